@@ -1,0 +1,5 @@
+"""Settings of a memory."""
+
+from neurogated.config.memory_config import MemoryConfig
+
+__all__ = ["MemoryConfig"]

@@ -1,0 +1,185 @@
+"""Every number and name that can be set; no other module holds a value that changes behaviour."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from neurogated.errors import ConfigError
+
+__all__ = ["ENVIRONMENT_PREFIX", "MemoryConfig", "parse_bool"]
+
+ENVIRONMENT_PREFIX = "NEUROGATED_"
+
+_TRUE_WORDS = frozenset({"true", "yes", "on", "1"})
+_FALSE_WORDS = frozenset({"false", "no", "off", "0"})
+_NONE_WORDS = frozenset({"", "none", "null"})
+
+
+def _setting(
+    default: Any,  # noqa: ANN401 - a setting may be of any of the field types below
+    help: str,  # noqa: A002 - the word argparse uses for it
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    choices: tuple[str, ...] = (),
+) -> Any:  # noqa: ANN401
+    return field(default=default, metadata={"help": help, "low": low, "high": high, "choices": choices})
+
+
+def parse_bool(text: str) -> bool:
+    """Return the truth value of a word such as `true`, `yes`, `off` or `0`.
+
+    Raises:
+        ConfigError: any other word.
+    """
+    word = text.strip().lower()
+    if word in _TRUE_WORDS | _FALSE_WORDS:
+        return word in _TRUE_WORDS
+    raise ConfigError(f"{text!r} is neither true nor false")
+
+
+def _parse(text: str, kinds: tuple[type, ...]) -> Any:  # noqa: ANN401
+    """Read `text`, from the environment or the command line, as the first of `kinds` that fits."""
+    if types.NoneType in kinds and text.strip().lower() in _NONE_WORDS:
+        return None
+    if bool in kinds:
+        return parse_bool(text)
+    for kind in (int, float):
+        if kind in kinds:
+            return kind(text)
+    return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryConfig:
+    """All settings, validated when built; `replace` returns a changed copy.
+
+    Names in capitals are the specification's parameters and those of the same kind; names in small letters choose
+    models, places and modes of running.
+    """
+
+    # Retrieval
+    ACTIVATION: str = _setting(
+        "damped",
+        "how energy spreads: 'classic' is the specification's formula, 'damped' divides what a node sends out by its "
+        "out-strength, so that hubs do not collect everything, and keeps the question's own similarity in the score",
+        choices=("damped", "classic"),
+    )
+    TOP_K_ANCHORS: int = _setting(5, "how many nodes the vector search hands to the activation as anchors", low=1)
+    TOP_N_RETRIEVAL: int = _setting(3, "how many memories a retrieval returns", low=1)
+    MAX_HOPS: int = _setting(2, "how many rounds energy spreads from the anchors", low=0)
+    ENERGY_DECAY_RATE: float = _setting(0.5, "share of the energy that survives a hop", low=0.0, high=1.0)
+    SIMILARITY_WEIGHT: float = _setting(1.0, "weight of the question's similarity in the damped score", low=0.0)
+    ENERGY_WEIGHT: float = _setting(0.5, "weight of the energy that spread to a node in the damped score", low=0.0)
+
+    # Graph construction
+    CHUNK_SIZE: int = _setting(256, "longest chunk of a document, in tokens of the embedder", low=1)
+    CHUNK_OVERLAP: int = _setting(32, "tokens of whole sentences that a chunk repeats from the one before", low=0)
+    MAX_SIM_NEIGHBORS: int = _setting(5, "SIM edges a new node gets, to the most similar nodes there are", low=0)
+    SEQ_WEIGHT: float = _setting(1.0, "weight of a new SEQ edge", low=0.0, high=1.0)
+    INDEX_BATCH: int = _setting(64, "chunks that are embedded together and written in one transaction", low=1)
+
+    # Plasticity
+    HEBBIAN_LEARNING_RATE: float = _setting(0.1, "what one reinforcement adds to a weight", low=0.0, high=1.0)
+    TIME_DECAY_FACTOR: float = _setting(0.99, "what one round of forgetting multiplies a weight by", low=0.0, high=1.0)
+    MIN_EDGE_WEIGHT: float = _setting(0.1, "weight below which a fading edge is removed", low=0.0, high=1.0)
+    TOUCH_FLUSH_SECONDS: float = _setting(30.0, "how long marks of what was recalled are gathered", low=0.0)
+
+    # Language model
+    llm_name: str = _setting("gpt-4o-mini", "language model to ask for kernels, causes and answers")
+    llm_base_url: str | None = _setting(None, "address of an OpenAI-compatible server; none for the model's own")
+    temperature: float = _setting(0.0, "sampling temperature of the language model", low=0.0, high=2.0)
+    max_new_tokens: int = _setting(2048, "longest answer of the language model, in tokens", low=1)
+
+    # Embedding
+    embedding_name: str = _setting(
+        "all-MiniLM-L6-v2",
+        "embedding model: the bundled all-MiniLM-L6-v2, a sentence-transformers name or path such as "
+        "nvidia/NV-Embed-v2, openai:NAME, or hash (instant, no model, words only)",
+    )
+    embedding_base_url: str | None = _setting(None, "address of an OpenAI-compatible embedding server")
+    embedding_batch_size: int = _setting(32, "texts the embedding model takes at once", low=1)
+    embedding_query_prompt: str | None = _setting(None, "text put before a question; none for the model's own prompt")
+    embedding_document_prompt: str | None = _setting(None, "text put before a passage; none for the model's own prompt")
+    embedding_devices: str | None = _setting(
+        None, "devices that embed in parallel, with commas, such as cuda:0,cuda:1 or cpu,cpu; none: all visible GPUs"
+    )
+    trust_remote_code: bool = _setting(False, "let an embedding model run code of its own from its folder")
+
+    # Storage
+    storage: str = _setting("sqlite", "where the graph lives", choices=("sqlite", "memory"))
+    save_dir: str = _setting("outputs", "root of all that is written; the memory is in its folder 'memory'")
+    namespace: str = _setting("default", "which of the graphs in the memory is meant; one never sees another")
+    force_index_from_scratch: bool = _setting(False, "forget the stored graph and index again (embeddings are kept)")
+    OVERLAY_EDGES: int = _setting(4096, "changed edges gathered before the adjacency is sorted anew", low=1)
+
+    def __post_init__(self) -> None:
+        for spec in dataclasses.fields(self):
+            object.__setattr__(self, spec.name, _checked(spec, getattr(self, spec.name)))
+        if self.CHUNK_OVERLAP >= self.CHUNK_SIZE:
+            raise ConfigError(f"CHUNK_OVERLAP is {self.CHUNK_OVERLAP}, but must be less than CHUNK_SIZE {self.CHUNK_SIZE}")
+        if not self.namespace:
+            raise ConfigError("namespace is empty; name one, such as 'default'")
+
+    def replace(self, **changes: Any) -> Self:  # noqa: ANN401
+        """Return a copy with `changes`, validated."""
+        return type(self).from_mapping({**dataclasses.asdict(self), **changes})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every setting under its name, as JSON values."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
+        """Build from a mapping of names to values; text is read as the type of its field.
+
+        Raises:
+            ConfigError: an unknown name (the nearest known one is offered) or a value that does not fit.
+        """
+        specs = {spec.name: spec for spec in dataclasses.fields(cls)}
+        for name in values:
+            if name not in specs:
+                near = difflib.get_close_matches(name, specs, n=1)
+                raise ConfigError(f"unknown setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        return cls(**values)
+
+    @classmethod
+    def environment_values(cls, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return the settings that `environ` holds as `NEUROGATED_<NAME>`, by field name."""
+        by_upper = {spec.name.upper(): spec.name for spec in dataclasses.fields(cls)}
+        found = {}
+        for variable, text in environ.items():
+            if variable.startswith(ENVIRONMENT_PREFIX):
+                name = variable.removeprefix(ENVIRONMENT_PREFIX)
+                found[by_upper.get(name.upper(), name)] = text
+        return found
+
+
+def _checked(spec: dataclasses.Field[Any], value: Any) -> Any:  # noqa: ANN401
+    """Return `value` as the type of its field, or say what is allowed."""
+    hint = typing.get_type_hints(MemoryConfig)[spec.name]
+    kinds = typing.get_args(hint) or (hint,)
+    try:
+        if isinstance(value, str):
+            value = _parse(value, kinds)
+        elif float in kinds and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if type(value) not in kinds:
+            raise ConfigError(f"a {type(value).__name__} is not allowed")
+    except ValueError as error:
+        names = " or ".join("none" if kind is types.NoneType else kind.__name__ for kind in kinds)
+        raise ConfigError(f"{spec.name} is {value!r}, but must be {names} ({error})") from None
+    low, high, choices = (spec.metadata[key] for key in ("low", "high", "choices"))
+    if isinstance(value, int | float) and not low <= value <= high:
+        allowed = f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
+        raise ConfigError(f"{spec.name} is {value}, but must be {allowed}")
+    if choices and value not in choices:
+        raise ConfigError(f"{spec.name} is {value!r}, but must be one of {', '.join(choices)}")
+    return value

@@ -1,0 +1,93 @@
+"""Every write is a value: a `GraphDelta` goes through `GraphStore.apply`, whole or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from neurogated.core.clock import to_utc, utc_now
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.errors import InputError
+
+__all__ = ["AccessMark", "Decay", "GraphDelta", "WeightChange"]
+
+
+@dataclass(frozen=True, slots=True)
+class WeightChange:
+    """A new weight for an existing edge of a plastic type; it counts as use of the edge at the delta's time."""
+
+    edge: EdgeKey
+    weight: float
+    """0–1."""
+
+    def __post_init__(self) -> None:
+        if not self.edge.type.plastic:
+            raise InputError(f"the weight of {self.edge} cannot be changed: {self.edge.type.name} edges are not plastic")
+        if not 0.0 <= self.weight <= 1.0:
+            raise InputError(f"the new weight of {self.edge} is {self.weight}, but must lie between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Decay:
+    """Operator: every plastic edge idle since before `idle_before` has its weight multiplied by `factor`.
+
+    An edge whose weight falls below `floor` is removed. The operator is journaled as one line however many edges it
+    changes, and evaluated again when the memory is opened.
+    """
+
+    factor: float
+    """0–1, multiplies the weight."""
+    idle_before: datetime
+    floor: float = 0.0
+    """0–1, the weight below which an edge is pruned."""
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.factor <= 1.0 and 0.0 <= self.floor <= 1.0):
+            raise InputError(f"decay factor {self.factor} and floor {self.floor} must lie between 0 and 1")
+        object.__setattr__(self, "idle_before", to_utc(self.idle_before))
+
+
+@dataclass(frozen=True, slots=True)
+class AccessMark:
+    """What a recall used: the nodes it returned and the edges by which their energy came."""
+
+    nodes: frozenset[str] = frozenset()
+    edges: frozenset[EdgeKey] = frozenset()
+
+    def __or__(self, other: AccessMark) -> AccessMark:
+        return AccessMark(self.nodes | other.nodes, self.edges | other.edges)
+
+    def __bool__(self) -> bool:
+        return bool(self.nodes or self.edges)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDelta:
+    """A change of the graph. Removals come first, then puts, weights, operators and the touch, in this order."""
+
+    removed_edges: tuple[EdgeKey, ...] = ()
+    removed_nodes: tuple[str, ...] = ()
+    """Their edges go with them."""
+    nodes: tuple[MemoryNode, ...] = ()
+    """Added, or put in the place of the node with the same id, whose edges stay."""
+    edges: tuple[MemoryEdge, ...] = ()
+    """Added, or put in the place of the edge with the same ends and type."""
+    weights: tuple[WeightChange, ...] = ()
+    operators: tuple[Decay, ...] = ()
+    """In a delta of their own, so that the order of operator and single changes is never in doubt."""
+    touch: AccessMark = AccessMark()
+    """Nodes and edges used at time `at`; ids that are gone meanwhile are passed over."""
+    reason: str = ""
+    at: datetime = field(default_factory=utc_now)
+    """Transaction time."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "at", to_utc(self.at))
+        if self.operators and self._single_changes():
+            raise InputError("a delta holds either operators or changes of single nodes and edges; make it two deltas")
+
+    def _single_changes(self) -> bool:
+        return any((self.removed_edges, self.removed_nodes, self.nodes, self.edges, self.weights, self.touch))
+
+    def __bool__(self) -> bool:
+        return bool(self.operators) or self._single_changes()

@@ -1,0 +1,96 @@
+"""The open registry of edge types.
+
+It reads like an Enum (`EdgeType.SEQ`, `EdgeType("sequential")`, iteration) but new members can be registered at run
+time, which the standard Enum forbids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from neurogated.errors import ConfigError
+
+__all__ = ["EdgeType"]
+
+
+class _EdgeTypeRegistry(type):
+    """Metaclass that makes `EdgeType` itself the collection of its members."""
+
+    _members: ClassVar[dict[str, EdgeType]] = {}
+
+    def __call__(cls, value: str | EdgeType) -> EdgeType:
+        if isinstance(value, EdgeType):
+            return value
+        try:
+            return cls._members[value]
+        except KeyError:
+            known = ", ".join(cls._members)
+            raise ConfigError(f"unknown edge type {value!r}; known are {known}; see EdgeType.register") from None
+
+    def __iter__(cls) -> Iterator[EdgeType]:
+        return iter(tuple(cls._members.values()))
+
+    def __len__(cls) -> int:
+        return len(cls._members)
+
+    def __getitem__(cls, name: str) -> EdgeType:
+        for member in cls:
+            if member.name == name:
+                return member
+        raise ConfigError(f"unknown edge type name {name!r}; known are {', '.join(m.name for m in cls)}")
+
+
+class EdgeType(metaclass=_EdgeTypeRegistry):
+    """A kind of edge; `EdgeType("causal") is EdgeType.CAUSE`.
+
+    Attributes:
+        name: upper-case name, also the attribute under which the member is found.
+        value: the word under which the type is stored.
+        plastic: whether use strengthens and idleness weakens edges of this type (LTP and LTD).
+        both_ways: whether the default activation walks these edges against their stored direction too.
+    """
+
+    __slots__ = ("both_ways", "name", "plastic", "value")
+
+    name: str
+    value: str
+    plastic: bool
+    both_ways: bool
+
+    SEQ: ClassVar[EdgeType]
+    SIM: ClassVar[EdgeType]
+    CAUSE: ClassVar[EdgeType]
+
+    @classmethod
+    def register(cls, name: str, value: str, *, plastic: bool, both_ways: bool) -> EdgeType:
+        """Add a member, or return the existing one if it was registered with the same properties.
+
+        Raises:
+            ConfigError: the name or value is taken by a member with other properties, or is not a plain word.
+        """
+        if not (name.isidentifier() and name.isupper() and value):
+            raise ConfigError(f"edge type name {name!r} must be an upper-case identifier and value {value!r} not empty")
+        for member in cls:
+            if name == member.name or value == member.value:
+                if (member.name, member.value, member.plastic, member.both_ways) == (name, value, plastic, both_ways):
+                    return member
+                raise ConfigError(f"edge type {name} = {value!r} clashes with registered {member!r}")
+        if hasattr(cls, name):
+            raise ConfigError(f"edge type name {name!r} is an attribute of EdgeType already; choose another")
+        member = object.__new__(cls)
+        member.name, member.value, member.plastic, member.both_ways = name, value, plastic, both_ways
+        _EdgeTypeRegistry._members[value] = member
+        setattr(cls, name, member)
+        return member
+
+    def __repr__(self) -> str:
+        return f"<EdgeType.{self.name}: {self.value!r}>"
+
+    def __reduce__(self) -> tuple[type[EdgeType], tuple[str]]:
+        return EdgeType, (self.value,)
+
+
+EdgeType.register("SEQ", "sequential", plastic=True, both_ways=True)
+EdgeType.register("SIM", "similarity", plastic=False, both_ways=True)
+EdgeType.register("CAUSE", "causal", plastic=True, both_ways=False)

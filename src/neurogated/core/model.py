@@ -1,0 +1,158 @@
+"""What a memory is made of: nodes and typed edges, both immutable values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.clock import to_utc, utc_now
+from neurogated.core.edge_type import EdgeType
+from neurogated.errors import InputError
+
+__all__ = ["EdgeKey", "EdgeType", "MemoryEdge", "MemoryNode", "Vector", "as_vector"]
+
+Vector = NDArray[np.float32] | Sequence[float]
+
+
+def as_vector(values: Vector) -> NDArray[np.float32]:
+    """Return `values` as a read-only one-dimensional float32 array of finite numbers.
+
+    Raises:
+        InputError: not one-dimensional, empty, or holding NaN or infinity.
+    """
+    vector = np.array(values, dtype=np.float32)
+    if vector.ndim != 1 or not vector.size:
+        raise InputError(f"an embedding must be a non-empty list of numbers, not of shape {vector.shape}")
+    if not np.isfinite(vector).all():
+        where = int(np.flatnonzero(~np.isfinite(vector))[0])
+        raise InputError(f"embedding has {vector[where]} at position {where}; every number must be finite")
+    vector.setflags(write=False)
+    return vector
+
+
+def _checked_text(what: str, text: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{what} has a lone surrogate at character {error.start}; decode the source with errors='replace'"
+        ) from None
+    return text
+
+
+def _checked_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy that equals what a store gives back, i.e. made of JSON values only."""
+    try:
+        copy = json.loads(json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"metadata {metadata!r} is not JSON ({error}); use strings, numbers, lists and dicts") from None
+    _checked_text("metadata", json.dumps(copy, ensure_ascii=False))
+    return dict(copy)
+
+
+def _checked_unit(what: str, value: float) -> float:
+    number = float(value)
+    if not 0.0 <= number <= 1.0:
+        raise InputError(f"{what} is {value}, but must lie between 0 and 1")
+    return number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryNode:
+    """One memory: a piece of text with its vector, energy and times.
+
+    Two nodes are equal when every field is; embeddings compare by value, as float32.
+    """
+
+    id: str
+    """Unique in its namespace; a UUID is accepted and kept as its text."""
+    content: str
+    embedding: Vector | None = None
+    """(dimension,) float32, read-only; None for a node that similarity cannot find."""
+    base_energy: float = 1.0
+    """0–1."""
+    last_accessed: datetime = field(default_factory=utc_now)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """JSON values only. `timestamp`, `location`, `entities` and `sentiment` have a fixed meaning."""
+    created_at: datetime = field(default_factory=utc_now)
+    valid_from: datetime | None = None
+    """Valid time: when what the node says began to hold; None if it always did."""
+    valid_to: datetime | None = None
+    """Valid time: when it ceased to hold; None if it still does."""
+
+    def __post_init__(self) -> None:
+        assign = object.__setattr__
+        assign(self, "id", _checked_text("a node id", str(self.id)))
+        if not self.id:
+            raise InputError("a node id is empty; give every node an id of its own")
+        assign(self, "content", _checked_text(f"the content of node {self.id!r}", self.content))
+        if self.embedding is not None:
+            assign(self, "embedding", as_vector(self.embedding))
+        assign(self, "base_energy", _checked_unit(f"base_energy of node {self.id!r}", self.base_energy))
+        assign(self, "metadata", _checked_metadata(self.metadata))
+        for name in ("last_accessed", "created_at", "valid_from", "valid_to"):
+            moment = getattr(self, name)
+            assign(self, name, moment and to_utc(moment))
+
+    def _plain(self) -> tuple[object, ...]:
+        return (self.id, self.content, self.base_energy, self.last_accessed, self.metadata,
+                self.created_at, self.valid_from, self.valid_to)  # fmt: skip
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MemoryNode):
+            return NotImplemented
+        if (self.embedding is None) != (other.embedding is None):
+            return False
+        same_vector = self.embedding is None or np.array_equal(self.embedding, other.embedding)  # type: ignore[arg-type]
+        return same_vector and self._plain() == other._plain()
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+
+class EdgeKey(NamedTuple):
+    """What identifies an edge: at most one edge of a type leads from one node to another."""
+
+    source_id: str
+    target_id: str
+    type: EdgeType
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEdge:
+    """A directed, typed connection between two nodes."""
+
+    source_id: str
+    target_id: str
+    type: EdgeType
+    weight: float = 1.0
+    """Dynamic strength, 0–1."""
+    created_at: datetime = field(default_factory=utc_now)
+    last_activated: datetime | None = None
+    """When use last ran over the edge; `created_at` when left out."""
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+    def __post_init__(self) -> None:
+        assign = object.__setattr__
+        assign(self, "source_id", str(self.source_id))
+        assign(self, "target_id", str(self.target_id))
+        assign(self, "type", EdgeType(self.type))
+        if self.source_id == self.target_id:
+            raise InputError(f"an edge cannot lead from node {self.source_id!r} to itself")
+        assign(self, "weight", _checked_unit(f"weight of edge {self.key}", self.weight))
+        assign(self, "last_activated", self.last_activated or self.created_at)
+        for name in ("created_at", "last_activated", "valid_from", "valid_to"):
+            moment = getattr(self, name)
+            assign(self, name, moment and to_utc(moment))
+
+    @property
+    def key(self) -> EdgeKey:
+        """The edge's identity."""
+        return EdgeKey(self.source_id, self.target_id, self.type)

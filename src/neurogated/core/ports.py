@@ -1,0 +1,125 @@
+"""What the rooms ask of each other, as Protocols; whoever fulfils one can be plugged in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.delta import GraphDelta
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.kernel import Kernel
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
+from neurogated.core.view import GraphView, Rows
+
+__all__ = ["Embedder", "GraphStorePort", "KernelSource", "SupportsTokenCount", "VectorIndex"]
+
+
+class VectorIndex(Protocol):
+    """Nearest neighbours among vectors that are filed under integer keys."""
+
+    @property
+    def dimension(self) -> int | None:
+        """Length of every vector, None while there has been none."""
+
+    def put(self, keys: Rows, vectors: NDArray[np.float32]) -> None:
+        """Add or replace vectors."""
+
+    def remove(self, keys: Rows) -> None:
+        """Forget vectors."""
+
+    def get(self, key: int) -> NDArray[np.float32] | None:
+        """Return one vector, None if there is none."""
+
+    def search(self, query: Vector, k: int) -> tuple[Rows, NDArray[np.float32]]:
+        """Return keys and cosines of the `k` best, and of all that tie with the last of them."""
+
+    def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
+        """Return the cosine of each key's vector, 0 where there is none."""
+
+
+class GraphStorePort(Protocol):
+    """One graph with its texts and vectors. `apply` is the only door for writes."""
+
+    def apply(self, delta: GraphDelta) -> int:
+        """Make the change whole or not at all; return its sequence number."""
+
+    def bind_embedder(self, name: str, dimension: int | None) -> None:
+        """Record the embedder, or raise EmbedderMismatchError if the recorded one is another."""
+
+    def view(self) -> GraphView:
+        """Return a snapshot of the graph."""
+
+    def has_node(self, node_id: str) -> bool:
+        """Return whether the node exists."""
+
+    def get_node(self, node_id: str) -> MemoryNode:
+        """Return a node; raises UnknownIdError."""
+
+    def get_nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:
+        """Return nodes in the order of their ids; raises UnknownIdError."""
+
+    def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
+        """Return an edge; raises UnknownIdError, or AmbiguousEdgeError where the type is needed."""
+
+    def get_neighbors(self, node_id: str) -> Iterator[tuple[str, MemoryEdge]]:
+        """Yield the nodes that edges lead to, each with its edge."""
+
+    def all_nodes(self) -> Iterator[MemoryNode]:
+        """Yield every node in the order they were added."""
+
+    def all_edges(self) -> Iterator[MemoryEdge]:
+        """Yield every edge in the order they were added."""
+
+    def nearest(self, query: Vector, k: int) -> list[tuple[str, float]]:
+        """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id."""
+
+    def similarities(self, query: Vector, node_ids: Sequence[str]) -> NDArray[np.float32]:
+        """Return the cosine of each node with the query, 0 for a node without embedding."""
+
+    def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
+        """Return the `k` most similar nodes with their cosines."""
+
+    def remove_edge(self, edge: MemoryEdge | EdgeKey) -> None:
+        """Remove one edge."""
+
+    def close(self) -> None:
+        """Release what the store holds; using it afterwards raises MemoryClosedError."""
+
+
+class Embedder(Protocol):
+    """Texts to vectors; models may treat passages and questions differently."""
+
+    @property
+    def name(self) -> str:
+        """What identifies the model: vectors of equal names can be compared."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector."""
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, dimension) float32 vectors of unit length for passages."""
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, dimension) float32 vectors of unit length for questions."""
+
+    def close(self) -> None:
+        """Release processes and memory."""
+
+
+@runtime_checkable
+class SupportsTokenCount(Protocol):
+    """Ability of an embedder: to say how long a text is for the model."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, without special tokens."""
+
+
+class KernelSource(Protocol):
+    """Shapes a question into a kernel."""
+
+    def generate(self, query: str) -> Kernel:
+        """Return the kernel for `query`."""

@@ -1,0 +1,201 @@
+"""`GraphView`: a read-only, columnar snapshot of one graph, on which every reader works.
+
+Nodes and edges are numbered by rows. Edges live in layers of adjacency lists, an old large one below newer small ones,
+so that a write adds a little on top and never rebuilds the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import EdgeKey
+from neurogated.errors import UnknownIdError
+
+__all__ = ["Adjacency", "Arcs", "GraphView", "Layer", "PatchedValues", "Rows"]
+
+Rows = NDArray[np.int64]
+"""(n,) int64 row numbers."""
+
+
+class Arcs(NamedTuple):
+    """Edges as they are walked from a frontier; four parallel arrays."""
+
+    origin: Rows
+    """Position in the frontier from which the arc leaves."""
+    target: Rows
+    """Node row the arc leads to."""
+    edge: Rows
+    """Edge row."""
+    weight: NDArray[np.float64]
+    """0–1."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatchedValues:
+    """A column as it was at one moment: a shared base and the few values that differ from it."""
+
+    base: NDArray[np.generic]
+    rows: Rows
+    """Patched rows in ascending order."""
+    patches: NDArray[np.generic]
+
+    def take(self, rows: Rows) -> NDArray[np.generic]:
+        """Return the values at `rows`."""
+        values = self.base[rows]
+        if self.rows.size and rows.size:
+            place = np.searchsorted(self.rows, rows)
+            place[place == self.rows.size] = 0
+            patched = self.rows[place] == rows
+            values[patched] = self.patches[place[patched]]
+        return values
+
+    def all(self) -> NDArray[np.generic]:
+        """Return the whole column as a new array."""
+        values = self.base.copy()
+        values[self.rows] = self.patches
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class Adjacency:
+    """Arcs of one type in one direction, grouped by the node they leave (compressed sparse rows).
+
+    With `sources` only the listed nodes have a group, which keeps a layer of few edges over many nodes small.
+    """
+
+    indptr: Rows
+    targets: NDArray[np.int32]
+    edges: NDArray[np.int32]
+    sources: Rows | None = None
+
+    def gather(self, frontier: Rows) -> tuple[Rows, Rows, Rows]:
+        """Return origin positions, target rows and edge rows of all arcs that leave `frontier`."""
+        if self.sources is None:
+            group = np.minimum(frontier, self.indptr.size - 2)
+            known = frontier < self.indptr.size - 1
+        else:
+            group = np.minimum(np.searchsorted(self.sources, frontier), self.sources.size - 1)
+            known = self.sources[group] == frontier
+        begin = self.indptr[group]
+        count = np.where(known, self.indptr[group + 1] - begin, 0)
+        origin = np.repeat(np.arange(frontier.size), count)
+        # Position in the arc arrays: where the group begins, plus how far into the group we are.
+        arc = np.arange(origin.size) + np.repeat(begin - (np.cumsum(count) - count), count)
+        return origin, self.targets[arc].astype(np.int64), self.edges[arc].astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The adjacency of the edge rows from `begin` to before `end`, by type, along and against their direction."""
+
+    begin: int
+    end: int
+    outgoing: Mapping[EdgeType, Adjacency]
+    incoming: Mapping[EdgeType, Adjacency]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphView:
+    """The graph after the delta number `sequence`; later writes do not show in it."""
+
+    sequence: int
+    ids: Sequence[str]
+    """Id of every node row; rows of removed nodes keep theirs. Rows from `node_count` on are later than the view."""
+    rows_by_id: Mapping[str, int]
+    node_count: int
+    """Rows in use, those of removed nodes included."""
+    edge_count: int
+    """Edge rows in use, those of removed edges included."""
+    alive: PatchedValues
+    """(nodes,) bool."""
+    base_energy: PatchedValues
+    """(nodes,) float64, 0–1."""
+    last_accessed: PatchedValues
+    """(nodes,) int64, microseconds since 1970 UTC."""
+    edge_source: NDArray[np.int32]
+    edge_target: NDArray[np.int32]
+    edge_type: NDArray[np.int8]
+    """Position in `edge_types`."""
+    edge_types: Sequence[EdgeType]
+    weight: PatchedValues
+    """(edges,) float64, 0–1; NaN where the edge is removed."""
+    last_activated: PatchedValues
+    """(edges,) int64, microseconds since 1970 UTC."""
+    layers: Sequence[Layer]
+
+    def find(self, node_id: str) -> int | None:
+        """Return the row of a node, None if the graph has none of that id."""
+        row = self.rows_by_id.get(node_id)
+        if row is None or row >= self.node_count or not self.alive.take(np.array([row]))[0]:
+            return None
+        return row
+
+    def row(self, node_id: str) -> int:
+        """Return the row of a node.
+
+        Raises:
+            UnknownIdError: the graph has none of that id.
+        """
+        row = self.find(node_id)
+        if row is None:
+            raise UnknownIdError(f"no node {node_id!r} in the memory; ids are those that recall and add_document return")
+        return row
+
+    def rows(self, node_ids: Iterable[str]) -> Rows:
+        """Return the rows of several nodes, in their order."""
+        return np.fromiter((self.row(node_id) for node_id in node_ids), dtype=np.int64)
+
+    def arcs(self, frontier: Rows, edge_type: EdgeType, *, both_ways: bool = False, inwards: bool = False) -> Arcs:
+        """Return the arcs of one type that leave the nodes in `frontier`.
+
+        Args:
+            frontier: (f,) node rows.
+            edge_type: the type to walk.
+            both_ways: walk edges along and against their stored direction.
+            inwards: walk edges against their stored direction only.
+        """
+        found = [
+            adjacency[edge_type].gather(frontier)
+            for layer in self.layers
+            for adjacency, wanted in ((layer.outgoing, not inwards), (layer.incoming, inwards or both_ways))
+            if wanted and edge_type in adjacency
+        ]
+        if not found:
+            nothing = np.empty(0, dtype=np.int64)
+            return Arcs(nothing, nothing, nothing, np.empty(0))
+        origin, target, edge = (np.concatenate(column) for column in zip(*found, strict=True))
+        weight = self.weight.take(edge).astype(np.float64)
+        present = ~np.isnan(weight)
+        if present.all():
+            return Arcs(origin, target, edge, weight)
+        return Arcs(origin[present], target[present], edge[present], weight[present])
+
+    def edge_rows(self, sources: Rows, targets: Rows, edge_type: EdgeType) -> Rows:
+        """Return the row of the edge of `edge_type` from each source to its target, -1 where there is none."""
+        arcs = self.arcs(sources, edge_type)
+        found = np.full(sources.size, -1, dtype=np.int64)
+        hit = arcs.target == targets[arcs.origin]
+        found[arcs.origin[hit]] = arcs.edge[hit]
+        return found
+
+    def edge_key(self, edge_row: int) -> EdgeKey:
+        """Return ends and type of an edge."""
+        return EdgeKey(
+            self.ids[self.edge_source[edge_row]],
+            self.ids[self.edge_target[edge_row]],
+            self.edge_types[self.edge_type[edge_row]],
+        )
+
+    def live_edges(self) -> Rows:
+        """Return the rows of all edges there are."""
+        return np.flatnonzero(~np.isnan(self.weight.all().astype(np.float64))).astype(np.int64)
+
+    def live_nodes(self) -> Rows:
+        """Return the rows of all nodes there are."""
+        return np.flatnonzero(self.alive.all()).astype(np.int64)

@@ -1,0 +1,94 @@
+"""Every error that neurogated raises on purpose.
+
+NeurogatedError
+├── ConfigError (ValueError)             a setting that is unknown or out of its range
+├── InputError (ValueError)              a text, vector, node, edge or delta that cannot be stored
+│   └── DatasetError                     a data file that cannot be read as its format says
+├── UnknownIdError (KeyError)            an id that is not in the memory
+├── AmbiguousEdgeError (LookupError)     several edges connect the pair; name the type
+├── StorageError (OSError)               the memory on disk cannot be opened, read or written
+│   ├── FormatVersionError               it was written by another version of the file format
+│   ├── CorruptMemoryError               it is damaged, or not a memory at all
+│   ├── MemoryLockedError                another process holds it for writing
+│   └── EmbedderMismatchError            it was built with another embedder or dimension
+├── EmbeddingError (RuntimeError)        the embedding model failed or returned unusable vectors
+├── MemoryClosedError (RuntimeError)     the memory was used after `close()`
+└── MissingExtraError (ImportError)      an optional package is not installed; says the pip command
+"""
+
+__all__ = [
+    "AmbiguousEdgeError",
+    "ConfigError",
+    "CorruptMemoryError",
+    "DatasetError",
+    "EmbedderMismatchError",
+    "EmbeddingError",
+    "FormatVersionError",
+    "InputError",
+    "MemoryClosedError",
+    "MemoryLockedError",
+    "MissingExtraError",
+    "NeurogatedError",
+    "StorageError",
+    "UnknownIdError",
+]
+
+
+class NeurogatedError(Exception):
+    """Base of every error raised on purpose; catch it to catch them all."""
+
+
+class ConfigError(NeurogatedError, ValueError):
+    """A setting is unknown, of the wrong type or out of its range."""
+
+
+class InputError(NeurogatedError, ValueError):
+    """A text, vector, node, edge or delta cannot be stored as it is."""
+
+
+class DatasetError(InputError):
+    """A data file is not what its format says; the message names file and position."""
+
+
+class UnknownIdError(NeurogatedError, KeyError):
+    """An id is not in the memory."""
+
+    def __str__(self) -> str:
+        # KeyError shows the repr of its argument, which would put quotes around our sentence.
+        return str(self.args[0]) if self.args else ""
+
+
+class AmbiguousEdgeError(NeurogatedError, LookupError):
+    """Several edges of different types connect the pair."""
+
+
+class StorageError(NeurogatedError, OSError):
+    """The memory on disk cannot be opened, read or written."""
+
+
+class FormatVersionError(StorageError):
+    """The memory was written by another version of the file format."""
+
+
+class CorruptMemoryError(StorageError):
+    """The file is damaged, or is not a memory at all."""
+
+
+class MemoryLockedError(StorageError):
+    """Another process holds the memory for writing."""
+
+
+class EmbedderMismatchError(StorageError):
+    """The memory was built with another embedder or another dimension."""
+
+
+class EmbeddingError(NeurogatedError, RuntimeError):
+    """The embedding model failed or returned unusable vectors."""
+
+
+class MemoryClosedError(NeurogatedError, RuntimeError):
+    """The memory was used after `close()`."""
+
+
+class MissingExtraError(NeurogatedError, ImportError):
+    """An optional package is not installed; the message carries the pip command."""

@@ -1,0 +1,1 @@
+"""The Cortex: where graphs and vectors are kept."""

@@ -1,0 +1,84 @@
+"""Growing numpy columns whose snapshots never change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from neurogated.core.view import PatchedValues, Rows
+
+__all__ = ["Column", "PatchedColumn"]
+
+
+class Column:
+    """An append-only array that grows by doubling; what was appended never changes."""
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self._buffer = np.empty(1, dtype=dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def values(self) -> NDArray[np.generic]:
+        """The values so far, without copying; later appends do not show in it."""
+        return self._buffer[: self._size]
+
+    def extend(self, values: ArrayLike) -> None:
+        """Append `values`."""
+        added = np.asarray(values, dtype=self._buffer.dtype)
+        size = self._size + added.size
+        if size > self._buffer.size:
+            grown = np.empty(max(size, 2 * self._buffer.size), dtype=self._buffer.dtype)
+            grown[: self._size] = self.values
+            self._buffer = grown
+        self._buffer[self._size : size] = added
+        self._size = size
+
+
+class PatchedColumn:
+    """A growing column whose values may change: changes are kept aside and folded in when there are many.
+
+    A snapshot shares the base and copies only the patches, so it costs little and later changes do not reach it.
+    """
+
+    def __init__(self, dtype: DTypeLike, fold_at: int) -> None:
+        self._base = Column(dtype)
+        self._patches: dict[int, np.generic] = {}
+        self._fold_at = fold_at
+        self._snapshot: PatchedValues | None = None
+
+    def __len__(self) -> int:
+        return len(self._base)
+
+    def extend(self, values: ArrayLike) -> None:
+        """Append `values`."""
+        self._base.extend(values)
+        self._snapshot = None
+
+    def set(self, rows: Iterable[int] | Rows, values: ArrayLike) -> None:
+        """Change the values at `rows`, each row named once; `values` is one for each or one for all."""
+        changed = np.asarray(rows, dtype=np.int64)
+        new = np.broadcast_to(np.asarray(values, dtype=self._base.values.dtype), changed.shape)
+        self._patches.update(zip(changed.tolist(), new, strict=True))
+        self._snapshot = None
+        if len(self._patches) > self._fold_at:
+            self.replace(self.snapshot().all())
+
+    def replace(self, values: NDArray[np.generic]) -> None:
+        """Put a whole new column in the place of the old one."""
+        fresh = Column(values.dtype)
+        fresh.extend(values)
+        self._base, self._patches, self._snapshot = fresh, {}, None
+
+    def snapshot(self) -> PatchedValues:
+        """Return the column as it is now."""
+        if self._snapshot is None:
+            base = self._base.values
+            rows = np.array(sorted(self._patches), dtype=np.int64)
+            patches = np.array([self._patches[row] for row in rows.tolist()], dtype=base.dtype)
+            self._snapshot = PatchedValues(base, rows, patches)
+        return self._snapshot

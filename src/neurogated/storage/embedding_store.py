@@ -1,0 +1,131 @@
+"""Vectors of nodes and exact search among them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.model import Vector, as_vector
+from neurogated.core.view import Rows
+from neurogated.errors import InputError
+from neurogated.utils.vector_utils import top_k
+
+__all__ = ["EmbeddingStore"]
+
+_NO_SLOT = -1
+
+
+class EmbeddingStore:
+    """Vectors under integer keys, searched exactly by cosine; the first vector fixes the dimension."""
+
+    def __init__(self) -> None:
+        self._vectors = np.empty((0, 0), dtype=np.float32)
+        self._inverse_norms = np.empty(0, dtype=np.float32)
+        self._keys = np.empty(0, dtype=np.int64)
+        self._slots = np.empty(0, dtype=np.int64)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def dimension(self) -> int | None:
+        """Length of every vector, None while there has been none."""
+        return self._vectors.shape[1] or None
+
+    def check(self, vector: Vector, owner: str) -> None:
+        """Refuse a vector of another dimension.
+
+        Raises:
+            InputError: names `owner` and both dimensions.
+        """
+        if self.dimension is not None and len(vector) != self.dimension:
+            raise InputError(
+                f"the embedding of {owner} has dimension {len(vector)}, but this memory holds dimension {self.dimension}; "
+                "use the embedder the memory was built with"
+            )
+
+    def put(self, keys: Rows, vectors: NDArray[np.float32]) -> None:
+        """Add vectors, or put them in the place of those with the same keys.
+
+        Args:
+            keys: (n,) keys, 0 or larger, each once.
+            vectors: (n, dimension) float32.
+        """
+        if not keys.size:
+            return
+        self._reserve(int(keys.max()) + 1, self._size + keys.size, vectors.shape[1])
+        slots = self._slots[keys]
+        new = slots == _NO_SLOT
+        slots[new] = self._size + np.arange(int(new.sum()))
+        self._size += int(new.sum())
+        norms = np.linalg.norm(vectors, axis=1)
+        self._vectors[slots] = vectors
+        self._inverse_norms[slots] = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
+        self._keys[slots] = keys
+        self._slots[keys] = slots
+
+    def remove(self, keys: Rows) -> None:
+        """Forget the vectors of `keys`; keys without one are passed over."""
+        for key in keys.tolist():
+            if key >= self._slots.size or self._slots[key] == _NO_SLOT:
+                continue
+            # The last vector moves into the gap, so that the search runs over a block without holes.
+            slot, last = int(self._slots[key]), self._size - 1
+            self._vectors[slot] = self._vectors[last]
+            self._inverse_norms[slot] = self._inverse_norms[last]
+            self._keys[slot] = self._keys[last]
+            self._slots[self._keys[slot]] = slot
+            self._slots[key] = _NO_SLOT
+            self._size = last
+
+    def get(self, key: int) -> NDArray[np.float32] | None:
+        """Return the vector of `key`, None if it has none."""
+        if key >= self._slots.size or self._slots[key] == _NO_SLOT:
+            return None
+        return self._vectors[self._slots[key]].copy()
+
+    def search(self, query: Vector, k: int) -> tuple[Rows, NDArray[np.float32]]:
+        """Return keys and cosines of at least the `k` most similar vectors, best first.
+
+        All that tie with the k-th are returned too, for the caller to break the tie.
+        """
+        scores = self._cosines(query, slice(0, self._size))
+        wanted = top_k(scores, k)
+        if wanted.size:
+            ties = np.flatnonzero(scores == scores[wanted[-1]])
+            wanted = np.concatenate((wanted, np.setdiff1d(ties, wanted)))
+        return self._keys[wanted], scores[wanted]
+
+    def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
+        """Return the cosine of `query` with the vector of each key, 0 for a key without one."""
+        known = np.zeros(keys.size, dtype=np.bool_)
+        within = keys < self._slots.size
+        known[within] = self._slots[keys[within]] != _NO_SLOT
+        scores = np.zeros(keys.size, dtype=np.float32)
+        if known.any():
+            scores[known] = self._cosines(query, self._slots[keys[known]])
+        return scores
+
+    def _cosines(self, query: Vector, slots: slice | Rows) -> NDArray[np.float32]:
+        if not self._size:
+            return np.empty(0, dtype=np.float32)
+        vector = as_vector(query)
+        self.check(vector, "the query")
+        norm = float(np.linalg.norm(vector))
+        scores = self._vectors[slots] @ (vector / norm if norm else vector)
+        return np.clip(scores * self._inverse_norms[slots], -1, 1)
+
+    def _reserve(self, keys: int, slots: int, dimension: int) -> None:
+        if keys > self._slots.size:
+            grown = np.full(max(keys, 2 * self._slots.size), _NO_SLOT, dtype=np.int64)
+            grown[: self._slots.size] = self._slots
+            self._slots = grown
+        if slots > len(self._vectors):
+            capacity = max(slots, 2 * len(self._vectors))
+            for name, shape in (("_vectors", (capacity, dimension)), ("_inverse_norms", (capacity,)), ("_keys", (capacity,))):
+                old = getattr(self, name)
+                grown = np.zeros(shape, dtype=old.dtype)
+                if self._size:
+                    grown[: self._size] = old[: self._size]
+                setattr(self, name, grown)

@@ -1,0 +1,333 @@
+"""`GraphStore`: one graph in memory, and the base of the store that keeps it on disk."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import Clock, from_micros, utc_now
+from neurogated.core.delta import GraphDelta
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
+from neurogated.core.view import GraphView, Rows
+from neurogated.errors import AmbiguousEdgeError, EmbedderMismatchError, InputError, MemoryClosedError, UnknownIdError
+from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.planning import Plan, make_plan
+from neurogated.storage.topology import Topology
+
+__all__ = ["EdgeRecord", "GraphStore", "NodeRecord"]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """What a node holds beside its columns and its vector."""
+
+    content: str
+    metadata: Mapping[str, Any]
+    created_at: datetime
+    valid_from: datetime | None
+    valid_to: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRecord:
+    """What an edge holds beside its columns."""
+
+    created_at: datetime
+    valid_from: datetime | None
+    valid_to: datetime | None
+
+
+class GraphStore:
+    """One graph, in memory; safe to share between threads.
+
+    A durable store derives from it and replaces the methods under "What a durable store replaces".
+    """
+
+    def __init__(self, *, overlay_edges: int = MemoryConfig().OVERLAY_EDGES, clock: Clock = utc_now) -> None:
+        self._lock = threading.RLock()
+        self._topology = Topology(overlay_edges)
+        self._vectors = EmbeddingStore()
+        self._clock = clock
+        self._closed = False
+        self._embedder: tuple[str, int] | None = None
+        self._node_payloads: dict[int, NodeRecord] = {}
+        self._edge_payloads: dict[int, EdgeRecord] = {}
+
+    # The primitives
+
+    def apply(self, delta: GraphDelta) -> int:
+        """Make the change whole or not at all.
+
+        Returns:
+            The sequence number of the delta, counted from 1.
+
+        Raises:
+            InputError: something in the delta cannot be stored; nothing was changed.
+            UnknownIdError: something to be changed or removed does not exist; nothing was changed.
+        """
+        with self._lock:
+            self._require_open()
+            self._check_vectors(delta)
+            plan = make_plan(self._topology.view(), delta)
+            sequence = self._persist(plan)
+            # What is persisted must reach the working form whole: an interrupt in between closes the store, and
+            # opening it again reads the truth.
+            self._closed = True
+            self._topology.commit(plan, sequence)
+            self._commit_vectors(plan)
+            self._closed = False
+            return sequence
+
+    def view(self) -> GraphView:
+        """Return a snapshot of the graph; later writes do not show in it."""
+        with self._lock:
+            self._require_open()
+            return self._topology.view()
+
+    def get_nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:
+        """Return the nodes in the order of their ids.
+
+        Raises:
+            UnknownIdError: an id is not in the memory.
+        """
+        with self._lock:
+            view = self.view()
+            rows = view.rows(node_ids)
+            energies, accessed = view.base_energy.take(rows).tolist(), view.last_accessed.take(rows).tolist()
+            return [
+                MemoryNode(
+                    id=view.ids[row],
+                    content=record.content,
+                    embedding=self._vectors.get(row),
+                    base_energy=energy,
+                    last_accessed=from_micros(moment),
+                    metadata=record.metadata,
+                    created_at=record.created_at,
+                    valid_from=record.valid_from,
+                    valid_to=record.valid_to,
+                )
+                for row, record, energy, moment in zip(
+                    rows.tolist(), self._node_records(rows), energies, accessed, strict=True
+                )
+            ]
+
+    def nearest(self, query: Vector, k: int) -> list[tuple[str, float]]:
+        """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id."""
+        with self._lock:
+            ids = self.view().ids
+            keys, scores = self._vectors.search(query, k)
+            found = [(ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
+
+    def similarities(self, query: Vector, node_ids: Sequence[str]) -> NDArray[np.float32]:
+        """Return the cosine of each node with the query, 0 for a node without embedding.
+
+        Raises:
+            UnknownIdError: an id is not in the memory.
+        """
+        with self._lock:
+            return self._vectors.similarities(query, self.view().rows(node_ids))
+
+    def bind_embedder(self, name: str, dimension: int | None) -> None:
+        """Record which embedder the vectors come from, or check that it is the recorded one.
+
+        Args:
+            name: the embedder's name.
+            dimension: its dimension; None compares the names only, without loading a model, and records nothing.
+
+        Raises:
+            EmbedderMismatchError: the memory was built with another; both are named.
+        """
+        with self._lock:
+            self._require_open()
+            known_name, known_dimension = self._embedder or (name, dimension)
+            if name != known_name or dimension not in (None, known_dimension):
+                raise EmbedderMismatchError(
+                    f"this memory was built with embedder {known_name!r} (dimension {known_dimension}), but is opened "
+                    f"with {name!r} (dimension {dimension or 'not loaded yet'}); set embedding_name to the first, "
+                    "or index again with force_index_from_scratch"
+                )
+            if self._embedder is None and dimension is not None:
+                self._record_embedder(name, dimension)
+                self._embedder = (name, dimension)
+
+    def close(self) -> None:
+        """Release what the store holds; using it afterwards raises MemoryClosedError."""
+        self._closed = True
+
+    # Conveniences over the primitives
+
+    def add_node(self, node: MemoryNode) -> None:
+        """Add a node, or put it in the place of the node with its id."""
+        self.apply(GraphDelta(nodes=(node,), reason="add_node", at=self._clock()))
+
+    @overload
+    def add_edge(self, source: MemoryEdge) -> None: ...
+    @overload
+    def add_edge(self, source: str, target: str, type: EdgeType, weight: float = 1.0) -> None: ...  # noqa: A002
+
+    def add_edge(
+        self,
+        source: MemoryEdge | str,
+        target: str | None = None,
+        type: EdgeType | None = None,  # noqa: A002 - the specification's name
+        weight: float = 1.0,
+    ) -> None:
+        """Add an edge, or put it in the place of the edge with its ends and type.
+
+        Raises:
+            InputError: an end does not exist, the weight is not between 0 and 1, or `target` or `type` is missing.
+        """
+        now = self._clock()
+        if not isinstance(source, MemoryEdge):
+            if target is None or type is None:
+                raise InputError("add_edge needs a MemoryEdge, or source, target and type")
+            source = MemoryEdge(source, target, type, weight, created_at=now)
+        self.apply(GraphDelta(edges=(source,), reason="add_edge", at=now))
+
+    def remove_node(self, node_id: str) -> None:
+        """Remove a node and its edges; raises UnknownIdError."""
+        self.apply(GraphDelta(removed_nodes=(node_id,), reason="remove_node", at=self._clock()))
+
+    def remove_edge(self, edge: MemoryEdge | EdgeKey) -> None:
+        """Remove one edge; raises UnknownIdError."""
+        key = edge.key if isinstance(edge, MemoryEdge) else EdgeKey(*edge)
+        self.apply(GraphDelta(removed_edges=(key,), reason="remove_edge", at=self._clock()))
+
+    def has_node(self, node_id: str) -> bool:
+        """Return whether the node exists."""
+        return self.view().find(node_id) is not None
+
+    def get_node(self, node_id: str) -> MemoryNode:
+        """Return a node; raises UnknownIdError."""
+        return self.get_nodes([node_id])[0]
+
+    def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
+        """Return the edge from one node to another.
+
+        Raises:
+            UnknownIdError: a node does not exist, or no such edge.
+            AmbiguousEdgeError: edges of several types lead from the one to the other and `edge_type` is not given.
+        """
+        with self._lock:
+            view = self.view()
+            source, target = view.rows([source_id]), view.rows([target_id])
+            types = view.edge_types if edge_type is None else (edge_type,)
+            rows = np.concatenate([np.empty(0, np.int64), *(view.edge_rows(source, target, kind) for kind in types)])
+            edges = self._edges(view, rows[rows >= 0])
+        if not edges:
+            kind = "" if edge_type is None else f"{edge_type.name} "
+            raise UnknownIdError(f"no {kind}edge from {source_id!r} to {target_id!r} in the memory")
+        if len(edges) > 1:
+            names = " and ".join(edge.type.name for edge in edges)
+            raise AmbiguousEdgeError(f"{names} edges lead from {source_id!r} to {target_id!r}; name the type")
+        return edges[0]
+
+    def get_neighbors(self, node_id: str) -> Iterator[tuple[str, MemoryEdge]]:
+        """Yield the nodes that stored edges lead to from `node_id`, each with its edge, in the order they were added."""
+        with self._lock:
+            view = self.view()
+            frontier = view.rows([node_id])
+            rows = [view.arcs(frontier, edge_type).edge for edge_type in view.edge_types]
+            edges = self._edges(view, np.sort(np.concatenate([np.empty(0, np.int64), *rows])))
+        return iter([(edge.target_id, edge) for edge in edges])
+
+    def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
+        """Return the `k` nodes most similar to `query` by exact cosine, best first, ties in order of id."""
+        with self._lock:
+            found = self.nearest(query, k)
+            nodes = self.get_nodes([node_id for node_id, _ in found])
+        return [(node, score) for node, (_, score) in zip(nodes, found, strict=True)]
+
+    def all_nodes(self) -> Iterator[MemoryNode]:
+        """Yield every node in the order they were added."""
+        view = self.view()
+        return iter(self.get_nodes([view.ids[row] for row in view.live_nodes().tolist()]))
+
+    def all_edges(self) -> Iterator[MemoryEdge]:
+        """Yield every edge in the order they were added."""
+        with self._lock:
+            view = self.view()
+            return iter(self._edges(view, view.live_edges()))
+
+    def __len__(self) -> int:
+        return self.view().live_nodes().size
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # What a durable store replaces
+
+    def _persist(self, plan: Plan) -> int:
+        """Keep what the columns do not hold and return the delta's number; the change is made once this returns."""
+        for row in plan.removed_nodes.tolist():
+            self._node_payloads.pop(row, None)
+        for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
+            self._node_payloads[row] = NodeRecord(
+                node.content, node.metadata, node.created_at, node.valid_from, node.valid_to
+            )
+        for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
+            self._edge_payloads[row] = EdgeRecord(edge.created_at, edge.valid_from, edge.valid_to)
+        for row in plan.removed_edges.tolist():
+            self._edge_payloads.pop(row, None)
+        return self._topology.sequence + 1
+
+    def _record_embedder(self, name: str, dimension: int) -> None:
+        """Keep the embedder's name and dimension beyond this process."""
+
+    def _node_records(self, rows: Rows) -> list[NodeRecord]:
+        return [self._node_payloads[row] for row in rows.tolist()]
+
+    def _edge_records(self, rows: Rows) -> list[EdgeRecord]:
+        return [self._edge_payloads[row] for row in rows.tolist()]
+
+    # Parts of the primitives
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise MemoryClosedError("the memory is closed; open it again to use it")
+
+    def _check_vectors(self, delta: GraphDelta) -> None:
+        lengths: dict[int, str] = {}
+        for node in delta.nodes:
+            if node.embedding is not None:
+                self._vectors.check(node.embedding, f"node {node.id!r}")
+                lengths.setdefault(len(node.embedding), node.id)
+        if len(lengths) > 1:
+            raise InputError(f"the delta holds embeddings of different dimensions: {lengths}")
+
+    def _commit_vectors(self, plan: Plan) -> None:
+        nodes = list(zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True))
+        without = [row for row, node in nodes if node.embedding is None]
+        self._vectors.remove(np.concatenate((plan.removed_nodes, np.array(without, dtype=np.int64))))
+        given = [(row, node.embedding) for row, node in nodes if node.embedding is not None]
+        if given:
+            rows, vectors = zip(*given, strict=True)
+            self._vectors.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))
+
+    def _edges(self, view: GraphView, rows: Rows) -> list[MemoryEdge]:
+        weights, activated = view.weight.take(rows).tolist(), view.last_activated.take(rows).tolist()
+        return [
+            MemoryEdge(
+                *view.edge_key(row),
+                weight=weight,
+                created_at=record.created_at,
+                last_activated=from_micros(moment),
+                valid_from=record.valid_from,
+                valid_to=record.valid_to,
+            )
+            for row, record, weight, moment in zip(
+                rows.tolist(), self._edge_records(rows), weights, activated, strict=True
+            )
+        ]

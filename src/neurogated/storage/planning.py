@@ -1,0 +1,152 @@
+"""Checking a delta against a graph before anything is written: every id resolved to a row, or the whole refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from neurogated.core.delta import GraphDelta
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import EdgeKey
+from neurogated.core.view import GraphView, Rows
+from neurogated.errors import InputError, UnknownIdError
+
+__all__ = ["Plan", "make_plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A delta that was found valid, with its rows; new rows follow those in use, in the order of the delta."""
+
+    delta: GraphDelta
+    node_rows: Rows
+    """Row of each of `delta.nodes`."""
+    edge_rows: Rows
+    """Row of each of `delta.edges`; always a new one, a replaced edge is among the removed."""
+    edge_ends: tuple[Rows, Rows]
+    """Source and target row of each of `delta.edges`."""
+    weight_rows: Rows
+    """Row of each of `delta.weights`."""
+    removed_nodes: Rows
+    removed_edges: Rows
+    """Those named, those of removed nodes and those replaced by `delta.edges`."""
+    touched_nodes: Rows
+    touched_edges: Rows
+
+
+def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
+    """Resolve every id of `delta` in `view`.
+
+    Raises:
+        InputError: something is named twice or an edge has an end that does not exist.
+        UnknownIdError: something to be changed or removed does not exist.
+    """
+    _refuse_repetition(delta)
+    removed_nodes = view.rows(delta.removed_nodes)
+    removed_edges = _removed_edges(view, delta, removed_nodes)
+    node_rows = _new_or_existing(
+        np.array([view.rows_by_id.get(node.id, -1) for node in delta.nodes], dtype=np.int64), view.node_count
+    )
+    ends = _edge_ends(view, delta, removed_nodes, node_rows)
+    replaced = _find_edges(view, [edge.key for edge in delta.edges], *ends)
+    removed_edges = np.union1d(removed_edges, replaced[replaced >= 0])
+    weight_rows = _existing_edges(view, [change.edge for change in delta.weights])
+    if np.isin(weight_rows, removed_edges).any():
+        raise InputError("the delta changes the weight of an edge that it puts or removes; leave one of the two out")
+    return Plan(
+        delta=delta,
+        node_rows=node_rows,
+        edge_rows=view.edge_count + np.arange(len(delta.edges)),
+        edge_ends=ends,
+        weight_rows=weight_rows,
+        removed_nodes=removed_nodes,
+        removed_edges=removed_edges,
+        touched_nodes=np.setdiff1d(_touched_nodes(view, delta), np.setdiff1d(removed_nodes, node_rows)),
+        touched_edges=np.setdiff1d(_touched_edges(view, delta), np.union1d(removed_edges, weight_rows)),
+    )
+
+
+def _refuse_repetition(delta: GraphDelta) -> None:
+    named: dict[str, Iterable[Hashable]] = {
+        "puts node": (node.id for node in delta.nodes),
+        "puts edge": (edge.key for edge in delta.edges),
+        "changes the weight of edge": (change.edge for change in delta.weights),
+        "removes node": delta.removed_nodes,
+        "removes edge": delta.removed_edges,
+    }
+    for what, keys in named.items():
+        for key, times in Counter(keys).items():
+            if times > 1:
+                raise InputError(f"the delta {what} {key!r} {times} times; once is enough")
+
+
+def _removed_edges(view: GraphView, delta: GraphDelta, removed_nodes: Rows) -> Rows:
+    named = _existing_edges(view, delta.removed_edges)
+    incident = [view.arcs(removed_nodes, edge_type, both_ways=True).edge for edge_type in view.edge_types]
+    return np.unique(np.concatenate([named, *incident]))
+
+
+def _new_or_existing(rows: Rows, in_use: int) -> Rows:
+    """Number the rows that are -1 from `in_use` on."""
+    new = rows < 0
+    rows[new] = in_use + np.arange(int(new.sum()))
+    return rows
+
+
+def _edge_ends(view: GraphView, delta: GraphDelta, removed_nodes: Rows, node_rows: Rows) -> tuple[Rows, Rows]:
+    put = {node.id: row for node, row in zip(delta.nodes, node_rows.tolist(), strict=True)}
+    removed = set(removed_nodes.tolist())
+
+    def row_of(node_id: str) -> int:
+        row = put.get(node_id)
+        if row is None:
+            row = view.find(node_id)
+            if row is None or row in removed:
+                raise InputError(f"an edge names node {node_id!r}, which does not exist; add the node first")
+        return row
+
+    sources = [row_of(edge.source_id) for edge in delta.edges]
+    targets = [row_of(edge.target_id) for edge in delta.edges]
+    return np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64)
+
+
+def _find_edges(view: GraphView, keys: Sequence[EdgeKey], sources: Rows, targets: Rows) -> Rows:
+    """Return the rows of the edges with these ends, -1 where there is none."""
+    found = np.full(len(keys), -1, dtype=np.int64)
+    old = (sources >= 0) & (sources < view.node_count) & (targets >= 0) & (targets < view.node_count)
+    for edge_type in EdgeType:
+        of_type = np.fromiter((key.type is edge_type for key in keys), dtype=np.bool_, count=len(keys)) & old
+        if of_type.any():
+            found[of_type] = view.edge_rows(sources[of_type], targets[of_type], edge_type)
+    return found
+
+
+def _find_by_key(view: GraphView, keys: Sequence[EdgeKey]) -> Rows:
+    def row_of(node_id: str) -> int:
+        row = view.find(node_id)
+        return -1 if row is None else row
+
+    sources = np.array([row_of(key.source_id) for key in keys], dtype=np.int64)
+    targets = np.array([row_of(key.target_id) for key in keys], dtype=np.int64)
+    return _find_edges(view, keys, sources, targets)
+
+
+def _existing_edges(view: GraphView, keys: Sequence[EdgeKey]) -> Rows:
+    rows = _find_by_key(view, keys)
+    for key, row in zip(keys, rows.tolist(), strict=True):
+        if row < 0:
+            raise UnknownIdError(f"no {key.type.name} edge from {key.source_id!r} to {key.target_id!r} in the memory")
+    return rows
+
+
+def _touched_nodes(view: GraphView, delta: GraphDelta) -> Rows:
+    rows = [row for row in map(view.find, delta.touch.nodes) if row is not None]
+    return np.array(sorted(rows), dtype=np.int64)
+
+
+def _touched_edges(view: GraphView, delta: GraphDelta) -> Rows:
+    rows = _find_by_key(view, sorted(delta.touch.edges, key=lambda key: (key.source_id, key.target_id, key.type.value)))
+    return np.unique(rows[rows >= 0])

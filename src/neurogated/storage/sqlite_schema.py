@@ -1,0 +1,130 @@
+"""The file format, version 1, and the check that a file is of it.
+
+Every table holds truth, and each fact once. A row that changes is never overwritten: the old version ends with the
+delta `until`, the new one begins with the delta `since`, so the file also says what was known at any earlier delta.
+Times are integer microseconds since 1970 UTC. `at` is transaction time; `valid_from` and `valid_to` are valid time.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from neurogated.errors import CorruptMemoryError, FormatVersionError
+
+__all__ = ["APPLICATION_ID", "DDL", "FORMAT_VERSION", "check_format"]
+
+FORMAT_VERSION = 1
+APPLICATION_ID = 0x4E475244  # "NGRD"
+
+# Where SQLite's file format keeps the two numbers: https://www.sqlite.org/fileformat.html#the_database_header
+_MAGIC = b"SQLite format 3\x00"
+_HEADER_SIZE = 100
+_USER_VERSION_AT = 60
+_APPLICATION_ID_AT = 68
+
+DDL = f"""
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {FORMAT_VERSION};
+
+CREATE TABLE settings (
+    name TEXT PRIMARY KEY,               -- 'embedder', 'dimension'
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE namespaces (
+    namespace INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+);
+
+CREATE TABLE edge_types (
+    type INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    value TEXT NOT NULL UNIQUE,
+    plastic INTEGER NOT NULL,
+    both_ways INTEGER NOT NULL
+);
+
+CREATE TABLE deltas (                    -- the journal: one row a write
+    sequence INTEGER PRIMARY KEY,
+    namespace INTEGER NOT NULL REFERENCES namespaces,
+    at INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    operators TEXT                       -- JSON; evaluated anew when the memory is opened
+);
+
+CREATE TABLE nodes (
+    node INTEGER PRIMARY KEY,
+    namespace INTEGER NOT NULL REFERENCES namespaces,
+    id TEXT NOT NULL,
+    UNIQUE (namespace, id)
+);
+
+CREATE TABLE node_versions (
+    node INTEGER NOT NULL REFERENCES nodes,
+    since INTEGER NOT NULL REFERENCES deltas,
+    until INTEGER REFERENCES deltas,
+    content TEXT NOT NULL,
+    metadata TEXT NOT NULL,              -- JSON
+    base_energy REAL NOT NULL,
+    created_at INTEGER NOT NULL,
+    valid_from INTEGER,
+    valid_to INTEGER,
+    PRIMARY KEY (node, since)
+);
+
+CREATE TABLE vectors (
+    node INTEGER NOT NULL REFERENCES nodes,
+    since INTEGER NOT NULL REFERENCES deltas,
+    until INTEGER REFERENCES deltas,
+    vector BLOB NOT NULL,                -- little-endian float32
+    PRIMARY KEY (node, since)
+);
+
+CREATE TABLE accesses (                  -- marks of recall; not journaled
+    node INTEGER PRIMARY KEY REFERENCES nodes,
+    last_accessed INTEGER NOT NULL
+);
+
+CREATE TABLE edges (
+    edge INTEGER PRIMARY KEY,            -- in the order edges were added
+    source INTEGER NOT NULL REFERENCES nodes,
+    target INTEGER NOT NULL REFERENCES nodes,
+    type INTEGER NOT NULL REFERENCES edge_types,
+    since INTEGER NOT NULL REFERENCES deltas,
+    until INTEGER REFERENCES deltas,
+    created_at INTEGER NOT NULL,
+    valid_from INTEGER,
+    valid_to INTEGER
+);
+
+CREATE TABLE strengths (                 -- an edge's weight from one delta on, until the next row or operator
+    edge INTEGER NOT NULL REFERENCES edges,
+    since INTEGER NOT NULL REFERENCES deltas,
+    weight REAL NOT NULL,
+    last_activated INTEGER NOT NULL,
+    PRIMARY KEY (edge, since)
+) WITHOUT ROWID;
+"""
+
+
+def check_format(path: Path) -> None:
+    """Refuse a file that is not a memory of this format version; the file is only read.
+
+    Raises:
+        CorruptMemoryError: not an SQLite file, or one that holds something else.
+        FormatVersionError: a memory of another version.
+    """
+    with path.open("rb") as file:
+        header = file.read(_HEADER_SIZE)
+    if len(header) < _HEADER_SIZE or not header.startswith(_MAGIC):
+        raise CorruptMemoryError(f"{path} is not a memory: it is no SQLite file; restore it from a backup or move it away")
+    (application_id,) = struct.unpack_from(">i", header, _APPLICATION_ID_AT)
+    (version,) = struct.unpack_from(">i", header, _USER_VERSION_AT)
+    if application_id != APPLICATION_ID:
+        raise CorruptMemoryError(f"{path} is an SQLite file, but not a memory; choose another save_dir")
+    if version != FORMAT_VERSION:
+        raise FormatVersionError(
+            f"{path} has format version {version}, this neurogated reads version {FORMAT_VERSION}; "
+            "open it with the neurogated that wrote it"
+        )

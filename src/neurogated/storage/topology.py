@@ -1,0 +1,199 @@
+"""The working form of a graph: node and edge columns with layered adjacency, without texts and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from neurogated.core.clock import to_micros
+from neurogated.core.delta import Decay
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.view import Adjacency, GraphView, Layer, Rows
+from neurogated.storage.columns import Column, PatchedColumn
+from neurogated.storage.planning import Plan
+
+__all__ = ["Topology", "micros_or_none"]
+
+
+def micros_or_none(moment: datetime | None) -> int | None:
+    """Return `moment` in microseconds, None for None."""
+    return None if moment is None else to_micros(moment)
+
+
+def _adjacency(leaving: NDArray[Any], reached: NDArray[Any], edges: Rows, nodes: int) -> Adjacency:
+    order = np.argsort(leaving, kind="stable")
+    targets, edge_rows = reached[order].astype(np.int32), edges[order].astype(np.int32)
+    if edges.size >= nodes:
+        counts, sources = np.bincount(leaving, minlength=nodes), None
+    else:
+        sources, counts = np.unique(leaving.astype(np.int64), return_counts=True)
+    return Adjacency(np.concatenate(([0], np.cumsum(counts))), targets, edge_rows, sources)
+
+
+class Topology:
+    """Rows, columns and layers of one graph. `commit` takes what `planning` found valid, and cannot fail."""
+
+    def __init__(self, overlay_edges: int) -> None:
+        self.sequence = 0
+        self._overlay_edges = overlay_edges
+        self._ids: list[str] = []
+        self._rows_by_id: dict[str, int] = {}
+        self._alive = PatchedColumn(np.bool_, overlay_edges)
+        self._base_energy = PatchedColumn(np.float64, overlay_edges)
+        self._last_accessed = PatchedColumn(np.int64, overlay_edges)
+        self._edge_types: list[EdgeType] = []
+        self._edge_source = Column(np.int32)
+        self._edge_target = Column(np.int32)
+        self._edge_type = Column(np.int8)
+        self._weight = PatchedColumn(np.float64, overlay_edges)
+        self._last_activated = PatchedColumn(np.int64, overlay_edges)
+        self._layers: list[Layer] = []
+        self._view: GraphView | None = None
+
+    def view(self) -> GraphView:
+        """Return the graph as it is now; the same object until the next change."""
+        if self._view is None:
+            self._view = GraphView(
+                sequence=self.sequence,
+                ids=self._ids,
+                rows_by_id=self._rows_by_id,
+                node_count=len(self._alive),
+                edge_count=len(self._weight),
+                alive=self._alive.snapshot(),
+                base_energy=self._base_energy.snapshot(),
+                last_accessed=self._last_accessed.snapshot(),
+                edge_source=self._edge_source.values,
+                edge_target=self._edge_target.values,
+                edge_type=self._edge_type.values,
+                edge_types=tuple(self._edge_types),
+                weight=self._weight.snapshot(),
+                last_activated=self._last_activated.snapshot(),
+                layers=self._current_layers(),
+            )
+        return self._view
+
+    def commit(self, plan: Plan, sequence: int) -> None:
+        """Make the planned change, numbered `sequence`."""
+        delta, at = plan.delta, to_micros(plan.delta.at)
+        self._weight.set(plan.removed_edges, np.nan)
+        self._alive.set(plan.removed_nodes, values=False)
+        self.put_nodes(delta.nodes, plan.node_rows)
+        self.put_edges(delta.edges, plan.edge_ends)
+        self._weight.set(plan.weight_rows, [change.weight for change in delta.weights])
+        self._last_activated.set(plan.weight_rows, at)
+        for operator in delta.operators:
+            self.decay(operator)
+        self._last_accessed.set(plan.touched_nodes, at)
+        self._last_activated.set(plan.touched_edges, at)
+        self.sequence = sequence
+        self._view = None
+
+    def put_nodes(self, nodes: Sequence[MemoryNode], rows: Rows) -> None:
+        """Write the columns of `nodes` at `rows`."""
+        self.set_nodes(
+            [node.id for node in nodes],
+            rows,
+            [node.base_energy for node in nodes],
+            [to_micros(node.last_accessed) for node in nodes],
+        )
+
+    def set_nodes(self, ids: Sequence[str], rows: Rows, energies: Sequence[float], accessed: Sequence[int]) -> None:
+        """Write node columns at `rows`; rows from `node_count` on are appended."""
+        old = rows < len(self._alive)
+        self._alive.set(rows[old], values=True)
+        self._base_energy.set(rows[old], np.asarray(energies, dtype=np.float64)[old])
+        self._last_accessed.set(rows[old], np.asarray(accessed, dtype=np.int64)[old])
+        # The columns grow before the ids are published, so that no reader finds an id without its columns.
+        new = np.flatnonzero(~old).tolist()
+        self._base_energy.extend([energies[i] for i in new])
+        self._last_accessed.extend([accessed[i] for i in new])
+        for i in new:
+            self._rows_by_id[ids[i]] = len(self._ids)
+            self._ids.append(ids[i])
+        self._alive.extend(np.ones(len(new), dtype=np.bool_))
+        self._view = None
+
+    def put_edges(self, edges: Sequence[MemoryEdge], ends: tuple[Rows, Rows]) -> None:
+        """Append `edges`."""
+        self.append_edges(
+            ends,
+            self.type_codes([edge.type for edge in edges]),
+            [edge.weight for edge in edges],
+            [to_micros(edge.last_activated or edge.created_at) for edge in edges],
+        )
+
+    def append_edges(
+        self, ends: tuple[Rows, Rows], types: ArrayLike, weights: ArrayLike, activated: ArrayLike
+    ) -> None:
+        """Append edge columns, all of one length."""
+        self._edge_source.extend(ends[0])
+        self._edge_target.extend(ends[1])
+        self._edge_type.extend(types)
+        self._last_activated.extend(activated)
+        self._weight.extend(weights)
+        self._view = None
+
+    def mark_removed(self, nodes: Rows) -> None:
+        """Mark node rows as those of removed nodes."""
+        self._alive.set(nodes, values=False)
+        self._view = None
+
+    def type_codes(self, types: Iterable[EdgeType]) -> NDArray[np.int8]:
+        """Return the position of each type in this graph's list of types, lengthening it as needed."""
+        codes = []
+        for edge_type in types:
+            if edge_type not in self._edge_types:
+                self._edge_types.append(edge_type)
+            codes.append(self._edge_types.index(edge_type))
+        return np.array(codes, dtype=np.int8)
+
+    def decay(self, operator: Decay, among: NDArray[np.bool_] | None = None) -> None:
+        """Evaluate a decay over all plastic edges, or over those that are True in `among` (edges,)."""
+        weight = self._weight.snapshot().all()
+        plastic = np.array([edge_type.plastic for edge_type in self._edge_types], dtype=np.bool_)
+        idle = self._last_activated.snapshot().all() < to_micros(operator.idle_before)
+        if plastic.size:
+            idle &= plastic[self._edge_type.values]
+        if among is not None:
+            idle &= among
+        weight[idle] *= operator.factor
+        weight[idle & (weight < operator.floor)] = np.nan
+        self._weight.replace(weight)
+        self._view = None
+
+    def _current_layers(self) -> tuple[Layer, ...]:
+        """Return all layers, the unsorted tail sealed into one; the tail stays open until it is long enough."""
+        sealed = self._layers[-1].end if self._layers else 0
+        end = len(self._weight)
+        if end == sealed:
+            return tuple(self._layers)
+        tail = self._layer(sealed, end)
+        if end - sealed < self._overlay_edges:
+            return (*self._layers, tail)
+        self._layers.append(tail)
+        # Neighbouring layers of similar size are merged, so an edge is sorted anew about log2(edges) times in all.
+        while len(self._layers) > 1 and _size(self._layers[-2]) < 2 * _size(self._layers[-1]):
+            upper, lower = self._layers.pop(), self._layers.pop()
+            self._layers.append(self._layer(lower.begin, upper.end))
+        return tuple(self._layers)
+
+    def _layer(self, begin: int, end: int) -> Layer:
+        rows = np.arange(begin, end)
+        rows = rows[~np.isnan(self._weight.snapshot().take(rows))]
+        outgoing, incoming = {}, {}
+        types = self._edge_type.values[rows]
+        for code in np.unique(types).tolist():
+            of_type = rows[types == code]
+            source, target = self._edge_source.values[of_type], self._edge_target.values[of_type]
+            outgoing[self._edge_types[code]] = _adjacency(source, target, of_type, len(self._alive))
+            incoming[self._edge_types[code]] = _adjacency(target, source, of_type, len(self._alive))
+        return Layer(begin, end, outgoing, incoming)
+
+
+def _size(layer: Layer) -> int:
+    return layer.end - layer.begin

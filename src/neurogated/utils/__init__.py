@@ -1,0 +1,1 @@
+"""Small functions without a room of their own."""

@@ -1,0 +1,57 @@
+"""Cosine similarity, alone and for the k nearest of many."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from neurogated.errors import InputError
+
+__all__ = ["cosine_similarity", "retrieve_knn", "top_k"]
+
+
+def _unit_rows(vectors: ArrayLike) -> NDArray[np.float64]:
+    matrix = np.atleast_2d(np.asarray(vectors, dtype=np.float64))
+    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0)
+
+
+def cosine_similarity(left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
+    """Return the cosine of every row of `left` with every row of `right`.
+
+    Args:
+        left: (n, d) or (d,) numbers.
+        right: (m, d) or (d,) numbers.
+
+    Returns:
+        (n, m) float64 between -1 and 1; 0 where a row is all zeros.
+
+    Raises:
+        InputError: the dimensions differ.
+    """
+    rows, columns = _unit_rows(left), _unit_rows(right)
+    if rows.shape[1] != columns.shape[1]:
+        raise InputError(f"vectors of dimension {rows.shape[1]} and {columns.shape[1]} cannot be compared")
+    return np.clip(rows @ columns.T, -1.0, 1.0)
+
+
+def top_k(scores: NDArray[np.floating], k: int) -> NDArray[np.intp]:
+    """Return the positions of the `k` largest `scores`, best first, equal scores in order of position."""
+    k = min(k, len(scores))
+    if k <= 0:
+        return np.empty(0, dtype=np.intp)
+    # argpartition breaks ties at the border at will, so everything that ties with the k-th best takes part.
+    kth_best = np.partition(scores, len(scores) - k)[len(scores) - k]
+    candidates = np.flatnonzero(scores >= kth_best)
+    return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
+
+
+def retrieve_knn(
+    queries: ArrayLike, keys: ArrayLike, k: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the `k` rows of `keys` most similar to each query by cosine.
+
+    Returns:
+        Positions (q, min(k, n)) and their cosines, best first, equal cosines in order of position.
+    """
+    cosines = cosine_similarity(queries, keys)
+    positions = np.stack([top_k(row, k) for row in cosines])
+    return positions, np.take_along_axis(cosines, positions, axis=1)
