@@ -67,17 +67,17 @@ class MemoryConfig:
 
     # Retrieval
     ACTIVATION: str = _setting(
-        "damped",
-        "how energy spreads: 'classic' is the specification's formula, 'damped' divides what a node sends out by its "
-        "out-strength, so that hubs do not collect everything, and keeps the question's own similarity in the score",
-        choices=("damped", "classic"),
+        "gated",
+        "how energy spreads: 'classic' is the specification's formula; 'gated' damps hubs, lets energy into a node by "
+        "its similarity to the question, and keeps that similarity in the score",
+        choices=("gated", "classic"),
     )
     TOP_K_ANCHORS: int = _setting(5, "how many nodes the vector search hands to the activation as anchors", low=1)
     TOP_N_RETRIEVAL: int = _setting(3, "how many memories a retrieval returns", low=1)
     MAX_HOPS: int = _setting(2, "how many rounds energy spreads from the anchors", low=0)
     ENERGY_DECAY_RATE: float = _setting(0.5, "share of the energy that survives a hop", low=0.0, high=1.0)
-    SIMILARITY_WEIGHT: float = _setting(1.0, "weight of the question's similarity in the damped score", low=0.0)
-    ENERGY_WEIGHT: float = _setting(0.5, "weight of the energy that spread to a node in the damped score", low=0.0)
+    SIMILARITY_WEIGHT: float = _setting(1.0, "weight of the question's similarity in the gated score", low=0.0)
+    ENERGY_WEIGHT: float = _setting(0.5, "weight of the energy that spread to a node in the gated score", low=0.0)
 
     # Graph construction
     CHUNK_SIZE: int = _setting(256, "longest chunk of a document, in tokens of the embedder", low=1)
@@ -112,6 +112,9 @@ class MemoryConfig:
         None, "devices that embed in parallel, with commas, such as cuda:0,cuda:1 or cpu,cpu; none: all visible GPUs"
     )
     trust_remote_code: bool = _setting(False, "let an embedding model run code of its own from its folder")
+
+    # Evaluation
+    RANKING_DEPTH: int = _setting(20, "how many passages of a ranking a run writes down, at the least", low=1)
 
     # Storage
     storage: str = _setting("sqlite", "where the graph lives", choices=("sqlite", "memory"))

@@ -15,7 +15,7 @@ from neurogated.core.clock import to_utc, utc_now
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import InputError
 
-__all__ = ["EdgeKey", "EdgeType", "MemoryEdge", "MemoryNode", "Vector", "as_vector"]
+__all__ = ["EdgeKey", "EdgeType", "MemoryEdge", "MemoryNode", "Vector", "as_vector", "json_metadata"]
 
 Vector = NDArray[np.float32] | Sequence[float]
 
@@ -46,8 +46,12 @@ def _checked_text(what: str, text: str) -> str:
     return text
 
 
-def _checked_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy that equals what a store gives back, i.e. made of JSON values only."""
+def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy that equals what a store gives back: JSON values only, tuples as lists, keys as text.
+
+    Raises:
+        InputError: a value is not JSON, as a datetime, a set or NaN are not.
+    """
     try:
         copy = json.loads(json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False))
     except (TypeError, ValueError) as error:
@@ -95,7 +99,7 @@ class MemoryNode:
         if self.embedding is not None:
             assign(self, "embedding", as_vector(self.embedding))
         assign(self, "base_energy", _checked_unit(f"base_energy of node {self.id!r}", self.base_energy))
-        assign(self, "metadata", _checked_metadata(self.metadata))
+        assign(self, "metadata", json_metadata(self.metadata))
         for name in ("last_accessed", "created_at", "valid_from", "valid_to"):
             moment = getattr(self, name)
             assign(self, name, moment and to_utc(moment))

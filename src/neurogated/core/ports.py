@@ -14,7 +14,7 @@ from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["Embedder", "GraphStorePort", "KernelSource", "SupportsTokenCount", "VectorIndex"]
+__all__ = ["Embedder", "GraphStorePort", "KernelSource", "SupportsNamespaces", "VectorIndex"]
 
 
 class VectorIndex(Protocol):
@@ -76,8 +76,8 @@ class GraphStorePort(Protocol):
     def nearest(self, query: Vector, k: int) -> list[tuple[str, float]]:
         """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id."""
 
-    def similarities(self, query: Vector, node_ids: Sequence[str]) -> NDArray[np.float32]:
-        """Return the cosine of each node with the query, 0 for a node without embedding."""
+    def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float32]:
+        """Return the cosine of nodes of a view of this store with the query, 0 for a node without embedding."""
 
     def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
         """Return the `k` most similar nodes with their cosines."""
@@ -85,8 +85,20 @@ class GraphStorePort(Protocol):
     def remove_edge(self, edge: MemoryEdge | EdgeKey) -> None:
         """Remove one edge."""
 
+    @property
+    def closed(self) -> bool:
+        """Whether the store can no longer be used."""
+
     def close(self) -> None:
         """Release what the store holds; using it afterwards raises MemoryClosedError."""
+
+
+@runtime_checkable
+class SupportsNamespaces(Protocol):
+    """Ability of a store: to hold several graphs that never see each other."""
+
+    def in_namespace(self, namespace: str) -> GraphStorePort:
+        """Return the graph of that name, made if there is none."""
 
 
 class Embedder(Protocol):
@@ -106,16 +118,11 @@ class Embedder(Protocol):
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, dimension) float32 vectors of unit length for questions."""
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return how long each text is for the model; `count_words` where the model cannot say."""
+
     def close(self) -> None:
         """Release processes and memory."""
-
-
-@runtime_checkable
-class SupportsTokenCount(Protocol):
-    """Ability of an embedder: to say how long a text is for the model."""
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text, without special tokens."""
 
 
 class KernelSource(Protocol):

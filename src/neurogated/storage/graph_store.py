@@ -51,8 +51,16 @@ class GraphStore:
     A durable store derives from it and replaces the methods under "What a durable store replaces".
     """
 
-    def __init__(self, *, overlay_edges: int = MemoryConfig().OVERLAY_EDGES, clock: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        *,
+        namespace: str = MemoryConfig().namespace,
+        overlay_edges: int = MemoryConfig().OVERLAY_EDGES,
+        clock: Clock = utc_now,
+    ) -> None:
         self._lock = threading.RLock()
+        self._overlay_edges = overlay_edges
+        self._family: dict[str, Self] = {namespace: self}
         self._topology = Topology(overlay_edges)
         self._vectors = EmbeddingStore()
         self._clock = clock
@@ -127,14 +135,15 @@ class GraphStore:
             found = [(ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
 
-    def similarities(self, query: Vector, node_ids: Sequence[str]) -> NDArray[np.float32]:
-        """Return the cosine of each node with the query, 0 for a node without embedding.
+    def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float32]:
+        """Return the cosine of the nodes at `rows` of `view`, a view of this store, with the query.
 
-        Raises:
-            UnknownIdError: an id is not in the memory.
+        A node without embedding, or removed meanwhile, has 0.
         """
+        # A node keeps its row for as long as the store is open, so rows of any view hold.
         with self._lock:
-            return self._vectors.similarities(query, self.view().rows(node_ids))
+            self._require_open()
+            return self._vectors.similarities(query, rows)
 
     def bind_embedder(self, name: str, dimension: int | None) -> None:
         """Record which embedder the vectors come from, or check that it is the recorded one.
@@ -159,9 +168,24 @@ class GraphStore:
                 self._record_embedder(name, dimension)
                 self._embedder = (name, dimension)
 
+    def in_namespace(self, namespace: str) -> Self:
+        """Return another graph of the same store, made if there is none; the graphs never see each other."""
+        with self._lock:
+            self._require_open()
+            if namespace not in self._family:
+                self._family[namespace] = self._open_namespace(namespace)
+                self._family[namespace]._family = self._family
+            return self._family[namespace]
+
+    @property
+    def closed(self) -> bool:
+        """Whether the store can no longer be used."""
+        return self._closed
+
     def close(self) -> None:
-        """Release what the store holds; using it afterwards raises MemoryClosedError."""
-        self._closed = True
+        """Release what the store and its namespaces hold; using them afterwards raises MemoryClosedError."""
+        for store in self._family.values():
+            store._closed = True
 
     # Conveniences over the primitives
 
@@ -268,6 +292,10 @@ class GraphStore:
         self.close()
 
     # What a durable store replaces
+
+    def _open_namespace(self, namespace: str) -> Self:
+        """Return the store of another namespace."""
+        return type(self)(namespace=namespace, overlay_edges=self._overlay_edges, clock=self._clock)
 
     def _persist(self, plan: Plan) -> int:
         """Keep what the columns do not hold and return the delta's number; the change is made once this returns."""

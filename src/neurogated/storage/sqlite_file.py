@@ -25,7 +25,8 @@ class SqliteFile:
     A commit is on disk before it returns (write-ahead log, synchronous=FULL). Threads take turns by `lock`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, from_scratch: bool = False) -> None:
+        """Open or create the file; with `from_scratch` drop the one that is there."""
         self.path = path
         self.lock = threading.RLock()
         self._make_folder()
@@ -33,6 +34,8 @@ class SqliteFile:
         self._holder_note = path.with_suffix(".holder")
         self._acquire()
         try:
+            if from_scratch:
+                self._drop()
             self._connection = self._open()
         except BaseException:
             self._release()
@@ -116,6 +119,11 @@ class SqliteFile:
                 connection.close()
                 raise
         return connection
+
+    def _drop(self) -> None:
+        # The log goes first: a log without its file is nothing, a file without its log is an older memory.
+        for suffix in ("-wal", "-shm", ""):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
     def _create(self) -> None:
         """Make an empty memory beside its final name and move it there, so that a half-made one is never opened."""

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +41,8 @@ class SqliteStore(GraphStore):
         overlay_edges: int = MemoryConfig().OVERLAY_EDGES,
         clock: Clock = utc_now,
     ) -> None:
-        super().__init__(overlay_edges=overlay_edges, clock=clock)
+        super().__init__(namespace=namespace, overlay_edges=overlay_edges, clock=clock)
         self._file = file
-        self._overlay_edges = overlay_edges
         self._node_keys = Column(np.int64)
         self._edge_keys = Column(np.int64)
         with file.transaction() as connection:
@@ -60,8 +59,16 @@ class SqliteStore(GraphStore):
         self._edge_keys.extend(edge_keys)
 
     @classmethod
-    def open(cls, path: str | Path, namespace: str = MemoryConfig().namespace, *, clock: Clock = utc_now) -> SqliteStore:
-        """Open or create the memory file at `path` for writing.
+    def open(
+        cls,
+        path: str | Path,
+        namespace: str = MemoryConfig().namespace,
+        *,
+        overlay_edges: int = MemoryConfig().OVERLAY_EDGES,
+        clock: Clock = utc_now,
+        from_scratch: bool = False,
+    ) -> Self:
+        """Open or create the memory file at `path` for writing; with `from_scratch` drop what it holds first.
 
         Raises:
             MemoryLockedError: another process writes to it.
@@ -69,16 +76,12 @@ class SqliteStore(GraphStore):
             FormatVersionError: it is of another format version.
             StorageError: it cannot be read or written.
         """
-        file = SqliteFile(Path(path))
+        file = SqliteFile(Path(path), from_scratch=from_scratch)
         try:
-            return cls(file, namespace, clock=clock)
+            return cls(file, namespace, overlay_edges=overlay_edges, clock=clock)
         except BaseException:
             file.close()
             raise
-
-    def in_namespace(self, namespace: str) -> SqliteStore:
-        """Return another graph of the same file; closing any of them closes the file."""
-        return SqliteStore(self._file, namespace, overlay_edges=self._overlay_edges, clock=self._clock)
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs in the file, in the order they were made."""
@@ -87,11 +90,15 @@ class SqliteStore(GraphStore):
         return [name for (name,) in rows]
 
     def close(self) -> None:
-        """Close the file; every acknowledged write is in it."""
-        super().close()
-        self._file.close()
+        """Close the file with all its namespaces; every acknowledged write is in it."""
+        if not self.closed:
+            super().close()
+            self._file.close()
 
     # What GraphStore leaves to the durable store
+
+    def _open_namespace(self, namespace: str) -> Self:
+        return type(self)(self._file, namespace, overlay_edges=self._overlay_edges, clock=self._clock)
 
     def _record_embedder(self, name: str, dimension: int) -> None:
         with self._file.transaction() as connection:

@@ -1,0 +1,44 @@
+# `make demo` and `make test` are all that is needed on a machine with Python 3.11 and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+export HF_HUB_OFFLINE := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-fast lint format clean
+
+help: ## list what can be made
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(STAMP) ## make .venv and install everything into it
+
+$(STAMP): pyproject.toml requirements.txt constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -r requirements.txt -e '.[dev]' -c constraints.txt
+	touch $(STAMP)
+
+demo: $(STAMP) ## run the main job on the bundled sample data set
+	$(BIN)/python main.py demo
+
+test: $(STAMP) ## run all tests with coverage
+	$(BIN)/python -m pytest --cov --cov-report=term --cov-fail-under=90
+
+test-fast: $(STAMP) ## run the tests that take no model and no long loop
+	$(BIN)/python -m pytest -m 'not slow'
+
+lint: $(STAMP) ## check style, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP) ## put the code into its standard form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove .venv and what tools leave behind
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

@@ -1,0 +1,8 @@
+"""The CLI runner; the same as the console script `neurogated` and `python -m neurogated`."""
+
+import sys
+
+from neurogated.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

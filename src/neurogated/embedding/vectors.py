@@ -1,0 +1,27 @@
+"""What every embedder promises of its vectors: float32, finite, of unit length."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from neurogated.errors import EmbeddingError
+
+__all__ = ["unit_vectors"]
+
+
+def unit_vectors(vectors: ArrayLike, model: str) -> NDArray[np.float32]:
+    """Return `vectors` (n, d) as float32 of unit length; a zero vector stays zero.
+
+    Raises:
+        EmbeddingError: a vector holds NaN or infinity, as half precision models do when they overflow.
+    """
+    matrix = np.asarray(vectors, dtype=np.float32)
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    if bad.size:
+        raise EmbeddingError(
+            f"model {model!r} returned numbers that are not finite for text {bad[0] + 1} of {len(matrix)}; "
+            "use a higher precision or another embedding_name"
+        )
+    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0)

@@ -1,0 +1,1 @@
+"""Measuring a memory on data sets with known answers."""

@@ -1,0 +1,52 @@
+"""Recall of rankings and summaries of times."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+
+import pandas as pd
+
+__all__ = ["RECALL_CUTOFFS", "latency_table", "recall_at", "recall_table"]
+
+RECALL_CUTOFFS = (1, 2, 5, 10, 20)
+_PERCENT = 100
+_MILLISECONDS = 1000
+_HIGH_QUANTILE = 0.95
+_MEDIAN = 0.5
+
+
+def recall_at(ranked: Sequence[Hashable], gold: Collection[Hashable], k: int) -> float:
+    """Return the fraction of `gold` among the first `k` of `ranked`, 0–1."""
+    return len(set(ranked[:k]) & set(gold)) / len(gold)
+
+
+def recall_table(
+    rankings: Sequence[Sequence[Hashable]], golds: Sequence[Collection[Hashable]], kinds: Sequence[str]
+) -> pd.DataFrame:
+    """Return mean recall in percent, a row a kind of question and one for all, a column a cutoff.
+
+    Questions without gold passages do not count.
+    """
+    rows = [
+        {"kind": kind, **{f"R@{k}": _PERCENT * recall_at(ranked, gold, k) for k in RECALL_CUTOFFS}}
+        for ranked, gold, kind in zip(rankings, golds, kinds, strict=True)
+        if gold
+    ]
+    if not rows:
+        return pd.DataFrame(columns=["questions", *(f"R@{k}" for k in RECALL_CUTOFFS)])
+    frame = pd.DataFrame(rows)
+    by_kind = frame.groupby("kind").mean()
+    by_kind.insert(0, "questions", frame.groupby("kind").size())
+    if len(by_kind) == 1:
+        return by_kind.rename(index={by_kind.index[0]: "all"})
+    by_kind.loc["all"] = [len(frame), *frame.drop(columns="kind").mean()]
+    return by_kind.astype({"questions": int})
+
+
+def latency_table(seconds: Sequence[Mapping[str, float]]) -> pd.DataFrame:
+    """Return median and 95th percentile in milliseconds, a row a stage and one for all but the embedding."""
+    frame = pd.DataFrame(seconds) * _MILLISECONDS
+    if frame.empty:
+        return pd.DataFrame(columns=["median ms", "p95 ms"])
+    frame["all but embed"] = frame.drop(columns="embed").sum(axis=1)
+    return pd.DataFrame({"median ms": frame.quantile(_MEDIAN), "p95 ms": frame.quantile(_HIGH_QUANTILE)})

@@ -1,0 +1,131 @@
+"""The main job: index a data set, ask its questions, measure and write down."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Hashable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tqdm import tqdm
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.trace import Recall
+from neurogated.errors import StorageError
+from neurogated.evaluation.datasets import SOURCES_KEY, Dataset, Question
+from neurogated.evaluation.metrics import latency_table, recall_table
+from neurogated.memory import NeuroGraphMemory
+
+__all__ = ["RunReport", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a run measured and where it wrote it."""
+
+    folder: Path
+    recall: pd.DataFrame
+    latency: pd.DataFrame
+    indexing_seconds: float
+    nodes: int
+    edges: int
+
+
+def run(dataset: Dataset, config: MemoryConfig, *, progress: bool | None = None) -> RunReport:
+    """Index `dataset`, ask every question, and write rankings, metrics and settings under `config.save_dir`.
+
+    The memory is `<save_dir>/<dataset>/memory`, the run `<save_dir>/<dataset>/<UTC time>`. What is indexed already is
+    not indexed again.
+
+    Args:
+        dataset: documents and questions.
+        config: settings; `save_dir` is the root of all that is written.
+        progress: show bars; None shows them where the output is a terminal.
+    """
+    config = config.replace(save_dir=str(Path(config.save_dir) / dataset.name))
+    rankings: list[tuple[Question, list[Hashable], Recall]] = []
+    with NeuroGraphMemory(config) as memory:
+        memories = {part.name: memory.in_namespace(part.name) for part in dataset.collections}
+        begin = time.perf_counter()
+        for part in dataset.collections:
+            memories[part.name].add_documents(part.documents, progress=progress)
+        indexing_seconds = time.perf_counter() - begin
+        asked = [(part, question) for part in dataset.collections for question in part.questions]
+        for part, question in tqdm(asked, desc="asking", unit="question", disable=_disable(progress)):
+            rankings.append((question, *_rank(memories[part.name], question.text)))
+        views = [one.store.view() for one in memories.values()]
+    report = RunReport(
+        folder=_new_folder(Path(config.save_dir)),
+        recall=recall_table(
+            [ranked for _, ranked, _ in rankings], [q.gold for q, _, _ in rankings], [q.kind for q, _, _ in rankings]
+        ),
+        latency=latency_table([recall.seconds for _, _, recall in rankings]),
+        indexing_seconds=indexing_seconds,
+        nodes=sum(view.live_nodes().size for view in views),
+        edges=sum(view.live_edges().size for view in views),
+    )
+    _write(report, [(question.id, ranked) for question, ranked, _ in rankings], config, dataset.name)
+    return report
+
+
+def _disable(progress: bool | None) -> bool | None:
+    return None if progress is None else not progress
+
+
+def _rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]:
+    """Return the data set's names of what `query` recalls, best first, and the recall.
+
+    Several chunks of one passage count once, at the best of their places; so more nodes are asked for until there are
+    enough passages, or no more nodes.
+    """
+    depth = max(memory.config.RANKING_DEPTH, memory.config.TOP_N_RETRIEVAL)
+    wanted = depth
+    while True:
+        recall = memory.recall(query, top_n=wanted)
+        ranked: list[Hashable] = list(
+            dict.fromkeys(source for recalled in recall for source in recalled.metadata.get(SOURCES_KEY, ()))
+        )
+        if len(ranked) >= depth or len(recall) < wanted:
+            return ranked, recall
+        wanted *= 2
+
+
+def _new_folder(root: Path) -> Path:
+    """Make a folder named by the time in UTC, with a number where two runs begin in one second."""
+    name = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    try:
+        for folder in (root / name, *(root / f"{name}-{number}" for number in range(1, 1 + len(list(root.iterdir()))))):
+            if not folder.exists():
+                folder.mkdir(parents=True)
+                return folder
+    except OSError as error:
+        raise StorageError(f"cannot make a folder for the run in {root} ({error}); choose another save_dir") from error
+    raise StorageError(f"{root} has a folder for every name tried; choose another save_dir")
+
+
+def _write(
+    report: RunReport, rankings: list[tuple[str, list[Hashable]]], config: MemoryConfig, dataset_name: str
+) -> None:
+    with (report.folder / "rankings.jsonl").open("w", encoding="utf-8") as lines:
+        for question_id, ranked in rankings:
+            lines.write(json.dumps({"id": question_id, "ranked": ranked}, ensure_ascii=False) + "\n")
+    _write_json(report.folder / "config.json", config.to_dict())
+    _write_json(
+        report.folder / "metrics.json",
+        {
+            "dataset": dataset_name,
+            "recall": report.recall.to_dict(orient="index"),
+            "latency": report.latency.to_dict(orient="index"),
+            "indexing_seconds": report.indexing_seconds,
+            "nodes": report.nodes,
+            "edges": report.edges,
+        },
+    )
+
+
+def _write_json(path: Path, value: dict[str, Any]) -> None:
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

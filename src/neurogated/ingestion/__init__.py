@@ -1,0 +1,1 @@
+"""The Senses: text to graph."""

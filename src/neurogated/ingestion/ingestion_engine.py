@@ -1,0 +1,105 @@
+"""From documents to nodes and edges, one delta a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import Clock
+from neurogated.core.delta import GraphDelta
+from neurogated.core.model import MemoryEdge, MemoryNode, json_metadata
+from neurogated.core.ports import Embedder, GraphStorePort
+from neurogated.ingestion.chunker import Chunker
+from neurogated.ingestion.document import Document
+from neurogated.ingestion.edge_builder import sequence_edges, similarity_edges
+from neurogated.ingestion.encoder import render
+from neurogated.utils.hash_utils import compute_mdhash_id
+
+__all__ = ["IngestionEngine"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A chunk that may become a node."""
+
+    id: str
+    content: str
+    metadata: Mapping[str, object]
+
+    def changes(self, node: MemoryNode) -> bool:
+        """Return whether the draft brings metadata that `node` does not have."""
+        return {**node.metadata, **self.metadata} != node.metadata
+
+
+class IngestionEngine:
+    """Cuts documents into chunks, embeds those that are new, and writes nodes and edges through `store.apply`."""
+
+    def __init__(self, store: GraphStorePort, embedder: Embedder, config: MemoryConfig, clock: Clock) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._config = config
+        self._clock = clock
+        self._chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
+
+    def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
+        """Store documents and yield the node ids of each, in order, once it is stored.
+
+        Chunks are embedded and written `INDEX_BATCH` at a time. A document that is there already changes nothing,
+        except that metadata given anew is merged over the old.
+        """
+        batch: list[list[_Draft]] = []
+        waiting = 0
+        for document in documents:
+            drafts = self._drafts(document)
+            batch.append(drafts)
+            waiting += len(drafts)
+            if waiting >= self._config.INDEX_BATCH:
+                yield from self._store_batch(batch)
+                batch, waiting = [], 0
+        yield from self._store_batch(batch)
+
+    def _drafts(self, document: Document) -> list[_Draft]:
+        drafts: list[_Draft] = []
+        for passage in document.passages:
+            for chunk in self._chunker.split(passage.text):
+                metadata = {**document.metadata, **passage.metadata, "document_id": document.id}
+                if document.title is not None:
+                    metadata["title"] = document.title
+                # The position takes part, so that a sentence said twice is remembered twice.
+                node_id = compute_mdhash_id(f"{document.id}\n{len(drafts)}\n{chunk}", prefix="chunk-")
+                drafts.append(_Draft(node_id, chunk, json_metadata(metadata)))
+        return drafts
+
+    def _store_batch(self, batch: Sequence[Sequence[_Draft]]) -> Iterator[list[str]]:
+        ids = [[draft.id for draft in drafts] for drafts in batch]
+        drafts = {draft.id: draft for drafts in batch for draft in drafts}
+        old = {node.id: node for node in self._store.get_nodes([id_ for id_ in drafts if self._store.has_node(id_)])}
+        to_write = [draft for draft in drafts.values() if draft.id not in old or draft.changes(old[draft.id])]
+        if to_write:
+            at = self._clock()
+            nodes = self._nodes(to_write, old, at)
+            new = [node for node in nodes if node.id not in old]
+            self._store.apply(
+                GraphDelta(nodes=tuple(nodes), edges=tuple(self._edges(new, ids, at)), reason="add_documents", at=at)
+            )
+        yield from ids
+
+    def _nodes(self, drafts: Sequence[_Draft], old: Mapping[str, MemoryNode], at: datetime) -> list[MemoryNode]:
+        """Return a node a draft; an old node keeps its energy and its times."""
+        nodes = [
+            replace(old[draft.id], metadata={**old[draft.id].metadata, **draft.metadata})
+            if draft.id in old
+            else MemoryNode(draft.id, draft.content, metadata=draft.metadata, last_accessed=at, created_at=at)
+            for draft in drafts
+        ]
+        vectors = self._embedder.embed_documents([render(node.content, node.metadata) for node in nodes])
+        return [replace(node, embedding=vector) for node, vector in zip(nodes, vectors, strict=True)]
+
+    def _edges(self, new: Sequence[MemoryNode], documents: Iterable[Sequence[str]], at: datetime) -> Iterator[MemoryEdge]:
+        new_ids = {node.id for node in new}
+        # A document that stands in the batch twice has its edges once.
+        for node_ids in dict.fromkeys(map(tuple, documents)):
+            yield from sequence_edges(node_ids, new_ids, weight=self._config.SEQ_WEIGHT, at=at)
+        yield from similarity_edges(new, self._store, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)

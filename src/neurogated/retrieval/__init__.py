@@ -1,0 +1,1 @@
+"""The Hippocampus: a question to memories."""

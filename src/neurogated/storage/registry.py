@@ -1,0 +1,38 @@
+"""From the name of a storage to the opened store; its package is imported here and not before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import Clock
+from neurogated.core.ports import GraphStorePort
+
+__all__ = ["open_store"]
+
+_FOLDER = "memory"
+_FILE = "memory.db"
+
+
+def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
+    """Open the store that `config.storage` names, in `config.namespace`.
+
+    The durable store is the file `<save_dir>/memory/memory.db`; with `force_index_from_scratch` a file that is there
+    is dropped first.
+
+    Raises:
+        StorageError: the file cannot be opened; see its subclasses.
+    """
+    if config.storage == "memory":
+        from neurogated.storage.graph_store import GraphStore
+
+        return GraphStore(namespace=config.namespace, overlay_edges=config.OVERLAY_EDGES, clock=clock)
+    from neurogated.storage.sqlite_store import SqliteStore
+
+    return SqliteStore.open(
+        Path(config.save_dir) / _FOLDER / _FILE,
+        config.namespace,
+        overlay_edges=config.OVERLAY_EDGES,
+        clock=clock,
+        from_scratch=config.force_index_from_scratch,
+    )
