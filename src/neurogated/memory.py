@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from datetime import timedelta
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from tqdm import tqdm
 
@@ -22,7 +22,9 @@ from neurogated.ingestion.document import Document
 from neurogated.ingestion.ingestion_engine import IngestionEngine
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 
-__all__ = ["NeuroGraphMemory"]
+__all__ = ["NeuroGraphMemory", "show_progress"]
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -98,8 +100,7 @@ class NeuroGraphMemory:
         """
         total = len(documents) if isinstance(documents, Sized) else None
         stored = self._ingestion.add(_read_documents(documents))
-        disable = None if progress is None else not progress
-        return list(tqdm(stored, total=total, desc="indexing", unit="doc", disable=disable))
+        return list(show_progress(stored, "indexing", "document", total=total, progress=progress))
 
     def retrieve(self, query: str, *, top_n: int | None = None) -> list[str]:
         """Return the contents of the memories that `query` brings up, best first; see `recall`."""
@@ -169,6 +170,16 @@ class NeuroGraphMemory:
                 _log.warning("what was recalled could not be marked as used: %s", error)
 
 
+def show_progress(
+    iterable: Iterable[T], what: str, unit: str, *, total: int | None = None, progress: bool | None = None
+) -> Iterable[T]:
+    """Return `iterable` with a bar while it is walked; None shows the bar where the output is a terminal."""
+    bar: Iterable[T] = tqdm(
+        iterable, desc=what, unit=unit, total=total, disable=None if progress is None else not progress
+    )
+    return bar
+
+
 def _read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> Iterator[Document]:
     for position, item in enumerate(documents):
         try:
@@ -177,7 +188,7 @@ def _read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> 
             raise InputError(f"document {position}: {error}") from None
 
 
-def _read_document(item: str | Document | Mapping[str, Any]) -> Document:
+def _read_document(item: object) -> Document:
     if isinstance(item, Document):
         return item
     if isinstance(item, str):

@@ -40,7 +40,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"neurogated {neurogated.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
-    running = _command(commands, "run", run.command, "index a data set, ask its questions, measure recall (the default)")
+    running = _command(
+        commands, "run", run.command, "index a data set, ask its questions, measure recall (the default)"
+    )
     running.add_argument("--dataset", required=True, help="name of the data set: its files begin with it")
     running.add_argument(
         "--format",
@@ -62,7 +64,9 @@ def _command(commands: Any, name: str, function: Any, summary: str) -> argparse.
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(command=function)
-    parser.add_argument("--config", metavar="FILE", help="settings in YAML or JSON; environment and flags win over them")
+    parser.add_argument(
+        "--config", metavar="FILE", help="settings in YAML or JSON; environment and flags win over them"
+    )
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     parser.add_argument(
         "--dataset_dir", metavar="DIR", default="dataset", help="folder of the data set's files (default: dataset)"
@@ -72,7 +76,9 @@ def _command(commands: Any, name: str, function: Any, summary: str) -> argparse.
     for spec in dataclasses.fields(MemoryConfig):
         # A bare flag turns a switch on; any value is read, and judged, by MemoryConfig.
         optional: dict[str, Any] = {"nargs": "?", "const": "true"} if hints[spec.name] is bool else {}
-        default = "none" if spec.default is None else str(spec.default).lower() if hints[spec.name] is bool else spec.default
+        default = (
+            "none" if spec.default is None else str(spec.default).lower() if hints[spec.name] is bool else spec.default
+        )
         settings.add_argument(
             f"--{spec.name}",
             metavar=_metavar(hints[spec.name]),

@@ -127,7 +127,9 @@ class MemoryConfig:
         for spec in dataclasses.fields(self):
             object.__setattr__(self, spec.name, _checked(spec, getattr(self, spec.name)))
         if self.CHUNK_OVERLAP >= self.CHUNK_SIZE:
-            raise ConfigError(f"CHUNK_OVERLAP is {self.CHUNK_OVERLAP}, but must be less than CHUNK_SIZE {self.CHUNK_SIZE}")
+            raise ConfigError(
+                f"CHUNK_OVERLAP is {self.CHUNK_OVERLAP}, but must be less than CHUNK_SIZE {self.CHUNK_SIZE}"
+            )
         if not self.namespace:
             raise ConfigError("namespace is empty; name one, such as 'default'")
 

@@ -22,7 +22,9 @@ class WeightChange:
 
     def __post_init__(self) -> None:
         if not self.edge.type.plastic:
-            raise InputError(f"the weight of {self.edge} cannot be changed: {self.edge.type.name} edges are not plastic")
+            raise InputError(
+                f"the weight of {self.edge} cannot be changed: {self.edge.type.name} edges are not plastic"
+            )
         if not 0.0 <= self.weight <= 1.0:
             raise InputError(f"the new weight of {self.edge} is {self.weight}, but must lie between 0 and 1")
 

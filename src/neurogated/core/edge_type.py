@@ -7,7 +7,7 @@ time, which the standard Enum forbids.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from neurogated.errors import ConfigError
 
@@ -58,6 +58,10 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
     plastic: bool
     both_ways: bool
 
+    if TYPE_CHECKING:
+
+        def __init__(self, value: str | EdgeType) -> None: ...
+
     SEQ: ClassVar[EdgeType]
     SIM: ClassVar[EdgeType]
     CAUSE: ClassVar[EdgeType]
@@ -80,7 +84,7 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
             raise ConfigError(f"edge type name {name!r} is an attribute of EdgeType already; choose another")
         member = object.__new__(cls)
         member.name, member.value, member.plastic, member.both_ways = name, value, plastic, both_ways
-        _EdgeTypeRegistry._members[value] = member
+        cls._members[value] = member
         setattr(cls, name, member)
         return member
 

@@ -55,7 +55,9 @@ def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     try:
         copy = json.loads(json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False))
     except (TypeError, ValueError) as error:
-        raise InputError(f"metadata {metadata!r} is not JSON ({error}); use strings, numbers, lists and dicts") from None
+        raise InputError(
+            f"metadata {metadata!r} is not JSON ({error}); use strings, numbers, lists and dicts"
+        ) from None
     _checked_text("metadata", json.dumps(copy, ensure_ascii=False))
     return dict(copy)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,12 +40,12 @@ class Arcs(NamedTuple):
 class PatchedValues:
     """A column as it was at one moment: a shared base and the few values that differ from it."""
 
-    base: NDArray[np.generic]
+    base: NDArray[Any]
     rows: Rows
     """Patched rows in ascending order."""
-    patches: NDArray[np.generic]
+    patches: NDArray[Any]
 
-    def take(self, rows: Rows) -> NDArray[np.generic]:
+    def take(self, rows: Rows) -> NDArray[Any]:
         """Return the values at `rows`."""
         values = self.base[rows]
         if self.rows.size and rows.size:
@@ -55,7 +55,7 @@ class PatchedValues:
             values[patched] = self.patches[place[patched]]
         return values
 
-    def all(self) -> NDArray[np.generic]:
+    def all(self) -> NDArray[Any]:
         """Return the whole column as a new array."""
         values = self.base.copy()
         values[self.rows] = self.patches
@@ -144,7 +144,9 @@ class GraphView:
         """
         row = self.find(node_id)
         if row is None:
-            raise UnknownIdError(f"no node {node_id!r} in the memory; ids are those that recall and add_document return")
+            raise UnknownIdError(
+                f"no node {node_id!r} in the memory; ids are those that recall and add_document return"
+            )
         return row
 
     def rows(self, node_ids: Iterable[str]) -> Rows:

@@ -102,7 +102,9 @@ class OpenAIEmbedder:
         try:
             answer = self._client.embeddings.create(model=self._model, input=texts, encoding_format="float")
         except (self._openai.OpenAIError, ValueError) as error:
-            raise EmbeddingError(f"{self._where} failed ({error}); check the server, the key and embedding_name") from error
+            raise EmbeddingError(
+                f"{self._where} failed ({error}); check the server, the key and embedding_name"
+            ) from error
         # A server may answer in any order; `index` says which text a vector belongs to.
         by_index = {item.index: item.embedding for item in answer.data or ()}
         if sorted(by_index) != list(range(len(texts))):

@@ -24,4 +24,5 @@ def unit_vectors(vectors: ArrayLike, model: str) -> NDArray[np.float32]:
             "use a higher precision or another embedding_name"
         )
     norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0)
+    unit: NDArray[np.float32] = np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0)
+    return unit

@@ -175,7 +175,9 @@ def _conversation(record: _Record) -> Collection:
     conversation = _Record(record.get("conversation", dict), f"{record.where}, conversation")
     numbers = sorted(int(match[1]) for match in map(_SESSION.fullmatch, conversation.value) if match)
     documents = [_session(conversation, number) for number in numbers if conversation.value[f"session_{number}"]]
-    turns = {source for document in documents for passage in document.passages for source in passage.metadata[SOURCES_KEY]}
+    turns = {
+        source for document in documents for passage in document.passages for source in passage.metadata[SOURCES_KEY]
+    }
     questions = [_locomo_question(qa, f"{name}:{place}", turns) for place, qa in enumerate(record.records("qa"))]
     return Collection(name, tuple(_merged(documents)), tuple(q for q in questions if q is not None))
 

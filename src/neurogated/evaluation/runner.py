@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from tqdm import tqdm
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.trace import Recall
 from neurogated.errors import StorageError
 from neurogated.evaluation.datasets import SOURCES_KEY, Dataset, Question
 from neurogated.evaluation.metrics import latency_table, recall_table
-from neurogated.memory import NeuroGraphMemory
+from neurogated.memory import NeuroGraphMemory, show_progress
 
 __all__ = ["RunReport", "run"]
 
@@ -55,7 +54,7 @@ def run(dataset: Dataset, config: MemoryConfig, *, progress: bool | None = None)
             memories[part.name].add_documents(part.documents, progress=progress)
         indexing_seconds = time.perf_counter() - begin
         asked = [(part, question) for part in dataset.collections for question in part.questions]
-        for part, question in tqdm(asked, desc="asking", unit="question", disable=_disable(progress)):
+        for part, question in show_progress(asked, "asking", "question", progress=progress):
             rankings.append((question, *_rank(memories[part.name], question.text)))
         views = [one.store.view() for one in memories.values()]
     report = RunReport(
@@ -70,10 +69,6 @@ def run(dataset: Dataset, config: MemoryConfig, *, progress: bool | None = None)
     )
     _write(report, [(question.id, ranked) for question, ranked, _ in rankings], config, dataset.name)
     return report
-
-
-def _disable(progress: bool | None) -> bool | None:
-    return None if progress is None else not progress
 
 
 def _rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]:

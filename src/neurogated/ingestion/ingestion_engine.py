@@ -97,7 +97,9 @@ class IngestionEngine:
         vectors = self._embedder.embed_documents([render(node.content, node.metadata) for node in nodes])
         return [replace(node, embedding=vector) for node, vector in zip(nodes, vectors, strict=True)]
 
-    def _edges(self, new: Sequence[MemoryNode], documents: Iterable[Sequence[str]], at: datetime) -> Iterator[MemoryEdge]:
+    def _edges(
+        self, new: Sequence[MemoryNode], documents: Iterable[Sequence[str]], at: datetime
+    ) -> Iterator[MemoryEdge]:
         new_ids = {node.id for node in new}
         # A document that stands in the batch twice has its edges once.
         for node_ids in dict.fromkeys(map(tuple, documents)):

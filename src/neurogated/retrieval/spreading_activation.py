@@ -40,7 +40,8 @@ class _Energy(NamedTuple):
 
 def _summed(rows: Rows, values: Energies) -> _Energy:
     unique, position = np.unique(rows, return_inverse=True)
-    return _Energy(unique, np.bincount(position, weights=values, minlength=unique.size))
+    sums = np.bincount(position, weights=values, minlength=unique.size)
+    return _Energy(unique, sums.astype(np.float64, copy=False))
 
 
 class _Flow(NamedTuple):

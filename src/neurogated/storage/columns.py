@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -23,7 +24,7 @@ class Column:
         return self._size
 
     @property
-    def values(self) -> NDArray[np.generic]:
+    def values(self) -> NDArray[Any]:
         """The values so far, without copying; later appends do not show in it."""
         return self._buffer[: self._size]
 
@@ -68,7 +69,7 @@ class PatchedColumn:
         if len(self._patches) > self._fold_at:
             self.replace(self.snapshot().all())
 
-    def replace(self, values: NDArray[np.generic]) -> None:
+    def replace(self, values: NDArray[Any]) -> None:
         """Put a whole new column in the place of the old one."""
         fresh = Column(values.dtype)
         fresh.extend(values)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,8 +43,8 @@ class EmbeddingStore:
         """
         if self.dimension is not None and len(vector) != self.dimension:
             raise InputError(
-                f"the embedding of {owner} has dimension {len(vector)}, but this memory holds dimension {self.dimension}; "
-                "use the embedder the memory was built with"
+                f"the embedding of {owner} has dimension {len(vector)}, but this memory holds dimension "
+                f"{self.dimension}; use the embedder the memory was built with"
             )
 
     def put(self, keys: Rows, vectors: NDArray[np.float32]) -> None:
@@ -83,7 +85,8 @@ class EmbeddingStore:
         """Return the vector of `key`, None if it has none."""
         if key >= self._slots.size or self._slots[key] == _NO_SLOT:
             return None
-        return self._vectors[self._slots[key]].copy()
+        vector: NDArray[np.float32] = self._vectors[self._slots[key]].copy()
+        return vector
 
     def search(self, query: Vector, k: int) -> tuple[Rows, NDArray[np.float32]]:
         """Return keys and cosines of at least the `k` most similar vectors, best first.
@@ -123,9 +126,14 @@ class EmbeddingStore:
             self._slots = grown
         if slots > len(self._vectors):
             capacity = max(slots, 2 * len(self._vectors))
-            for name, shape in (("_vectors", (capacity, dimension)), ("_inverse_norms", (capacity,)), ("_keys", (capacity,))):
-                old = getattr(self, name)
-                grown = np.zeros(shape, dtype=old.dtype)
-                if self._size:
-                    grown[: self._size] = old[: self._size]
-                setattr(self, name, grown)
+            self._vectors = _grown(self._vectors, self._size, (capacity, dimension))
+            self._inverse_norms = _grown(self._inverse_norms, self._size, (capacity,))
+            self._keys = _grown(self._keys, self._size, (capacity,))
+
+
+def _grown(array: NDArray[Any], size: int, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array of `shape` that begins with the first `size` entries of `array`."""
+    grown = np.zeros(shape, dtype=array.dtype)
+    if size:
+        grown[:size] = array[:size]
+    return grown

@@ -60,7 +60,7 @@ class GraphStore:
     ) -> None:
         self._lock = threading.RLock()
         self._overlay_edges = overlay_edges
-        self._family: dict[str, Self] = {namespace: self}
+        self._family: dict[str, Any] = {namespace: self}
         self._topology = Topology(overlay_edges)
         self._vectors = EmbeddingStore()
         self._clock = clock
@@ -135,12 +135,16 @@ class GraphStore:
             found = [(ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
 
-    def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float32]:
+    def similarities(
+        self,
+        query: Vector,
+        view: GraphView,  # noqa: ARG002 - other stores need it; here a node keeps its row while the store is open
+        rows: Rows,
+    ) -> NDArray[np.float32]:
         """Return the cosine of the nodes at `rows` of `view`, a view of this store, with the query.
 
         A node without embedding, or removed meanwhile, has 0.
         """
-        # A node keeps its row for as long as the store is open, so rows of any view hold.
         with self._lock:
             self._require_open()
             return self._vectors.similarities(query, rows)
@@ -175,7 +179,8 @@ class GraphStore:
             if namespace not in self._family:
                 self._family[namespace] = self._open_namespace(namespace)
                 self._family[namespace]._family = self._family
-            return self._family[namespace]
+            sibling: Self = self._family[namespace]
+            return sibling
 
     @property
     def closed(self) -> bool:
@@ -196,7 +201,7 @@ class GraphStore:
     @overload
     def add_edge(self, source: MemoryEdge) -> None: ...
     @overload
-    def add_edge(self, source: str, target: str, type: EdgeType, weight: float = 1.0) -> None: ...  # noqa: A002
+    def add_edge(self, source: str, target: str, type: EdgeType, weight: float = 1.0) -> None: ...
 
     def add_edge(
         self,
@@ -256,7 +261,7 @@ class GraphStore:
         return edges[0]
 
     def get_neighbors(self, node_id: str) -> Iterator[tuple[str, MemoryEdge]]:
-        """Yield the nodes that stored edges lead to from `node_id`, each with its edge, in the order they were added."""
+        """Yield the nodes that stored edges lead to from `node_id`, each with its edge, oldest edge first."""
         with self._lock:
             view = self.view()
             frontier = view.rows([node_id])

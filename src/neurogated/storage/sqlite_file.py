@@ -84,7 +84,9 @@ class SqliteFile:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StorageError(f"cannot make the folder {self.path.parent} ({error}); choose another save_dir") from error
+            raise StorageError(
+                f"cannot make the folder {self.path.parent} ({error}); choose another save_dir"
+            ) from error
 
     def _acquire(self) -> None:
         try:
@@ -95,7 +97,9 @@ class SqliteFile:
                 raise MemoryLockedError(
                     f"{self.path} is open for writing in process {holder}; close it there first"
                 ) from None
-            raise MemoryLockedError(f"{self.path} is open for writing in another process; close it there first") from None
+            raise MemoryLockedError(
+                f"{self.path} is open for writing in another process; close it there first"
+            ) from None
         except OSError as error:
             raise StorageError(f"cannot write in {self.path.parent} ({error}); choose another save_dir") from error
         self._holder_note.write_text(str(os.getpid()), encoding="utf-8")

@@ -99,9 +99,7 @@ def _load_edges(
     return edge[current].astype(np.int64)
 
 
-def _replay_operators(
-    connection: sqlite3.Connection, namespace: int, since: NDArray[Any], topology: Topology
-) -> None:
+def _replay_operators(connection: sqlite3.Connection, namespace: int, since: NDArray[Any], topology: Topology) -> None:
     """Evaluate the journaled operators over the weights that are older than each."""
     rows = connection.execute(
         "SELECT sequence, operators FROM deltas WHERE namespace = ? AND operators IS NOT NULL ORDER BY sequence",

@@ -118,7 +118,9 @@ def check_format(path: Path) -> None:
     with path.open("rb") as file:
         header = file.read(_HEADER_SIZE)
     if len(header) < _HEADER_SIZE or not header.startswith(_MAGIC):
-        raise CorruptMemoryError(f"{path} is not a memory: it is no SQLite file; restore it from a backup or move it away")
+        raise CorruptMemoryError(
+            f"{path} is not a memory: it is no SQLite file; restore it from a backup or move it away"
+        )
     (application_id,) = struct.unpack_from(">i", header, _APPLICATION_ID_AT)
     (version,) = struct.unpack_from(">i", header, _USER_VERSION_AT)
     if application_id != APPLICATION_ID:

@@ -177,9 +177,7 @@ class SqliteStore(GraphStore):
         connection.executemany("DELETE FROM accesses WHERE node = ?", ((node,) for node in nodes))
         _end(connection, "edges", "edge", self._edge_keys.values[plan.removed_edges].tolist(), sequence)
 
-    def _write_nodes(
-        self, connection: sqlite3.Connection, plan: Plan, keys: NDArray[np.int64], sequence: int
-    ) -> None:
+    def _write_nodes(self, connection: sqlite3.Connection, plan: Plan, keys: NDArray[np.int64], sequence: int) -> None:
         nodes = list(zip(plan.delta.nodes, plan.node_rows.tolist(), keys.tolist(), strict=True))
         replaced = [key for _, row, key in nodes if row < len(self._node_keys)]
         _end(connection, "node_versions", "node", replaced, sequence)
@@ -279,7 +277,7 @@ def _type_codes(connection: sqlite3.Connection, types: Sequence[EdgeType]) -> li
 
 def _next_keys(connection: sqlite3.Connection, table: str, column: str, count: int) -> NDArray[np.int64]:
     (last,) = connection.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()  # noqa: S608 - own names
-    return last + 1 + np.arange(count)
+    return np.arange(last + 1, last + 1 + count, dtype=np.int64)
 
 
 def _end(connection: sqlite3.Connection, table: str, column: str, keys: Iterable[int], sequence: int) -> None:

@@ -127,9 +127,7 @@ class Topology:
             [to_micros(edge.last_activated or edge.created_at) for edge in edges],
         )
 
-    def append_edges(
-        self, ends: tuple[Rows, Rows], types: ArrayLike, weights: ArrayLike, activated: ArrayLike
-    ) -> None:
+    def append_edges(self, ends: tuple[Rows, Rows], types: ArrayLike, weights: ArrayLike, activated: ArrayLike) -> None:
         """Append edge columns, all of one length."""
         self._edge_source.extend(ends[0])
         self._edge_target.extend(ends[1])

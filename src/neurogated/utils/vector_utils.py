@@ -11,7 +11,8 @@ __all__ = ["cosine_similarity", "retrieve_knn", "top_k"]
 def _unit_rows(vectors: ArrayLike) -> NDArray[np.float64]:
     matrix = np.atleast_2d(np.asarray(vectors, dtype=np.float64))
     norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0)
+    unit: NDArray[np.float64] = np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0)
+    return unit
 
 
 def cosine_similarity(left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
@@ -44,9 +45,7 @@ def top_k(scores: NDArray[np.floating], k: int) -> NDArray[np.intp]:
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
 
 
-def retrieve_knn(
-    queries: ArrayLike, keys: ArrayLike, k: int
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def retrieve_knn(queries: ArrayLike, keys: ArrayLike, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Return the `k` rows of `keys` most similar to each query by cosine.
 
     Returns:

@@ -1,0 +1,41 @@
+"""Fixtures that many tests share."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.testing import ManualClock
+
+# Set before any test imports a model library, which reads it on import.
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the settings of whoever runs the tests out of them."""
+    for name in os.environ:
+        if name.startswith("NEUROGATED_") or name == "OPENAI_API_KEY":
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> MemoryConfig:
+    """Settings of a durable memory with the instant embedder."""
+    return MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash")
+
+
+@pytest.fixture
+def memory(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(config) as opened:
+        yield opened
