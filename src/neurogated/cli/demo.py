@@ -16,7 +16,7 @@ from neurogated.evaluation.runner import run as run_dataset
 from neurogated.ingestion.encoder import render
 from neurogated.memory import NeuroGraphMemory
 
-__all__ = ["command"]
+__all__ = ["command", "print_recall"]
 
 _WIDTH = 90
 _QUESTION = "What happened after the lamp on Orrskell Rock went out?"

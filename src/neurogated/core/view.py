@@ -171,7 +171,12 @@ class GraphView:
         if not found:
             nothing = np.empty(0, dtype=np.int64)
             return Arcs(nothing, nothing, nothing, np.empty(0))
-        origin, target, edge = (np.concatenate(column) for column in zip(*found, strict=True))
+        origin, target, edge = found[0]
+        if len(found) > 1:
+            origin, target, edge = (np.concatenate(column) for column in zip(*found, strict=True))
+            # One order however the edges are spread over layers, so that sums over them are always the same.
+            order = np.lexsort((edge, origin))
+            origin, target, edge = origin[order], target[order], edge[order]
         weight = self.weight.take(edge).astype(np.float64)
         present = ~np.isnan(weight)
         if present.all():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -35,7 +36,7 @@ class HashEmbedder:
             for word, count in Counter(split_words(text)).items():
                 digest = hashlib.blake2b(word.encode("utf-8"), digest_size=_BYTES_PER_HASH).digest()
                 number = int.from_bytes(digest, "big")
-                row[number // 2 % self.DIMENSION] += count**0.5 * (1 if number % 2 else -1)
+                row[number // 2 % self.DIMENSION] += math.sqrt(count) * (1 if number % 2 else -1)
         return unit_vectors(matrix, self.name)
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -80,6 +80,7 @@ class IngestionEngine:
         if to_write:
             at = self._clock()
             nodes = self._nodes(to_write, old, at)
+            self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
             new = [node for node in nodes if node.id not in old]
             self._store.apply(
                 GraphDelta(nodes=tuple(nodes), edges=tuple(self._edges(new, ids, at)), reason="add_documents", at=at)

@@ -161,6 +161,9 @@ class GraphStore:
         """
         with self._lock:
             self._require_open()
+            # One embedder serves all namespaces, whichever of them recorded it.
+            if self._embedder is None:
+                self._embedder = next((store._embedder for store in self._family.values() if store._embedder), None)
             known_name, known_dimension = self._embedder or (name, dimension)
             if name != known_name or dimension not in (None, known_dimension):
                 raise EmbedderMismatchError(

@@ -16,6 +16,8 @@ from neurogated.storage.sqlite_schema import DDL, check_format
 
 __all__ = ["SqliteFile"]
 
+# The low byte of an extended result code is the primary one.
+_PRIMARY_CODE = 0xFF
 _CORRUPTION_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -67,7 +69,7 @@ class SqliteFile:
             yield
         except sqlite3.DatabaseError as error:
             code = getattr(error, "sqlite_errorcode", None)
-            if code is not None and code & 0xFF in _CORRUPTION_CODES:
+            if code is not None and code & _PRIMARY_CODE in _CORRUPTION_CODES:
                 raise CorruptMemoryError(f"{self.path} is damaged ({error}); restore it from a backup") from error
             raise StorageError(
                 f"{self.path} cannot be read or written ({error}); check free space and permissions. "
@@ -92,14 +94,10 @@ class SqliteFile:
         try:
             self._writer_lock.acquire(blocking=False)
         except Timeout:
+            holder = "another process"
             with contextlib.suppress(OSError):
-                holder = self._holder_note.read_text(encoding="utf-8")
-                raise MemoryLockedError(
-                    f"{self.path} is open for writing in process {holder}; close it there first"
-                ) from None
-            raise MemoryLockedError(
-                f"{self.path} is open for writing in another process; close it there first"
-            ) from None
+                holder = f"process {self._holder_note.read_text(encoding='utf-8')}"
+            raise MemoryLockedError(f"{self.path} is open for writing in {holder}; close it there first") from None
         except OSError as error:
             raise StorageError(f"cannot write in {self.path.parent} ({error}); choose another save_dir") from error
         self._holder_note.write_text(str(os.getpid()), encoding="utf-8")

@@ -44,32 +44,33 @@ def load_graph(
     return node_keys, edge_keys
 
 
-def _columns(rows: list[tuple[Any, ...]], width: int) -> list[tuple[Any, ...]]:
-    return list(zip(*rows, strict=True)) if rows else [()] * width
+def _columns(cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
+    """Return what a query finds by columns, empty ones where it finds nothing."""
+    return list(zip(*cursor, strict=True)) or [()] * len(cursor.description)
 
 
 def _load_nodes(connection: sqlite3.Connection, namespace: int, topology: Topology) -> Keys:
-    rows = connection.execute(
+    found = connection.execute(
         "SELECT n.node, n.id, v.node IS NOT NULL, coalesce(v.base_energy, 0), coalesce(a.last_accessed, 0) "
         "FROM nodes n LEFT JOIN node_versions v ON v.node = n.node AND v.until IS NULL "
         "LEFT JOIN accesses a ON a.node = n.node WHERE n.namespace = ? ORDER BY n.node",
         (namespace,),
-    ).fetchall()
-    keys, ids, alive, energies, accessed = _columns(rows, width=5)
+    )
+    keys, ids, alive, energies, accessed = _columns(found)
     topology.set_nodes(ids, np.arange(len(ids)), energies, accessed)
     topology.mark_removed(np.flatnonzero(~np.array(alive, dtype=np.bool_)))
     return np.array(keys, dtype=np.int64)
 
 
 def _load_vectors(connection: sqlite3.Connection, namespace: int, node_keys: Keys, vectors: VectorIndex) -> None:
-    rows = connection.execute(
+    found = connection.execute(
         "SELECT v.node, v.vector FROM vectors v JOIN nodes n ON n.node = v.node "
         "WHERE n.namespace = ? AND v.until IS NULL ORDER BY v.node",
         (namespace,),
-    ).fetchall()
-    if not rows:
+    )
+    keys, blobs = _columns(found)
+    if not blobs:
         return
-    keys, blobs = _columns(rows, width=2)
     if len({len(blob) for blob in blobs}) > 1:
         raise CorruptMemoryError("the memory holds vectors of different lengths; restore it from a backup")
     matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1)
@@ -83,13 +84,13 @@ def _load_edges(
     node_keys: Keys,
     topology: Topology,
 ) -> Keys:
-    rows = connection.execute(
+    found = connection.execute(
         "SELECT e.edge, e.source, e.target, e.type, s.since, s.weight, s.last_activated "
         "FROM edges e JOIN nodes n ON n.node = e.source JOIN strengths s ON s.edge = e.edge "
         "WHERE n.namespace = ? AND e.until IS NULL ORDER BY e.edge, s.since",
         (namespace,),
-    ).fetchall()
-    edge, source, target, code, since, weight, activated = (np.array(column) for column in _columns(rows, width=7))
+    )
+    edge, source, target, code, since, weight, activated = (np.array(column) for column in _columns(found))
     # Of an edge's versions the last one holds.
     current = np.append(edge[1:] != edge[:-1], np.ones(min(1, edge.size), dtype=np.bool_)).astype(np.bool_)
     codes = topology.type_codes(types[value] for value in code[current].tolist())

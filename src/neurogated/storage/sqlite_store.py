@@ -103,7 +103,7 @@ class SqliteStore(GraphStore):
     def _record_embedder(self, name: str, dimension: int) -> None:
         with self._file.transaction() as connection:
             connection.executemany(
-                "INSERT INTO settings VALUES (?, ?)", [("embedder", name), ("dimension", str(dimension))]
+                "INSERT OR IGNORE INTO settings VALUES (?, ?)", [("embedder", name), ("dimension", str(dimension))]
             )
 
     def _persist(self, plan: Plan) -> int:

@@ -8,7 +8,7 @@ __all__ = ["ManualClock"]
 class ManualClock:
     """A clock that stands still until `advance` moves it."""
 
-    def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:  # noqa: B008 - a constant
+    def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         self.now = start
 
     def __call__(self) -> datetime:

@@ -1,0 +1,219 @@
+"""Activation against an obvious reference over dictionaries."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from neurogated import (
+    EdgeKey,
+    EdgeType,
+    GraphDelta,
+    GraphStore,
+    Kernel,
+    MemoryConfig,
+    MemoryEdge,
+    MemoryNode,
+    SpreadingActivation,
+)
+from neurogated.core.view import Rows
+from neurogated.errors import InputError, UnknownIdError
+
+TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
+
+
+@dataclass(frozen=True)
+class World:
+    """A graph, anchors and a kernel whose numbers are exact in binary, so that sums are too."""
+
+    names: tuple[str, ...]
+    edges: dict[EdgeKey, float]
+    anchors: dict[str, float]
+    kernel: Kernel
+    hops: int
+
+    def store(self) -> GraphStore:
+        store = GraphStore(overlay_edges=5)
+        store.apply(GraphDelta(nodes=tuple(MemoryNode(id=name, content=name) for name in self.names)))
+        for key, weight in self.edges.items():
+            store.add_edge(MemoryEdge(*key, weight=weight))
+        return store
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    names = tuple(f"n{place}" for place in range(draw(st.integers(1, 9))))
+    name = st.sampled_from(names)
+    eighths = st.integers(0, 8).map(lambda n: n / 8)
+    keys = st.builds(EdgeKey, name, name, st.sampled_from(TYPES)).filter(lambda key: key.source_id != key.target_id)
+    edges = draw(st.dictionaries(keys, eighths, max_size=20)) if len(names) > 1 else {}
+    kernel = Kernel({kind: draw(st.integers(0, 4)) / 2 for kind in TYPES})
+    return World(names, edges, draw(st.dictionaries(name, eighths, max_size=4)), kernel, draw(st.integers(0, 3)))
+
+
+def classic_reference(world: World, decay: float) -> dict[str, float]:
+    """The specification's loop, word for word."""
+    activations = {name: energy for name, energy in world.anchors.items() if energy > 0}
+    for _ in range(world.hops):
+        new_activations: dict[str, float] = defaultdict(float)
+        for node, energy in activations.items():
+            for (source, target, kind), weight in world.edges.items():
+                if source == node:
+                    new_activations[target] += energy * weight * world.kernel[kind] * decay
+        for node, energy in new_activations.items():
+            activations[node] = activations.get(node, 0.0) + energy
+    return activations
+
+
+def gated_reference(world: World, decay: float, gate: dict[str, float]) -> dict[str, float]:
+    """Energy that spread, by the formula in DESIGN.md."""
+    walks: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for (source, target, kind), weight in world.edges.items():
+        walks[source].append((target, weight * world.kernel[kind]))
+        if kind.both_ways:
+            walks[target].append((source, weight * world.kernel[kind]))
+    moving = {name: energy for name, energy in world.anchors.items() if energy > 0}
+    spread: dict[str, float] = defaultdict(float)
+    for _ in range(world.hops):
+        arrived: dict[str, float] = defaultdict(float)
+        for node, energy in moving.items():
+            strength = max(1.0, sum(conductance for _, conductance in walks[node]))
+            for target, conductance in walks[node]:
+                arrived[target] += energy * conductance / strength * decay * gate[target]
+        for node, energy in arrived.items():
+            spread[node] += energy
+        moving = arrived
+    return spread
+
+
+def _energies(
+    world: World, mode: str, gate: dict[str, float] | None = None
+) -> tuple[dict[str, float], dict[str, float]]:
+    view = world.store().view()
+    config = MemoryConfig(ACTIVATION=mode, MAX_HOPS=world.hops, ENERGY_DECAY_RATE=0.5)
+
+    def shares(rows: Rows) -> np.ndarray:
+        assert gate is not None
+        return np.array([gate[view.ids[row]] for row in rows.tolist()])
+
+    activation = SpreadingActivation(config).spread(view, world.anchors, world.kernel, shares if gate else None)
+    return tuple(
+        {view.ids[row]: value for row, value in zip(energy.rows.tolist(), energy.values.tolist(), strict=True)}
+        for energy in (activation.total, activation.spread)
+    )  # type: ignore[return-value]
+
+
+@given(worlds())
+@settings(deadline=None)
+def test_classic_equals_the_specification(world: World) -> None:
+    total, _ = _energies(world, "classic")
+    assert {name: energy for name, energy in total.items() if energy} == {
+        name: energy for name, energy in classic_reference(world, 0.5).items() if energy
+    }
+
+
+@given(worlds(), st.lists(st.integers(0, 4), min_size=9, max_size=9))
+@settings(deadline=None)
+def test_gated_equals_its_formula(world: World, quarters: list[int]) -> None:
+    gate = {name: quarter / 4 for name, quarter in zip(world.names, quarters, strict=False)}
+    _, spread = _energies(world, "gated", gate)
+    expected = gated_reference(world, 0.5, gate)
+    assert {n: pytest.approx(e) for n, e in spread.items() if e} == {n: e for n, e in expected.items() if e}
+
+
+@given(worlds())
+@settings(deadline=None)
+def test_gated_energy_never_grows(world: World) -> None:
+    _, spread = _energies(world, "gated")
+    start = sum(energy for energy in world.anchors.values() if energy > 0)
+    # Each hop hands on at most half of what came; a half, a quarter and an eighth stay below the whole.
+    assert sum(spread.values()) <= start + 1e-9
+
+
+@given(worlds(), st.sampled_from(["classic", "gated"]))
+@settings(deadline=None)
+def test_a_path_leads_from_an_anchor_over_stored_edges_to_its_node(world: World, mode: str) -> None:
+    view = world.store().view()
+    config = MemoryConfig(ACTIVATION=mode, MAX_HOPS=world.hops, ENERGY_DECAY_RATE=0.5)
+    activation = SpreadingActivation(config).spread(view, world.anchors, world.kernel)
+    for row, energy in zip(activation.total.rows.tolist(), activation.total.values.tolist(), strict=True):
+        path, name = activation.path(row), view.ids[row]
+        if energy == 0:
+            continue
+        assert bool(path) == (world.anchors.get(name, 0.0) <= 0)
+        for before, after in zip(path, path[1:], strict=False):
+            assert before.target_id == after.source_id
+        for step in path:
+            assert world.edges[step.edge] == step.weight
+            assert step.flow > 0
+            assert step.forward or (mode == "gated" and step.type.both_ways)
+        if path:
+            assert world.anchors[path[0].source_id] > 0
+            assert path[-1].target_id == name
+
+
+def _line(*edges: tuple[str, str, EdgeType, float]) -> GraphStore:
+    store = GraphStore()
+    for name in sorted({end for edge in edges for end in edge[:2]}):
+        store.add_node(MemoryNode(id=name, content=name))
+    for source, target, kind, weight in edges:
+        store.add_edge(source, target, kind, weight)
+    return store
+
+
+def _by_id(store: GraphStore, kernel: Kernel, config: MemoryConfig, **anchors: float) -> dict[str, float]:
+    view = store.view()
+    total = SpreadingActivation(config).spread(view, anchors, kernel).total
+    return {view.ids[row]: value for row, value in zip(total.rows.tolist(), total.values.tolist(), strict=True)}
+
+
+def test_the_kernel_decides_where_energy_goes() -> None:
+    store = _line(("event", "reason", EdgeType.CAUSE, 0.5), ("event", "next", EdgeType.SEQ, 0.5))
+    config = MemoryConfig(MAX_HOPS=1)
+    why = _by_id(store, Kernel({EdgeType.CAUSE: 2.0, EdgeType.SEQ: 0.5}), config, event=1.0)
+    when = _by_id(store, Kernel({EdgeType.CAUSE: 0.5, EdgeType.SEQ: 2.0}), config, event=1.0)
+    assert why["reason"] > why["next"]
+    assert when["next"] > when["reason"]
+
+
+def test_a_closed_type_carries_nothing() -> None:
+    store = _line(("a", "b", EdgeType.SEQ, 1.0))
+    assert _by_id(store, Kernel({EdgeType.SEQ: 0.0}), MemoryConfig(), a=1.0) == {"a": 1.0}
+
+
+def test_classic_follows_stored_directions_and_gated_goes_both_ways() -> None:
+    store = _line(("a", "b", EdgeType.SEQ, 1.0))
+    assert "a" not in _by_id(store, Kernel(), MemoryConfig(ACTIVATION="classic"), b=1.0)
+    assert _by_id(store, Kernel(), MemoryConfig(MAX_HOPS=1), b=1.0)["a"] == 0.5
+
+
+def test_a_hub_passes_on_no_more_than_it_got() -> None:
+    store = _line(*((f"leaf{n}", "hub", EdgeType.SIM, 1.0) for n in range(50)))
+    gated = _by_id(store, Kernel(), MemoryConfig(MAX_HOPS=1), hub=1.0)
+    assert sum(gated.values()) == pytest.approx(1.5)
+
+
+def test_the_strongest_way_is_told() -> None:
+    store = _line(("a", "b", EdgeType.SEQ, 0.25), ("a", "c", EdgeType.CAUSE, 1.0), ("c", "b", EdgeType.SEQ, 1.0))
+    view = store.view()
+    config = MemoryConfig(ACTIVATION="classic", MAX_HOPS=2)
+    path = SpreadingActivation(config).spread(view, {"a": 1.0}, Kernel()).path(view.row("b"))
+    assert [(step.source_id, step.target_id, step.type) for step in path] == [
+        ("a", "c", EdgeType.CAUSE),
+        ("c", "b", EdgeType.SEQ),
+    ]
+    assert [step.flow for step in path] == [0.5, 0.25]
+
+
+def test_an_unknown_anchor_is_named() -> None:
+    with pytest.raises(UnknownIdError, match="'ghost'"):
+        SpreadingActivation(MemoryConfig()).spread(GraphStore().view(), {"ghost": 1.0}, Kernel())
+
+
+@pytest.mark.parametrize("weight", [-0.1, 2.1, float("nan")])
+def test_a_kernel_weight_out_of_range_is_refused(weight: float) -> None:
+    with pytest.raises(InputError, match="CAUSE"):
+        Kernel({EdgeType.CAUSE: weight})

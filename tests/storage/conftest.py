@@ -1,0 +1,32 @@
+"""Every test that takes `open_store` runs over each store there is."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from neurogated import GraphStore
+from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.testing import ManualClock
+
+OpenStore = Callable[[], GraphStore]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def open_store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> OpenStore:
+    """Return a function that makes a new, empty store, small enough in its overlay to merge often."""
+    made = []
+
+    def make() -> GraphStore:
+        made.append(None)
+        if request.param == "memory":
+            return GraphStore(overlay_edges=4, clock=clock)
+        return SqliteStore.open(tmp_path / f"{len(made)}.db", overlay_edges=4, clock=clock)
+
+    return make
+
+
+@pytest.fixture
+def store(open_store: OpenStore) -> Iterator[GraphStore]:
+    with open_store() as opened:
+        yield opened

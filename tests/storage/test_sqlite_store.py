@@ -1,0 +1,240 @@
+"""What the durable store does beyond any store: it comes back, and it refuses what it must not touch."""
+
+import os
+import shutil
+import sqlite3
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated.errors import CorruptMemoryError, FormatVersionError, MemoryLockedError, StorageError
+from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.testing import ManualClock
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+def _fill(store: SqliteStore, clock: ManualClock) -> None:
+    """Make a history with every kind of change in it."""
+    for place, name in enumerate("abcdef"):
+        store.add_node(MemoryNode(id=name, content=name, embedding=[1.0, place], metadata={"place": place}))
+        if place:
+            store.add_edge("abcdef"[place - 1], name, EdgeType.SEQ, 0.5 + place / 16)
+            store.add_edge(name, "a", EdgeType.SIM, place / 8)
+    clock.advance(timedelta(days=1))
+    store.apply(GraphDelta(weights=(WeightChange(EdgeKey("a", "b", EdgeType.SEQ), 0.9),), at=clock()))
+    store.apply(GraphDelta(operators=(Decay(0.7, clock(), 0.4),), at=clock()))
+    store.apply(GraphDelta(touch=AccessMark(frozenset("c"), frozenset({EdgeKey("e", "f", EdgeType.SEQ)})), at=clock()))
+    clock.advance(timedelta(days=1))
+    store.apply(GraphDelta(operators=(Decay(0.9, clock() - timedelta(hours=1)),), at=clock()))
+    store.remove_node("d")
+    store.add_node(MemoryNode(id="a", content="a again", embedding=[1.0, 0.0], metadata={"place": [0]}))
+    store.add_edge("f", "a", EdgeType.CAUSE, 0.3)
+    store.add_edge("b", "c", EdgeType.SEQ, 0.6)
+
+
+def _everything(store: SqliteStore) -> tuple[object, ...]:
+    view = store.view()
+    arcs = [
+        view.arcs(view.rows([view.ids[row]]), kind, both_ways=True) for row in view.live_nodes() for kind in EdgeType
+    ]
+    walked = [
+        [(view.ids[target], weight) for target, weight in zip(a.target.tolist(), a.weight.tolist(), strict=True)]
+        for a in arcs
+    ]
+    return list(store.all_nodes()), list(store.all_edges()), walked, view.sequence
+
+
+def test_closing_and_opening_changes_nothing(path: Path, clock: ManualClock) -> None:
+    with SqliteStore.open(path, overlay_edges=4, clock=clock) as store:
+        _fill(store, clock)
+        before = _everything(store)
+    with SqliteStore.open(path, clock=clock) as store:
+        assert _everything(store) == before
+
+
+def test_namespaces_and_embedder_come_back(path: Path) -> None:
+    with SqliteStore.open(path, "one") as store:
+        store.bind_embedder("model", 2)
+        store.in_namespace("two").add_node(MemoryNode(id="x", content="in two", embedding=[1.0, 0.0]))
+    with SqliteStore.open(path, "one") as store:
+        assert store.namespaces() == ["one", "two"]
+        assert len(store) == 0
+        assert store.in_namespace("two").get_node("x").content == "in two"
+        with pytest.raises(StorageError, match="'model'"):
+            store.bind_embedder("other", None)
+
+
+def test_an_edge_type_of_another_process_comes_back(path: Path) -> None:
+    script = (
+        "import sys; from neurogated import *; from neurogated.storage.sqlite_store import SqliteStore\n"
+        "kind = EdgeType.register('STRANGE', 'strange', plastic=True, both_ways=False)\n"
+        "with SqliteStore.open(sys.argv[1]) as store:\n"
+        "    [store.add_node(MemoryNode(id=i, content=i)) for i in 'ab']\n"
+        "    store.add_edge('a', 'b', kind, 0.5)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(path)], check=True)
+    with SqliteStore.open(path) as store:
+        assert store.get_edge("a", "b").type.name == "STRANGE"
+        assert store.get_edge("a", "b").type.plastic
+
+
+def test_the_journal_keeps_every_version(path: Path, clock: ManualClock) -> None:
+    with SqliteStore.open(path, clock=clock) as store:
+        for text in ("first", "second"):
+            store.add_node(MemoryNode(id="a", content=text, embedding=[1.0]))
+        store.remove_node("a")
+    rows = sqlite3.connect(path).execute("SELECT content, since, until FROM node_versions ORDER BY since").fetchall()
+    assert rows == [("first", 1, 2), ("second", 2, 3)]
+    vectors = sqlite3.connect(path).execute("SELECT since, until FROM vectors").fetchall()
+    assert vectors == [(1, 3)], "an unchanged vector is stored once"
+
+
+@pytest.mark.parametrize("version", [0, 2, 99])
+def test_another_format_version_is_refused_and_untouched(path: Path, version: int) -> None:
+    SqliteStore.open(path).close()
+    with path.open("r+b") as file:
+        file.seek(60)
+        file.write(struct.pack(">i", version))
+    before = path.read_bytes()
+    with pytest.raises(FormatVersionError, match=f"version {version}.*version 1"):
+        SqliteStore.open(path)
+    assert path.read_bytes() == before
+    assert not list(path.parent.glob("memory.db-*"))
+
+
+def test_what_is_no_memory_is_refused_and_untouched(path: Path) -> None:
+    path.write_bytes(b"my diary, do not overwrite")
+    with pytest.raises(CorruptMemoryError, match="no SQLite file"):
+        SqliteStore.open(path)
+    assert path.read_bytes() == b"my diary, do not overwrite"
+    path.unlink()
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE other (x)")
+    connection.close()
+    with pytest.raises(CorruptMemoryError, match="not a memory"):
+        SqliteStore.open(path)
+
+
+def test_a_damaged_file_is_a_clear_error(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        for place in range(200):
+            store.add_node(MemoryNode(id=str(place), content="x" * 500, embedding=[1.0, 2.0]))
+    content = bytearray(path.read_bytes())
+    content[4096:] = os.urandom(len(content) - 4096)
+    path.write_bytes(content)
+    with pytest.raises(StorageError, match=r"memory\.db"):
+        SqliteStore.open(path)
+
+
+def test_from_scratch_drops_what_is_there(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        store.add_node(MemoryNode(id="a", content="a"))
+    with SqliteStore.open(path, from_scratch=True) as store:
+        assert len(store) == 0
+
+
+def test_a_second_writer_is_told_who_holds_the_memory(path: Path) -> None:
+    with SqliteStore.open(path):
+        with pytest.raises(MemoryLockedError, match=f"process {os.getpid()}"):
+            SqliteStore.open(path)
+        script = f"from neurogated.storage.sqlite_store import SqliteStore; SqliteStore.open({str(path)!r})"
+        other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+        assert other.returncode != 0
+        assert f"process {os.getpid()}" in other.stderr
+    SqliteStore.open(path).close()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageError, match="choose another save_dir"):
+        SqliteStore.open(tmp_path / "file" / "memory.db")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of one megabyte, where the machine lets us mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or shutil.which("mount") is None or subprocess.run(mount, check=False).returncode:
+        pytest.skip("needs the right to mount a small disk")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_refuses_the_delta_and_keeps_the_rest(small_disk: Path) -> None:
+    path = small_disk / "memory.db"
+    store = SqliteStore.open(path)
+    stored = []
+    with pytest.raises(StorageError, match="check free space"):
+        for place in range(100):
+            store.add_node(MemoryNode(id=str(place), content="x" * 50_000, embedding=[1.0, 2.0]))
+            stored.append(str(place))
+    assert stored
+    assert sorted(node.id for node in store.all_nodes()) == sorted(stored)
+    store.close()
+    with SqliteStore.open(path) as again:
+        assert sorted(node.id for node in again.all_nodes()) == sorted(stored)
+
+
+_WRITER = """
+import sys
+from neurogated import *
+from neurogated.storage.sqlite_store import SqliteStore
+store = SqliteStore.open(sys.argv[1])
+for place in range(10_000):
+    nodes = (MemoryNode(id=str(place), content="text", embedding=[1.0, place]),)
+    edges = (MemoryEdge(str(place), str(place - 1), EdgeType.SEQ, 0.5),) if place else ()
+    store.apply(GraphDelta(nodes=nodes, edges=edges))
+    print(place, flush=True)
+"""
+
+
+@pytest.mark.parametrize("acknowledged", [1, 7, 40])
+def test_what_was_acknowledged_is_there_after_kill_9(path: Path, acknowledged: int) -> None:
+    with subprocess.Popen([sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        last = -1
+        for line in writer.stdout:
+            last = int(line)
+            if last >= acknowledged:
+                writer.kill()
+        writer.wait()
+    with SqliteStore.open(path) as store:
+        present = len(store)
+        assert present >= last + 1
+        assert [node.id for node in store.all_nodes()] == [str(place) for place in range(present)]
+        assert [edge.key[:2] for edge in store.all_edges()] == [(str(p), str(p - 1)) for p in range(1, present)]
+        assert np.allclose(store.view().weight.all(), 0.5)
+
+
+def test_a_crash_while_the_file_is_made_leaves_nothing_in_the_way(path: Path) -> None:
+    path.with_suffix(".draft").write_bytes(b"half a file")
+    with SqliteStore.open(path) as store:
+        store.add_node(MemoryNode(id="a", content="a"))
+    assert not path.with_suffix(".draft").exists()
+
+
+def test_a_delta_with_edges_between_new_and_old_nodes_comes_back(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        store.add_node(MemoryNode(id="old", content="old"))
+        store.apply(
+            GraphDelta(
+                nodes=(MemoryNode(id="new", content="new"),),
+                edges=(MemoryEdge("new", "old", EdgeType.SEQ), MemoryEdge("old", "new", EdgeType.CAUSE, 0.5)),
+            )
+        )
+        before = list(store.all_edges())
+    with SqliteStore.open(path) as store:
+        assert list(store.all_edges()) == before

@@ -1,0 +1,139 @@
+"""What holds for the package as a whole."""
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import neurogated
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src" / "neurogated").rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+
+# Numbers that say nothing about behaviour: none, one, the other direction, and twice.
+NEUTRAL_NUMBERS = {0, 1, -1, 2}
+# Named constants outside the configuration, each fixed by something that no one can set.
+FIXED_CONSTANTS = {
+    "core/kernel.py": {"MAX_WEIGHT", "NEUTRAL"},  # the definition of a kernel
+    "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
+    "core/clock.py": {"_EPOCH"},  # the year of the file format's time zero
+    "cli/demo.py": {"_WIDTH"},  # how a line is cut for the eye
+    "embedding/hash_embedder.py": {"DIMENSION", "_BYTES_PER_HASH"},  # part of the embedder's name; size of a hash
+    "evaluation/datasets.py": {"_ADVERSARIAL"},  # a number of LoCoMo's format
+    "evaluation/metrics.py": {"RECALL_CUTOFFS", "_PERCENT", "_MILLISECONDS", "_HIGH_QUANTILE", "_MEDIAN"},  # reporting
+    "storage/sqlite_file.py": {"_PRIMARY_CODE"},  # SQLite's error codes
+    "storage/sqlite_schema.py": {  # the file format
+        "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT",
+    },
+}  # fmt: skip
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT / "src" / "neurogated").as_posix()
+
+
+def _numbers(tree: ast.AST, allowed: set[str]) -> Iterator[ast.Constant]:
+    """Yield the numbers in `tree` that stand neither in an allowed constant nor for a width of a format."""
+    for node in ast.iter_child_nodes(tree):
+        names = {t.id for t in getattr(node, "targets", []) for t in ast.walk(t) if isinstance(t, ast.Name)}
+        if (names and names <= allowed) or isinstance(node, ast.FormattedValue):
+            continue
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            yield node
+        yield from _numbers(node, allowed)
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in SOURCES if "config" not in p.parts and "testing" not in p.parts], ids=_name
+)
+def test_no_number_that_changes_behaviour_lives_outside_the_configuration(path: Path) -> None:
+    allowed = FIXED_CONSTANTS.get(_name(path), set())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = [
+        f"line {node.lineno}: {node.value}" for node in _numbers(tree, allowed) if node.value not in NEUTRAL_NUMBERS
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("path", [*SOURCES, *TESTS], ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_files_and_functions_stay_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= MAX_FILE_LINES
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or 0) - node.lineno + 1
+            assert lines <= MAX_FUNCTION_LINES, f"{node.name} has {lines} lines"
+
+
+def test_every_public_name_is_exported_listed_and_importable() -> None:
+    assert neurogated.__all__ == sorted(neurogated.__all__)
+    for name in neurogated.__all__:
+        assert getattr(neurogated, name) is not None
+    assert set(neurogated._HOMES) == set(neurogated.__all__) - {"__version__"}
+    assert dir(neurogated) == sorted(neurogated.__all__)
+    for name, home in neurogated._HOMES.items():
+        assert name in importlib.import_module(f"neurogated.{home}").__all__
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = neurogated.nonsense  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_name)
+def test_every_module_lists_what_it_offers(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree), "every module says what it is for"
+    defined = {
+        n.name for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) and not n.name.startswith("_")
+    }
+    if defined:
+        module = importlib.import_module("neurogated." + _name(path).removesuffix(".py").replace("/", "."))
+        assert defined <= set(module.__all__), "a public name that is not listed is not meant to be public"
+
+
+@pytest.mark.parametrize(
+    "statement", ["import neurogated", "from neurogated import NeuroGraphMemory, MemoryConfig, Recall"]
+)
+def test_importing_loads_no_model_library_and_has_no_side_effect(statement: str, tmp_path: Path) -> None:
+    script = (
+        "import os, sys, logging; before = dict(os.environ), logging.root.handlers[:]\n"
+        f"{statement}\n"
+        "heavy = {'torch', 'transformers', 'sentence_transformers', 'openai', 'pandas', 'igraph', 'sklearn'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+        "assert before == (dict(os.environ), logging.root.handlers[:])\n"
+        "assert not os.listdir('.')\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path)
+
+
+def test_requirements_name_every_dependency_with_the_same_bound() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    required = {line.split("#")[0].strip() for line in lines if line and not line.startswith("#")}
+    assert set(project["dependencies"]) <= required
+    users_list = "numpy scikit-learn openai python-igraph pandas tqdm pytest torch sentence-transformers".split()
+    assert {re.split("[<>=]", line)[0] for line in required} >= set(users_list)
+
+
+def test_no_module_prints_but_the_command_line() -> None:
+    for path in SOURCES:
+        if "cli" not in path.parts:
+            calls = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Call)]
+            assert not [c for c in calls if isinstance(c.func, ast.Name) and c.func.id == "print"], path
+
+
+def test_nothing_is_caught_blindly() -> None:
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ExceptHandler):
+                caught = ast.unparse(node.type) if node.type else "everything"
+                reraises = any(isinstance(n, ast.Raise) and n.exc is None for n in ast.walk(node))
+                assert caught not in {"everything", "Exception", "BaseException"} or reraises, f"{path}: {caught}"
