@@ -60,7 +60,7 @@ def test_no_number_that_changes_behaviour_lives_outside_the_configuration(path: 
     allowed = FIXED_CONSTANTS.get(_name(path), set())
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = [
-        f"line {node.lineno}: {node.value}" for node in _numbers(tree, allowed) if node.value not in NEUTRAL_NUMBERS
+        f"line {node.lineno}: {node.value!r}" for node in _numbers(tree, allowed) if node.value not in NEUTRAL_NUMBERS
     ]
     assert found == []
 
@@ -84,7 +84,7 @@ def test_every_public_name_is_exported_listed_and_importable() -> None:
     for name, home in neurogated._HOMES.items():
         assert name in importlib.import_module(f"neurogated.{home}").__all__
     with pytest.raises(AttributeError, match="nonsense"):
-        _ = neurogated.nonsense  # type: ignore[attr-defined]
+        _ = neurogated.nonsense
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=_name)
@@ -119,7 +119,17 @@ def test_requirements_name_every_dependency_with_the_same_bound() -> None:
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     required = {line.split("#")[0].strip() for line in lines if line and not line.startswith("#")}
     assert set(project["dependencies"]) <= required
-    users_list = "numpy scikit-learn openai python-igraph pandas tqdm pytest torch sentence-transformers".split()
+    users_list = [
+        "numpy",
+        "scikit-learn",
+        "openai",
+        "python-igraph",
+        "pandas",
+        "tqdm",
+        "pytest",
+        "torch",
+        "sentence-transformers",
+    ]
     assert {re.split("[<>=]", line)[0] for line in required} >= set(users_list)
 
 

@@ -80,8 +80,8 @@ def _read_settings(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
         values = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"settings file {path} cannot be read ({error})") from error
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError(f"settings file {path} cannot be read ({' '.join(str(error).split())})") from error
     if values is None:
         return {}
     if not isinstance(values, dict):

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 
 import hypothesis.strategies as st
 import numpy as np
@@ -144,7 +145,7 @@ def test_a_path_leads_from_an_anchor_over_stored_edges_to_its_node(world: World,
         if energy == 0:
             continue
         assert bool(path) == (world.anchors.get(name, 0.0) <= 0)
-        for before, after in zip(path, path[1:], strict=False):
+        for before, after in pairwise(path):
             assert before.target_id == after.source_id
         for step in path:
             assert world.edges[step.edge] == step.weight

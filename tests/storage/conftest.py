@@ -15,7 +15,7 @@ OpenStore = Callable[[], GraphStore]
 @pytest.fixture(params=["memory", "sqlite"])
 def open_store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> OpenStore:
     """Return a function that makes a new, empty store, small enough in its overlay to merge often."""
-    made = []
+    made: list[None] = []
 
     def make() -> GraphStore:
         made.append(None)

@@ -176,11 +176,15 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_refuses_the_delta_and_keeps_the_rest(small_disk: Path) -> None:
     path = small_disk / "memory.db"
     store = SqliteStore.open(path)
-    stored = []
+    stored: list[str] = []
+
+    def write_on() -> None:
+        while True:
+            store.add_node(MemoryNode(id=str(len(stored)), content="x" * 50_000, embedding=[1.0, 2.0]))
+            stored.append(str(len(stored)))
+
     with pytest.raises(StorageError, match="check free space"):
-        for place in range(100):
-            store.add_node(MemoryNode(id=str(place), content="x" * 50_000, embedding=[1.0, 2.0]))
-            stored.append(str(place))
+        write_on()
     assert stored
     assert sorted(node.id for node in store.all_nodes()) == sorted(stored)
     store.close()

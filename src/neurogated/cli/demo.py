@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import textwrap
-from pathlib import Path
 
 from neurogated.cli.run import print_report
 from neurogated.cli.settings import config_of
 from neurogated.core.model import MemoryNode
 from neurogated.core.trace import Recall
 from neurogated.evaluation.datasets import BUNDLED, dataset_folder, load_dataset
-from neurogated.evaluation.runner import run as run_dataset
+from neurogated.evaluation.runner import config_for, measure
 from neurogated.ingestion.encoder import render
 from neurogated.memory import NeuroGraphMemory
 
@@ -24,14 +22,11 @@ _QUESTION = "What happened after the lamp on Orrskell Rock went out?"
 
 def command(arguments: argparse.Namespace) -> int:
     """Run the sample and print the recall of one question with its paths."""
-    config = config_of(arguments)
     dataset = load_dataset(BUNDLED, dataset_folder(arguments.dataset_dir, BUNDLED), "hipporag")
-    print_report(run_dataset(dataset, config))
-    memory_config = config.replace(
-        save_dir=os.fspath(Path(config.save_dir) / BUNDLED), namespace=BUNDLED, force_index_from_scratch=False
-    )
-    with NeuroGraphMemory(memory_config) as memory:
-        print_recall(memory, memory.recall(_QUESTION))
+    with NeuroGraphMemory(config_for(dataset, config_of(arguments))) as memory:
+        print_report(measure(dataset, memory))
+        sample = memory.in_namespace(dataset.collections[0].name)
+        print_recall(sample, sample.recall(_QUESTION))
     return 0
 
 

@@ -35,7 +35,6 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="neurogated",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"neurogated {neurogated.__version__}")
@@ -51,6 +50,8 @@ def build_parser() -> argparse.ArgumentParser:
         help="hipporag: <dataset>_corpus.json and <dataset>.json; locomo: <dataset>.json (default: hipporag)",
     )
     running.add_argument("--top_n", dest="TOP_N_RETRIEVAL", default=None, help="same as --TOP_N_RETRIEVAL")
+    # `run` needs no word, so its help is part of the help that needs none.
+    parser.epilog = running.format_help()
     _command(commands, "demo", demo.command, "run on the bundled sample data set and show a recall with its paths")
     return parser
 
@@ -58,6 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
 def _command(commands: Any, name: str, function: Any, summary: str) -> argparse.ArgumentParser:  # noqa: ANN401 - argparse's own types are private
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
+        allow_abbrev=False,
         help=summary,
         description=summary[0].upper() + summary[1:] + ".",
         epilog=_EXAMPLES,

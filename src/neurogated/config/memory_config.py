@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import os
 import types
 import typing
 from collections.abc import Mapping
@@ -151,7 +152,8 @@ class MemoryConfig:
         specs = {spec.name: spec for spec in dataclasses.fields(cls)}
         for name in values:
             if name not in specs:
-                near = difflib.get_close_matches(name, specs, n=1)
+                by_lower = {known.lower(): known for known in specs}
+                near = [by_lower[word] for word in difflib.get_close_matches(name.lower(), by_lower, n=1)]
                 raise ConfigError(f"unknown setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
         return cls(**values)
 
@@ -171,6 +173,8 @@ def _checked(spec: dataclasses.Field[Any], value: Any) -> Any:  # noqa: ANN401
     """Return `value` as the type of its field, or say what is allowed."""
     hint = typing.get_type_hints(MemoryConfig)[spec.name]
     kinds = typing.get_args(hint) or (hint,)
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     try:
         if isinstance(value, str):
             value = _parse(value, kinds)
@@ -178,11 +182,11 @@ def _checked(spec: dataclasses.Field[Any], value: Any) -> Any:  # noqa: ANN401
             value = float(value)
         if type(value) not in kinds:
             raise ConfigError(f"a {type(value).__name__} is not allowed")
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         names = " or ".join("none" if kind is types.NoneType else kind.__name__ for kind in kinds)
         raise ConfigError(f"{spec.name} is {value!r}, but must be {names} ({error})") from None
     low, high, choices = (spec.metadata[key] for key in ("low", "high", "choices"))
-    if isinstance(value, int | float) and not low <= value <= high:
+    if isinstance(value, int | float) and not (low <= value <= high and math.isfinite(value)):
         allowed = f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
         raise ConfigError(f"{spec.name} is {value}, but must be {allowed}")
     if choices and value not in choices:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,7 +33,7 @@ _SESSION_TIME = "%I:%M %p on %d %B, %Y"
 class Question:
     """A question and the passages that answer it."""
 
-    id: str
+    id: str | int
     text: str
     gold: frozenset[Hashable]
     """The data set's names of the passages: corpus idx, or dia_id."""
@@ -97,7 +98,7 @@ class _Record:
         value = self.value.get(field, default)
         if value is None and default is None:
             raise DatasetError(f"{self.where} lacks the field {field!r}")
-        if not isinstance(value, kinds):
+        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
             raise DatasetError(f"{self.where}: field {field!r} is {_kind(value)}, which it must not be")
         return value
 
@@ -114,7 +115,7 @@ def _kind(value: object) -> str:
 
 def _read_records(path: Path) -> list[_Record]:
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise DatasetError(f"{path} does not exist; check --dataset and --dataset_dir") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -143,7 +144,10 @@ def _hipporag_documents(corpus: Sequence[_Record]) -> Iterator[Document]:
         for position, record in rows:
             idx = record.get("idx", int, default=position)
             passages.append(_passage(record.get("text", str), {SOURCES_KEY: [idx]}, record.where))
-        yield Document(tuple(passages), title or None)
+        try:
+            yield Document(tuple(passages), title or None)
+        except InputError as error:
+            raise DatasetError(f"{record.where}: {error}") from None
 
 
 def _hipporag_question(record: _Record) -> Question:
@@ -155,8 +159,8 @@ def _hipporag_question(record: _Record) -> Question:
     answers = record.get("answer", (list, str), default=[])
     kind = record.value.get("kind") or record.value.get("type") or "all"
     return Question(
-        str(record.get("id", (str, int))),
-        record.get("question", str),
+        record.get("id", (str, int)),
+        _question_text(record),
         gold,
         str(kind),
         (answers,) if isinstance(answers, str) else tuple(map(str, answers)),
@@ -167,14 +171,19 @@ def _hipporag_question(record: _Record) -> Question:
 
 
 def _load_locomo(name: str, folder: Path) -> Dataset:
-    return Dataset(name, tuple(_conversation(record) for record in _read_records(folder / f"{name}.json")))
+    collections = tuple(_conversation(record) for record in _read_records(folder / f"{name}.json"))
+    for sample_id, times in Counter(collection.name for collection in collections).items():
+        if times > 1:
+            raise DatasetError(f"{folder / name}.json: sample_id {sample_id!r} stands {times} times; make them differ")
+    return Dataset(name, collections)
 
 
 def _conversation(record: _Record) -> Collection:
     name = record.get("sample_id", str)
     conversation = _Record(record.get("conversation", dict), f"{record.where}, conversation")
     numbers = sorted(int(match[1]) for match in map(_SESSION.fullmatch, conversation.value) if match)
-    documents = [_session(conversation, number) for number in numbers if conversation.value[f"session_{number}"]]
+    sessions = (_session(conversation, number) for number in numbers)
+    documents = [session for session in sessions if session is not None]
     turns = {
         source for document in documents for passage in document.passages for source in passage.metadata[SOURCES_KEY]
     }
@@ -182,8 +191,8 @@ def _conversation(record: _Record) -> Collection:
     return Collection(name, tuple(_merged(documents)), tuple(q for q in questions if q is not None))
 
 
-def _session(conversation: _Record, number: int) -> Document:
-    """Return a session as a document whose passages are its turns."""
+def _session(conversation: _Record, number: int) -> Document | None:
+    """Return a session as a document whose passages are its turns, None if nothing was said in it."""
     metadata: dict[str, Any] = {"session": number}
     when = conversation.value.get(f"session_{number}_date_time")
     if when:
@@ -199,7 +208,7 @@ def _session(conversation: _Record, number: int) -> Document:
         about = {"speaker": turn.get("speaker", str), SOURCES_KEY: [turn.get("dia_id", str)]}
         if spoken:
             passages.append(_passage(spoken, about, turn.where))
-    return Document(tuple(passages), metadata=metadata)
+    return Document(tuple(passages), metadata=metadata) if passages else None
 
 
 def _locomo_question(record: _Record, question_id: str, turns: set[str]) -> Question | None:
@@ -210,10 +219,17 @@ def _locomo_question(record: _Record, question_id: str, turns: set[str]) -> Ques
     if category == _ADVERSARIAL or not gold:
         return None
     answer = str(record.value.get("answer", ""))
-    return Question(question_id, record.get("question", str), gold, f"category {category}", (answer,))
+    return Question(question_id, _question_text(record), gold, f"category {category}", (answer,))
 
 
 # Both
+
+
+def _question_text(record: _Record) -> str:
+    text: str = record.get("question", str)
+    if not text.strip():
+        raise DatasetError(f"{record.where}: field 'question' is blank")
+    return text
 
 
 def _passage(text: str, metadata: Mapping[str, Any], where: str) -> Passage:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -19,7 +20,13 @@ from neurogated.evaluation.datasets import SOURCES_KEY, Dataset, Question
 from neurogated.evaluation.metrics import latency_table, recall_table
 from neurogated.memory import NeuroGraphMemory, show_progress
 
-__all__ = ["RunReport", "run"]
+__all__ = ["RunReport", "config_for", "measure", "run"]
+
+
+class _Result(NamedTuple):
+    question: Question
+    ranked: list[Hashable]
+    recall: Recall
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,39 +42,52 @@ class RunReport:
 
 
 def run(dataset: Dataset, config: MemoryConfig, *, progress: bool | None = None) -> RunReport:
-    """Index `dataset`, ask every question, and write rankings, metrics and settings under `config.save_dir`.
-
-    The memory is `<save_dir>/<dataset>/memory`, the run `<save_dir>/<dataset>/<UTC time>`. What is indexed already is
-    not indexed again.
+    """Open the memory of `dataset` and `measure` it.
 
     Args:
         dataset: documents and questions.
         config: settings; `save_dir` is the root of all that is written.
         progress: show bars; None shows them where the output is a terminal.
     """
-    config = config.replace(save_dir=str(Path(config.save_dir) / dataset.name))
-    rankings: list[tuple[Question, list[Hashable], Recall]] = []
-    with NeuroGraphMemory(config) as memory:
-        memories = {part.name: memory.in_namespace(part.name) for part in dataset.collections}
-        begin = time.perf_counter()
-        for part in dataset.collections:
-            memories[part.name].add_documents(part.documents, progress=progress)
-        indexing_seconds = time.perf_counter() - begin
-        asked = [(part, question) for part in dataset.collections for question in part.questions]
-        for part, question in show_progress(asked, "asking", "question", progress=progress):
-            rankings.append((question, *_rank(memories[part.name], question.text)))
-        views = [one.store.view() for one in memories.values()]
+    with NeuroGraphMemory(config_for(dataset, config)) as memory:
+        return measure(dataset, memory, progress=progress)
+
+
+def config_for(dataset: Dataset, config: MemoryConfig) -> MemoryConfig:
+    """Return the settings of the memory of `dataset`: it lies in a folder of its own below `save_dir`."""
+    return config.replace(save_dir=str(Path(config.save_dir) / dataset.name))
+
+
+def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None = None) -> RunReport:
+    """Index `dataset` into `memory`, ask every question, and write rankings, metrics and settings.
+
+    Each collection goes into the namespace of its name; what is there already is not indexed again. The run is written
+    to `<save_dir>/<UTC time>` of the memory's settings.
+    """
+    memories = {part.name: memory.in_namespace(part.name) for part in dataset.collections}
+    begin = time.perf_counter()
+    for part in dataset.collections:
+        memories[part.name].add_documents(part.documents, progress=progress)
+    indexing_seconds = time.perf_counter() - begin
+    asked = [(memories[part.name], question) for part in dataset.collections for question in part.questions]
+    results = [
+        _Result(question, *_rank(one, question.text))
+        for one, question in show_progress(asked, "asking", "question", progress=progress)
+    ]
+    views = [one.store.view() for one in memories.values()]
     report = RunReport(
-        folder=_new_folder(Path(config.save_dir)),
+        folder=_new_folder(Path(memory.config.save_dir)),
         recall=recall_table(
-            [ranked for _, ranked, _ in rankings], [q.gold for q, _, _ in rankings], [q.kind for q, _, _ in rankings]
+            [result.ranked for result in results],
+            [result.question.gold for result in results],
+            [result.question.kind for result in results],
         ),
-        latency=latency_table([recall.seconds for _, _, recall in rankings]),
+        latency=latency_table([result.recall.seconds for result in results]),
         indexing_seconds=indexing_seconds,
         nodes=sum(view.live_nodes().size for view in views),
         edges=sum(view.live_edges().size for view in views),
     )
-    _write(report, [(question.id, ranked) for question, ranked, _ in rankings], config, dataset.name)
+    _write(report, results, memory.config, dataset.name)
     return report
 
 
@@ -92,22 +112,23 @@ def _rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]
 def _new_folder(root: Path) -> Path:
     """Make a folder named by the time in UTC, with a number where two runs begin in one second."""
     name = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    try:
-        for folder in (root / name, *(root / f"{name}-{number}" for number in range(1, 1 + len(list(root.iterdir()))))):
-            if not folder.exists():
-                folder.mkdir(parents=True)
-                return folder
-    except OSError as error:
-        raise StorageError(f"cannot make a folder for the run in {root} ({error}); choose another save_dir") from error
-    raise StorageError(f"{root} has a folder for every name tried; choose another save_dir")
+    for number in itertools.count():
+        folder = root / (f"{name}-{number}" if number else name)
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise StorageError(f"cannot make {folder} ({error}); choose another save_dir") from error
+        break
+    return folder
 
 
-def _write(
-    report: RunReport, rankings: list[tuple[str, list[Hashable]]], config: MemoryConfig, dataset_name: str
-) -> None:
+def _write(report: RunReport, results: list[_Result], config: MemoryConfig, dataset_name: str) -> None:
     with (report.folder / "rankings.jsonl").open("w", encoding="utf-8") as lines:
-        for question_id, ranked in rankings:
-            lines.write(json.dumps({"id": question_id, "ranked": ranked}, ensure_ascii=False) + "\n")
+        for result in results:
+            line = {"id": result.question.id, "ranked": result.ranked}
+            lines.write(json.dumps(line, ensure_ascii=False) + "\n")
     _write_json(report.folder / "config.json", config.to_dict())
     _write_json(
         report.folder / "metrics.json",

@@ -1,0 +1,335 @@
+"""The command line: exit codes, what is printed, where settings come from, the ways to start it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neurogated
+from neurogated import MemoryConfig
+from neurogated.cli import main, run
+from neurogated.errors import ConfigError, DatasetError, NeurogatedError
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = {
+    "main.py": [sys.executable, str(ROOT / "main.py")],
+    "python -m": [sys.executable, "-m", "neurogated"],
+    "console script": [str(Path(sys.executable).parent / "neurogated")],
+}
+QUESTION = "What happened after the lamp on Orrskell Rock went out?"
+
+
+@pytest.fixture
+def flags(tmp_path: Path) -> list[str]:
+    """Flags of an instant run on the sample, whose results go to a folder of the test."""
+    return ["--dataset_dir", str(ROOT / "dataset"), "--embedding_name", "hash", "--save_dir", str(tmp_path / "out")]
+
+
+@pytest.fixture
+def sample(flags: list[str]) -> list[str]:
+    return ["run", "--dataset", "sample", *flags]
+
+
+def _settings_of_the_only_run(folder: Path) -> dict[str, Any]:
+    (path,) = folder.glob("out/sample/*/config.json")
+    settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return settings
+
+
+def _exit_code(words: list[str]) -> object:
+    """Return the exit code of words that argparse itself answers or refuses."""
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    return caught.value.code
+
+
+def _one_error_line(captured: str) -> str:
+    """Return the message of the one line that `captured` must be."""
+    (line,) = captured.splitlines()
+    assert line.startswith("error: ")
+    return line.removeprefix("error: ")
+
+
+# Help
+
+
+@pytest.mark.parametrize("words", [["run", "--help"], ["demo", "--help"], ["--help"]], ids=" ".join)
+def test_help_shows_every_setting_with_its_help_and_default(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Lines wide enough that no help text is broken at a hyphen.
+    monkeypatch.setenv("COLUMNS", "1000")
+    assert _exit_code(words) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for spec in dataclasses.fields(MemoryConfig):
+        default = {"None": "none", "False": "false"}.get(str(spec.default), str(spec.default))
+        flag = rf"--{spec.name} (\S+ )?"
+        assert re.search(flag + re.escape(f"{spec.metadata['help']} (default: {default})"), shown), spec.name
+
+
+def test_help_names_the_commands_and_the_default_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _exit_code(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^ +run +index a data set", shown, flags=re.MULTILINE)
+    assert re.search(r"^ +demo +run on the bundled sample", shown, flags=re.MULTILINE)
+    assert "Without a command, `run` is meant" in shown
+
+
+def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _exit_code(["--version"]) == 0
+    assert capsys.readouterr().out == f"neurogated {neurogated.__version__}\n"
+
+
+# Run
+
+
+def test_run_prints_what_it_measured_and_where_it_wrote_it(
+    sample: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(sample) == 0
+    shown = capsys.readouterr().out
+    (metrics_file,) = (tmp_path / "out" / "sample").glob("*/metrics.json")
+    metrics = json.loads(metrics_file.read_text(encoding="utf-8"))
+    assert shown.startswith(f"{metrics['nodes']} nodes, {metrics['edges']} edges, indexed in ")
+    for kind, row in metrics["recall"].items():
+        recalls = " +".join(f"{row[column]:.1f}" for column in ("R@1", "R@2", "R@5", "R@10", "R@20"))
+        assert re.search(rf"^{kind} +{row['questions']} +{recalls}$", shown, flags=re.MULTILINE), kind
+    assert "all but embed" in shown
+    assert shown.endswith(f"Written to {metrics_file.parent}\n")
+
+
+def test_run_is_meant_when_no_command_is_given(sample: list[str], tmp_path: Path) -> None:
+    assert main(sample[1:]) == 0
+    assert _settings_of_the_only_run(tmp_path)["embedding_name"] == "hash"
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ([], False),
+        (["--force_index_from_scratch"], True),
+        (["--force_index_from_scratch", "true"], True),
+        (["--force_index_from_scratch", "false"], False),
+        (["--force_index_from_scratch", "--MAX_HOPS", "1"], True),
+    ],
+)
+def test_switch_is_turned_by_its_bare_flag_or_by_a_word(
+    sample: list[str],
+    tmp_path: Path,
+    words: list[str],
+    value: bool,  # noqa: FBT001
+) -> None:
+    assert main([*sample, *words]) == 0
+    assert _settings_of_the_only_run(tmp_path)["force_index_from_scratch"] is value
+
+
+@pytest.mark.parametrize("flag", ["--top_n", "--TOP_N_RETRIEVAL"])
+def test_top_n_is_short_for_the_setting(sample: list[str], tmp_path: Path, flag: str) -> None:
+    assert main([*sample, flag, "25"]) == 0
+    assert _settings_of_the_only_run(tmp_path)["TOP_N_RETRIEVAL"] == 25
+    (rankings,) = (tmp_path / "out" / "sample").glob("*/rankings.jsonl")
+    for line in rankings.read_text(encoding="utf-8").splitlines():
+        assert len(json.loads(line)["ranked"]) >= 25
+
+
+def test_locomo_file_is_read_when_the_format_says_so(flags: list[str], tmp_path: Path) -> None:
+    turn = {"speaker": "Ann", "dia_id": "D1:1", "text": "Bees hum."}
+    qa = [{"question": "Who hums?", "category": 1, "evidence": ["D1:1"], "answer": "bees"}]
+    talk = [{"sample_id": "c", "conversation": {"session_1": [turn]}, "qa": qa}]
+    (tmp_path / "talk.json").write_text(json.dumps(talk), encoding="utf-8")
+    words = ["--dataset", "talk", "--format", "locomo", *flags, "--dataset_dir", str(tmp_path)]
+    assert main(words) == 0
+    (rankings,) = (tmp_path / "out" / "talk").glob("*/rankings.jsonl")
+    assert json.loads(rankings.read_text(encoding="utf-8")) == {"id": "c:0", "ranked": ["D1:1"]}
+
+
+def test_run_with_storage_in_memory_succeeds(sample: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*sample, "--storage", "memory"]) == 0
+    assert "Written to" in capsys.readouterr().out
+
+
+# Where settings come from
+
+
+def test_flag_wins_over_environment_and_environment_over_file(
+    sample: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("TOP_K_ANCHORS: 6\nMAX_HOPS: 3\nENERGY_WEIGHT: 0.75\n", encoding="utf-8")
+    monkeypatch.setenv("NEUROGATED_TOP_K_ANCHORS", "7")
+    monkeypatch.setenv("NEUROGATED_MAX_HOPS", "4")
+    assert main([*sample, "--config", str(file), "--TOP_K_ANCHORS", "8"]) == 0
+    settings = _settings_of_the_only_run(tmp_path)
+    assert [settings[name] for name in ("TOP_K_ANCHORS", "MAX_HOPS", "ENERGY_WEIGHT")] == [8, 4, 0.75]
+
+
+def test_misspelt_variable_stops_the_run(
+    sample: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEUROGATED_MAX_HOP", "1")
+    assert main(sample) == 2
+    assert _one_error_line(capsys.readouterr().err) == "unknown setting 'MAX_HOP'; did you mean 'MAX_HOPS'?"
+
+
+# Demo
+
+
+def test_demo_prints_recalls_with_scores_from_any_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--embedding_name", "hash", "--save_dir", "here", "--TOP_N_RETRIEVAL", "4"]) == 0
+    _, shown = capsys.readouterr().out.split(f"\n{QUESTION}\n")
+    ranks = re.findall(r"^(\d+)\. score (\d\.\d{3}) \(similarity \d\.\d{3}, energy \d\.\d{3}\)$", shown, re.MULTILINE)
+    assert [rank for rank, _ in ranks] == ["1", "2", "3", "4"]
+    scores = [float(score) for _, score in ranks]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] > 0
+    assert (tmp_path / "here" / "sample" / "memory").is_dir()
+
+
+def test_demo_shows_by_which_edges_energy_came(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", *flags, "--TOP_N_RETRIEVAL", "30"]) == 0
+    ways = re.findall(r"^   energy (\d\.\d{3}) came by (\w+) from: .", capsys.readouterr().out, re.MULTILINE)
+    assert {way for _, way in ways} == {"SEQ", "SIM"}
+
+
+def test_demo_recalls_with_storage_in_memory_too(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", *flags, "--storage", "memory"]) == 0
+    assert "1. score " in capsys.readouterr().out
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--storage", "redis"], "storage is 'redis', but must be one of sqlite, memory"),
+        (["--TOP_K_ANCHORS", "0"], "TOP_K_ANCHORS is 0, but must be at least 1"),
+        (["--temperature", "-1"], "temperature is -1.0, but must be between 0 and 2"),
+        (["--trust_remote_code", "maybe"], "trust_remote_code is 'maybe', but must be bool"),
+    ],
+)
+def test_wrong_setting_is_one_line_on_stderr_and_exit_code_2(
+    sample: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    assert main([*sample, *words]) == 2
+    captured = capsys.readouterr()
+    assert _one_error_line(captured.err).startswith(message)
+    assert captured.out == ""
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("text", ["MAX_HOPS: [1\n", "- 1\n", "MAX_HOP: 1\n", "MAX_HOPS: 2020-13-45\n"])
+def test_wrong_settings_file_is_one_line_on_stderr_and_exit_code_2(
+    sample: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text(text, encoding="utf-8")
+    assert main([*sample, "--config", str(file)]) == 2
+    assert _one_error_line(capsys.readouterr().err)
+
+
+def test_missing_data_set_is_one_line_on_stderr_and_exit_code_2(
+    flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--dataset", "absent", *flags]) == 2
+    message = _one_error_line(capsys.readouterr().err)
+    assert message == f"{ROOT / 'dataset' / 'absent_corpus.json'} does not exist; check --dataset and --dataset_dir"
+    assert not (tmp_path / "out").exists()
+
+
+def test_folder_that_cannot_be_made_is_one_line_on_stderr_and_exit_code_1(
+    sample: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "out").write_text("a file is in the way", encoding="utf-8")
+    assert main(sample) == 1
+    assert "choose another save_dir" in _one_error_line(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"), [(["--storage", "redis"], ConfigError), (["--dataset", "absent"], DatasetError)]
+)
+def test_debug_lets_the_error_through(sample: list[str], words: list[str], kind: type[NeurogatedError]) -> None:
+    with pytest.raises(kind):
+        main([*sample, *words, "--debug"])
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["run", "--dataset", "sample", "--no_such_flag"], "unrecognized arguments: --no_such_flag"),
+        (["run", "--dataset", "sample", "--format", "xml"], "argument --format: invalid choice: 'xml'"),
+        (["run"], "required: --dataset"),
+        ([], "required: --dataset"),
+        (["demo", "--dataset", "other"], "unrecognized arguments: --dataset"),
+        (["fly"], "invalid choice: 'fly'"),
+    ],
+)
+def test_words_that_are_no_command_line_exit_with_code_2(
+    words: list[str],
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NEUROGATED_EMBEDDING_NAME", "hash")
+    monkeypatch.setenv("NEUROGATED_SAVE_DIR", str(tmp_path))
+    assert _exit_code(words) == 2
+    captured = capsys.readouterr()
+    assert problem in captured.err
+    assert captured.out == ""
+
+
+def test_interrupt_is_said_and_exits_with_code_130(
+    sample: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "command", interrupted)
+    assert main(sample) == 130
+    assert capsys.readouterr().err.startswith("interrupted")
+
+
+# The ways to start it
+
+
+def _started(program: str, words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAMS[program], *words], cwd=folder, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_way_to_start_it_shows_the_version(program: str, tmp_path: Path) -> None:
+    done = _started(program, ["--version"], tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"neurogated {neurogated.__version__}\n"), done.stderr
+
+
+def test_every_way_to_start_it_shows_the_same_help(tmp_path: Path) -> None:
+    shown = {_started(program, ["run", "--help"], tmp_path).stdout for program in PROGRAMS}
+    (usage,) = shown
+    assert usage.startswith("usage: neurogated run [-h]")
+
+
+def test_main_py_runs_the_sample_from_another_folder(tmp_path: Path) -> None:
+    words = ["--dataset", "sample", "--embedding_name", "hash", "--save_dir", "here"]
+    done = _started("main.py", words, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Recall in percent" in done.stdout
+    assert len(list((tmp_path / "here" / "sample").glob("*/rankings.jsonl"))) == 1
+
+
+def test_started_program_exits_with_the_code_of_the_error_and_no_traceback(tmp_path: Path) -> None:
+    done = _started("main.py", ["--dataset", "absent"], tmp_path)
+    assert done.returncode == 2
+    assert _one_error_line(done.stderr).startswith("dataset/absent_corpus.json does not exist")

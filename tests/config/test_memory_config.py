@@ -1,0 +1,329 @@
+"""Settings: the specification's defaults, what is refused and how, text, environment."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import types
+import typing
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurogated import MemoryConfig
+from neurogated.config.memory_config import ENVIRONMENT_PREFIX, parse_bool
+from neurogated.errors import ConfigError, NeurogatedError
+
+SPECIFIED = {
+    "TOP_K_ANCHORS": 5,
+    "TOP_N_RETRIEVAL": 3,
+    "MAX_HOPS": 2,
+    "ENERGY_DECAY_RATE": 0.5,
+    "MAX_SIM_NEIGHBORS": 5,
+    "HEBBIAN_LEARNING_RATE": 0.1,
+    "TIME_DECAY_FACTOR": 0.99,
+    "MIN_EDGE_WEIGHT": 0.1,
+    "llm_name": "gpt-4o-mini",
+    "llm_base_url": None,
+    "temperature": 0.0,
+    "max_new_tokens": 2048,
+    "save_dir": "outputs",
+    "force_index_from_scratch": False,
+}
+
+FIELDS = dataclasses.fields(MemoryConfig)
+NAMES = [spec.name for spec in FIELDS]
+HINTS = typing.get_type_hints(MemoryConfig)
+# These two bound each other, so a value that fits one of them may not fit the pair.
+COUPLED = {"CHUNK_SIZE", "CHUNK_OVERLAP"}
+INTS = [spec for spec in FIELDS if HINTS[spec.name] is int and spec.name not in COUPLED]
+FLOATS = [spec for spec in FIELDS if HINTS[spec.name] is float]
+BOOLS = [spec for spec in FIELDS if HINTS[spec.name] is bool]
+OPTIONAL_TEXTS = [name for name in NAMES if types.NoneType in typing.get_args(HINTS[name])]
+
+
+def _bounds(spec: dataclasses.Field[Any], largest: float) -> tuple[float, float]:
+    low, high = spec.metadata["low"], spec.metadata["high"]
+    return (-largest if low == -math.inf else low), (largest if high == math.inf else high)
+
+
+@st.composite
+def _int_settings(draw: st.DrawFn) -> tuple[str, int]:
+    spec = draw(st.sampled_from(INTS))
+    low, high = _bounds(spec, 10**12)
+    return spec.name, draw(st.integers(int(low), int(high)))
+
+
+@st.composite
+def _float_settings(draw: st.DrawFn) -> tuple[str, float]:
+    spec = draw(st.sampled_from(FLOATS))
+    low, high = _bounds(spec, 1e300)
+    return spec.name, draw(st.floats(low, high))
+
+
+@st.composite
+def _out_of_range(draw: st.DrawFn) -> tuple[str, float]:
+    spec = draw(st.sampled_from([*INTS, *FLOATS]))
+    low, high = spec.metadata["low"], spec.metadata["high"]
+    sides = [low - draw(st.integers(1, 10**6))] if low > -math.inf else []
+    sides += [high + draw(st.integers(1, 10**6))] if high < math.inf else []
+    value = draw(st.sampled_from(sides))
+    return spec.name, int(value) if HINTS[spec.name] is int else float(value)
+
+
+# Defaults
+
+
+@pytest.mark.parametrize(("name", "value"), SPECIFIED.items())
+def test_default_is_that_of_the_specification(name: str, value: object) -> None:
+    default = getattr(MemoryConfig(), name)
+    assert default == value
+    assert type(default) is type(value)
+
+
+def test_default_embedder_is_the_bundled_one_and_storage_is_durable() -> None:
+    assert MemoryConfig().embedding_name == "all-MiniLM-L6-v2"
+    assert MemoryConfig().storage == "sqlite"
+
+
+@pytest.mark.parametrize("spec", FIELDS, ids=NAMES)
+def test_every_field_has_help_that_no_other_field_has(spec: dataclasses.Field[Any]) -> None:
+    text = spec.metadata["help"]
+    assert text.strip() == text
+    assert len(text.split()) >= 3
+    assert [other.name for other in FIELDS if other.metadata["help"] == text] == [spec.name]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("TOP_K_ANCHORS", "five", "int"),
+        ("TOP_K_ANCHORS", "2.5", "int"),
+        ("TOP_K_ANCHORS", "", "int"),
+        ("TOP_K_ANCHORS", 2.0, "int"),
+        ("TOP_K_ANCHORS", True, "int"),
+        ("TOP_K_ANCHORS", None, "int"),
+        ("temperature", "warm", "float"),
+        ("temperature", True, "float"),
+        ("temperature", [0.5], "float"),
+        ("trust_remote_code", "maybe", "bool"),
+        ("trust_remote_code", 1, "bool"),
+        ("llm_base_url", ["http://localhost"], "str or none"),
+        ("llm_name", None, "str"),
+        ("namespace", 7, "str"),
+    ],
+)
+def test_wrong_type_names_field_value_and_type(name: str, value: object, allowed: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        MemoryConfig.from_mapping({name: value})
+    assert str(caught.value).startswith(f"{name} is {value!r}, but must be {allowed} (")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("TOP_K_ANCHORS", 0, "at least 1"),
+        ("TOP_N_RETRIEVAL", 0, "at least 1"),
+        ("MAX_HOPS", -1, "at least 0"),
+        ("ENERGY_DECAY_RATE", 1.5, "between 0 and 1"),
+        ("TIME_DECAY_FACTOR", -0.25, "between 0 and 1"),
+        ("temperature", 2.5, "between 0 and 2"),
+        ("temperature", math.nan, "between 0 and 2"),
+    ],
+)
+def test_wrong_range_names_field_value_and_range(name: str, value: float, allowed: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        MemoryConfig.from_mapping({name: value})
+    assert str(caught.value) == f"{name} is {value}, but must be {allowed}"
+
+
+@given(_out_of_range())
+def test_no_number_outside_its_range_is_taken(setting: tuple[str, float]) -> None:
+    name, value = setting
+    with pytest.raises(ConfigError, match=rf"^{name} is "):
+        MemoryConfig.from_mapping({name: value})
+
+
+@pytest.mark.parametrize("spec", FLOATS, ids=lambda spec: str(spec.name))
+@pytest.mark.parametrize("value", [math.inf, "inf", math.nan, "nan"])
+def test_no_setting_takes_infinity_or_nan(spec: dataclasses.Field[Any], value: object) -> None:
+    with pytest.raises(ConfigError, match=rf"^{spec.name} is "):
+        MemoryConfig.from_mapping({spec.name: value})
+
+
+def test_int_too_large_for_a_float_is_refused_as_a_setting() -> None:
+    with pytest.raises(ConfigError, match="SIMILARITY_WEIGHT"):
+        MemoryConfig.from_mapping({"SIMILARITY_WEIGHT": 10**400})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "choices"), [("ACTIVATION", "magic", "gated, classic"), ("storage", "redis", "sqlite, memory")]
+)
+def test_wrong_choice_names_field_value_and_choices(name: str, value: str, choices: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        MemoryConfig.from_mapping({name: value})
+    assert str(caught.value) == f"{name} is {value!r}, but must be one of {choices}"
+
+
+@given(st.integers(1, 1000), st.integers(0, 2000))
+def test_overlap_is_less_than_chunk_size(size: int, overlap: int) -> None:
+    if overlap < size:
+        config = MemoryConfig(CHUNK_SIZE=size, CHUNK_OVERLAP=overlap)
+        assert (size, overlap) == (config.CHUNK_SIZE, config.CHUNK_OVERLAP)
+    else:
+        with pytest.raises(ConfigError, match=f"CHUNK_OVERLAP is {overlap}, .* less than CHUNK_SIZE {size}"):
+            MemoryConfig(CHUNK_SIZE=size, CHUNK_OVERLAP=overlap)
+
+
+def test_empty_namespace_is_refused() -> None:
+    with pytest.raises(ConfigError, match="namespace is empty"):
+        MemoryConfig(namespace="")
+
+
+def test_config_error_is_both_ours_and_a_value_error() -> None:
+    with pytest.raises(NeurogatedError):
+        MemoryConfig(TOP_K_ANCHORS=0)
+    with pytest.raises(ValueError, match="TOP_K_ANCHORS"):
+        MemoryConfig(TOP_K_ANCHORS=0)
+
+
+# Unknown names
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unknown_name_offers_the_nearest(name: str) -> None:
+    typo = name[:-1]
+    with pytest.raises(ConfigError) as caught:
+        MemoryConfig.from_mapping({typo: 1})
+    assert str(caught.value) == f"unknown setting {typo!r}; did you mean {name!r}?"
+
+
+@pytest.mark.parametrize("typo", ["top_k_anchors", "Top_K_Anchors", "LLM_NAME", "Storage"])
+def test_name_in_the_wrong_case_is_offered_in_the_right_one(typo: str) -> None:
+    (right,) = (name for name in NAMES if name.lower() == typo.lower())
+    with pytest.raises(ConfigError, match=f"did you mean '{right}'"):
+        MemoryConfig.from_mapping({typo: "1"})
+
+
+def test_name_like_no_other_is_refused_without_an_offer() -> None:
+    with pytest.raises(ConfigError) as caught:
+        MemoryConfig.from_mapping({"zzz": 1})
+    assert str(caught.value) == "unknown setting 'zzz'"
+
+
+# Values
+
+
+def test_settings_are_frozen() -> None:
+    config = MemoryConfig()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.MAX_HOPS = 3  # type: ignore[misc]
+    assert config.MAX_HOPS == 2
+
+
+def test_replace_returns_a_changed_copy() -> None:
+    config = MemoryConfig(MAX_HOPS=4)
+    changed = config.replace(TOP_K_ANCHORS="8")
+    assert changed == MemoryConfig(MAX_HOPS=4, TOP_K_ANCHORS=8)
+    assert config == MemoryConfig(MAX_HOPS=4)
+
+
+def test_replace_validates() -> None:
+    with pytest.raises(ConfigError, match="MAX_HOPS is -1, but must be at least 0"):
+        MemoryConfig().replace(MAX_HOPS=-1)
+    with pytest.raises(ConfigError, match="did you mean 'MAX_HOPS'"):
+        MemoryConfig().replace(MAX_HOP=1)
+
+
+def test_to_dict_survives_json() -> None:
+    config = MemoryConfig(llm_base_url="http://localhost:8000/v1", temperature=0.25, force_index_from_scratch=True)
+    values = json.loads(json.dumps(config.to_dict()))
+    assert list(values) == NAMES
+    assert MemoryConfig.from_mapping(values) == config
+
+
+# Text
+
+
+@given(_int_settings())
+def test_int_is_read_back_from_its_text(setting: tuple[str, int]) -> None:
+    name, value = setting
+    read = getattr(MemoryConfig.from_mapping({name: str(value)}), name)
+    assert read == value
+    assert type(read) is int
+
+
+@given(_float_settings())
+def test_float_is_read_back_from_its_text(setting: tuple[str, float]) -> None:
+    name, value = setting
+    read = getattr(MemoryConfig.from_mapping({name: str(value)}), name)
+    assert read == value
+    assert type(read) is float
+
+
+@given(st.sampled_from(BOOLS), st.booleans(), st.sampled_from([str.lower, str.upper, str.title]))
+def test_bool_is_read_back_from_its_text(spec: dataclasses.Field[Any], value: bool, case: Any) -> None:  # noqa: ANN401, FBT001
+    assert getattr(MemoryConfig.from_mapping({spec.name: case(str(value))}), spec.name) is value
+
+
+@given(st.sampled_from(FLOATS), st.integers(0, 1))
+def test_whole_number_is_read_as_float_where_a_float_is_meant(spec: dataclasses.Field[Any], value: int) -> None:
+    read = getattr(MemoryConfig.from_mapping({spec.name: value}), spec.name)
+    assert read == value
+    assert type(read) is float
+
+
+@pytest.mark.parametrize("name", OPTIONAL_TEXTS)
+@pytest.mark.parametrize("text", ["none", "None", "null", "", " NULL "])
+def test_none_is_written_as_a_word_where_none_is_allowed(name: str, text: str) -> None:
+    config = MemoryConfig.from_mapping({name: text})
+    assert getattr(config, name) is None
+    assert getattr(config.replace(**{name: "some text"}), name) == "some text"
+
+
+def test_text_setting_keeps_words_that_look_like_other_types() -> None:
+    config = MemoryConfig.from_mapping({"llm_name": "none", "namespace": "7"})
+    assert (config.llm_name, config.namespace) == ("none", "7")
+
+
+@pytest.mark.parametrize(
+    ("words", "value"), [(("true", "Yes", " on ", "1"), True), (("false", "NO", "off\n", "0"), False)]
+)
+def test_parse_bool_knows_words_of_truth(words: tuple[str, ...], value: bool) -> None:  # noqa: FBT001
+    assert [parse_bool(word) for word in words] == [value] * len(words)
+
+
+@pytest.mark.parametrize("word", ["", "y", "2", "truefalse"])
+def test_parse_bool_refuses_other_words(word: str) -> None:
+    with pytest.raises(ConfigError, match="neither true nor false"):
+        parse_bool(word)
+
+
+# Environment
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_setting_has_an_environment_variable_in_capitals(name: str) -> None:
+    found = MemoryConfig.environment_values({f"NEUROGATED_{name.upper()}": "text"})
+    assert found == {name: "text"}
+
+
+def test_environment_prefix_is_the_package() -> None:
+    assert ENVIRONMENT_PREFIX == "NEUROGATED_"
+
+
+def test_other_variables_are_no_settings() -> None:
+    environ = {"PATH": "/bin", "TOP_K_ANCHORS": "9", "XNEUROGATED_MAX_HOPS": "1", "neurogated_max_hops": "1"}
+    assert MemoryConfig.environment_values(environ) == {}
+
+
+def test_misspelt_variable_is_refused_and_the_nearest_setting_offered() -> None:
+    values = MemoryConfig.environment_values({"NEUROGATED_EMBEDING_NAME": "hash"})
+    with pytest.raises(ConfigError, match=r"EMBEDING_NAME.*did you mean .*embedding_name"):
+        MemoryConfig.from_mapping(values)

@@ -1,0 +1,109 @@
+"""Columns and views: what is read is what was written, however it is laid out."""
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import given, settings
+
+from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
+from neurogated.storage.columns import Column, PatchedColumn
+
+EDGES = st.lists(
+    st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([EdgeType.SEQ, EdgeType.SIM])).filter(
+        lambda edge: edge[0] != edge[1]
+    ),
+    unique=True,
+    max_size=40,
+)
+
+
+def _store(edges: list[tuple[int, int, EdgeType]], overlay_edges: int) -> GraphStore:
+    store = GraphStore(overlay_edges=overlay_edges)
+    store.apply(GraphDelta(nodes=tuple(MemoryNode(id=str(name), content="x") for name in range(8))))
+    for place, (source, target, kind) in enumerate(edges):
+        store.apply(GraphDelta(edges=(MemoryEdge(str(source), str(target), kind, place / 64),)))
+    return store
+
+
+@given(EDGES, st.integers(1, 9), st.lists(st.integers(0, 7), unique=True))
+@settings(deadline=None)
+def test_arcs_are_the_edges_that_leave_the_frontier(
+    edges: list[tuple[int, int, EdgeType]], overlay_edges: int, frontier: list[int]
+) -> None:
+    view = _store(edges, overlay_edges).view()
+    rows = np.array(frontier, dtype=np.int64)
+    for kind in (EdgeType.SEQ, EdgeType.SIM):
+        outgoing, incoming, both = [], [], []
+        for origin, row in enumerate(frontier):
+            for place, (source, target, of_kind) in enumerate(edges):
+                if of_kind is kind and source == row:
+                    outgoing.append((origin, target, place))
+                    both.append((origin, target, place))
+                if of_kind is kind and target == row:
+                    incoming.append((origin, source, place))
+                    both.append((origin, source, place))
+        for arguments, expected in (({}, outgoing), ({"inwards": True}, incoming), ({"both_ways": True}, both)):
+            arcs = view.arcs(rows, kind, **arguments)
+            found = list(zip(arcs.origin.tolist(), arcs.target.tolist(), arcs.edge.tolist(), strict=True))
+            assert found == sorted(expected, key=lambda arc: (arc[0], arc[2]))
+            assert [edge / 64 for _, _, edge in found] == arcs.weight.tolist()
+
+
+@given(EDGES, st.integers(1, 9))
+@settings(deadline=None)
+def test_the_layout_in_layers_makes_no_difference(edges: list[tuple[int, int, EdgeType]], overlay_edges: int) -> None:
+    one, other = _store(edges, overlay_edges).view(), _store(edges, 10_000).view()
+    rows = np.arange(8)
+    for kind in (EdgeType.SEQ, EdgeType.SIM):
+        for left, right in zip(
+            one.arcs(rows, kind, both_ways=True), other.arcs(rows, kind, both_ways=True), strict=True
+        ):
+            assert left.tolist() == right.tolist()
+
+
+def test_layers_stay_few_and_cover_every_edge() -> None:
+    edges = [(place % 8, (place + 1 + place // 8) % 8, EdgeType.SEQ) for place in range(48)]
+    view = _store(list(dict.fromkeys(edges)), 2).view()
+    assert [layer.begin for layer in view.layers] == [0, *(layer.end for layer in view.layers[:-1])]
+    assert view.layers[-1].end == view.edge_count
+    assert len(view.layers) <= np.log2(view.edge_count) + 1
+
+
+@given(st.lists(st.lists(st.integers(-5, 5), max_size=9)))
+def test_a_column_keeps_what_was_appended_and_its_snapshots(batches: list[list[int]]) -> None:
+    column = Column(np.int64)
+    seen: list[int] = []
+    snapshots = []
+    for batch in batches:
+        column.extend(batch)
+        seen.extend(batch)
+        snapshots.append((column.values, list(seen)))
+    assert len(column) == len(seen)
+    for values, expected in snapshots:
+        assert values.tolist() == expected
+
+
+@given(
+    st.lists(st.integers(-5, 5), min_size=1, max_size=9),
+    st.lists(st.tuples(st.integers(0, 8), st.integers(-9, 9)), max_size=30),
+    st.integers(1, 6),
+)
+def test_a_patched_column_equals_a_list_and_its_snapshots_never_change(
+    start: list[int], changes: list[tuple[int, int]], fold_at: int
+) -> None:
+    column = PatchedColumn(np.int64, fold_at)
+    column.extend(start)
+    expected = list(start)
+    snapshots = []
+    for row, value in changes:
+        snapshots.append((column.snapshot(), list(expected)))
+        if row < len(expected):
+            column.set([row], [value])
+            expected[row] = value
+        else:
+            column.extend([value])
+            expected.append(value)
+    snapshots.append((column.snapshot(), list(expected)))
+    for snapshot, values in snapshots:
+        assert snapshot.all().tolist() == values
+        rows = np.array([place for place in range(len(values)) for _ in range(2)][::-1])
+        assert snapshot.take(rows).tolist() == [values[row] for row in rows]

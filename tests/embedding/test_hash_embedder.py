@@ -1,0 +1,95 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurogated.embedding.hash_embedder import HashEmbedder
+
+TEXTS = ["The cat sat on the mat.", "我愛你。", "Straße nach Köln", "!!!", "a a a b"]
+PRINT_VECTORS = """
+import json, sys
+from neurogated.embedding.hash_embedder import HashEmbedder
+print(json.dumps(HashEmbedder().embed_documents(json.loads(sys.argv[1])).tolist()))
+"""
+
+
+@pytest.fixture(scope="module")
+def embedder() -> HashEmbedder:
+    return HashEmbedder()
+
+
+@pytest.mark.parametrize("seed", ["0", "12345"])
+def test_another_process_with_another_hash_seed_gives_the_same_vectors(embedder: HashEmbedder, seed: str) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", PRINT_VECTORS, json.dumps(TEXTS)],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert json.loads(answer.stdout) == embedder.embed_documents(TEXTS).tolist()
+
+
+@given(st.lists(st.sampled_from(["cat", "dog", "river", "我", "愛", "42"]), min_size=1, max_size=20))
+def test_a_text_with_words_has_a_vector_of_unit_length(words: list[str]) -> None:
+    (vector,) = HashEmbedder().embed_documents([" ".join(words)])
+
+    assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-6)
+
+
+@given(st.data())
+def test_the_order_of_words_does_not_matter(data: st.DataObject) -> None:
+    words = data.draw(st.lists(st.text("abcdef", min_size=1, max_size=4), min_size=1, max_size=15))
+    shuffled = data.draw(st.permutations(words))
+
+    first, second = HashEmbedder().embed_documents([" ".join(words), ", ".join(shuffled).upper() + "!"])
+
+    np.testing.assert_allclose(first, second, atol=1e-6)
+
+
+def test_texts_that_share_words_are_nearer_than_texts_that_share_none(embedder: HashEmbedder) -> None:
+    question, near, far = embedder.embed_queries(["the red house", "one red house stands", "trees bend quietly"])
+
+    assert question @ near > 0.5 > question @ far
+
+
+def test_chinese_texts_are_compared_by_character(embedder: HashEmbedder) -> None:
+    first, same, other = embedder.embed_documents(["我愛你", "你愛我。", "天地玄黃"])
+
+    np.testing.assert_allclose(first, same, atol=1e-6)
+    assert first @ other < 0.5
+
+
+def test_the_square_root_of_the_count_is_what_a_word_adds(embedder: HashEmbedder) -> None:
+    cat, dog, mixed = embedder.embed_documents(["cat", "dog", "cat cat cat cat dog"])
+
+    np.testing.assert_allclose(mixed, (2 * cat + dog) / np.sqrt(5), atol=1e-6)
+
+
+def test_a_text_without_words_has_the_zero_vector(embedder: HashEmbedder) -> None:
+    assert not embedder.embed_documents(["?!"]).any()
+
+
+def test_no_texts_give_no_vectors_of_the_right_width(embedder: HashEmbedder) -> None:
+    for vectors in (embedder.embed_documents([]), embedder.embed_queries([])):
+        assert vectors.shape == (0, embedder.dimension)
+        assert vectors.dtype == np.float32
+    assert embedder.count_tokens([]) == []
+
+
+def test_questions_and_passages_are_treated_alike(embedder: HashEmbedder) -> None:
+    assert np.array_equal(embedder.embed_queries(TEXTS), embedder.embed_documents(TEXTS))
+
+
+def test_tokens_are_words(embedder: HashEmbedder) -> None:
+    assert embedder.count_tokens(TEXTS) == [6, 3, 3, 0, 4]
+
+
+def test_the_name_says_the_dimension(embedder: HashEmbedder) -> None:
+    assert embedder.name == f"hash-{embedder.embed_documents(['x']).shape[1]}"

@@ -1,0 +1,253 @@
+import json
+import math
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from neurogated.embedding import openai_embedder
+from neurogated.embedding.openai_embedder import OpenAIEmbedder
+from neurogated.errors import ConfigError, EmbeddingError, MissingExtraError
+
+Answer = Callable[[list[str]], tuple[int, object]]
+
+
+def vector_of(text: str) -> list[float]:
+    """Return a vector that tells texts apart; not of unit length."""
+    return [float(len(text)), float(sum(map(ord, text)) % 97), 1.0]
+
+
+def item(index: int, vector: object) -> dict[str, object]:
+    return {"object": "embedding", "index": index, "embedding": vector}
+
+
+def body(data: object) -> dict[str, object]:
+    return {"object": "list", "model": "m", "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
+
+def shuffled_answer(texts: list[str]) -> tuple[int, object]:
+    items = [item(index, vector_of(text)) for index, text in enumerate(texts)]
+    return 200, body(items[1:] + items[:1])
+
+
+class Server:
+    """Speaks `POST /v1/embeddings` on this machine and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.answer: Answer = shuffled_answer
+        self.content_type = "application/json"
+        self.requests: list[dict[str, Any]] = []
+        self.paths: list[str] = []
+        self.authorization: list[str | None] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                server.requests.append(asked)
+                server.paths.append(self.path)
+                server.authorization.append(self.headers["Authorization"])
+                status, content = server.answer(asked["input"])
+                payload = content.encode() if isinstance(content, str) else json.dumps(content).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", server.content_type)
+                self.send_header("Content-Length", str(len(payload)))
+                self.send_header("x-should-retry", "false")
+                self.end_headers()
+                self.wfile.write(payload)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.http = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
+
+    def embedder(self, **changes: Any) -> OpenAIEmbedder:  # noqa: ANN401
+        settings: dict[str, Any] = {"api_key": None, "base_url": self.url, "batch_size": 3, **changes}
+        return OpenAIEmbedder("test-model", **settings)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    # Polled often, so that shutting down does not take the half second it takes by default.
+    thread = threading.Thread(target=server.http.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.http.shutdown()
+    thread.join()
+    server.http.server_close()
+
+
+@pytest.fixture
+def embedder(server: Server) -> Iterator[OpenAIEmbedder]:
+    embedder = server.embedder()
+    yield embedder
+    embedder.close()
+
+
+def expected(texts: list[str]) -> np.ndarray:
+    rows = [[value / math.hypot(*vector_of(text)) for value in vector_of(text)] for text in texts]
+    return np.array(rows, dtype=np.float32)
+
+
+def test_vectors_stand_in_the_order_of_the_texts_though_the_server_shuffles(embedder: OpenAIEmbedder) -> None:
+    texts = ["one", "three", "fourteen", "我愛你"]
+
+    vectors = embedder.embed_documents(texts)
+
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, expected(texts), atol=1e-6)
+
+
+def test_vectors_have_unit_length(embedder: OpenAIEmbedder) -> None:
+    for vectors in (embedder.embed_documents(["a", "bc"]), embedder.embed_queries(["a", "bc"])):
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
+
+
+def test_texts_are_sent_in_batches_to_the_embeddings_address(server: Server, embedder: OpenAIEmbedder) -> None:
+    embedder.embed_documents([str(number) for number in range(7)])
+
+    assert [request["input"] for request in server.requests] == [["0", "1", "2"], ["3", "4", "5"], ["6"]]
+    assert {request["model"] for request in server.requests} == {"test-model"}
+    assert set(server.paths) == {"/v1/embeddings"}
+
+
+def test_prompts_stand_before_the_texts_of_their_role(server: Server) -> None:
+    embedder = server.embedder(query_prompt="question: ", document_prompt="passage: ")
+    embedder.embed_queries(["why"])
+    embedder.embed_documents(["so"])
+    embedder.close()
+
+    assert [request["input"] for request in server.requests] == [["question: why"], ["passage: so"]]
+
+
+def test_prompts_take_part_in_the_name(server: Server) -> None:
+    names = {
+        server.embedder(query_prompt=query, document_prompt=doc).name for query in (None, "p") for doc in (None, "p")
+    }
+
+    assert len(names) == 4
+    assert server.embedder().name == "openai:test-model"
+
+
+def test_no_texts_give_no_vectors_of_the_right_width(embedder: OpenAIEmbedder) -> None:
+    assert embedder.embed_documents([]).shape == (0, 3)
+
+
+def test_the_dimension_is_asked_once(server: Server, embedder: OpenAIEmbedder) -> None:
+    assert (embedder.dimension, embedder.dimension) == (3, 3)
+    assert len(server.requests) == 1
+
+
+def test_tokens_are_words_and_ask_no_server(server: Server, embedder: OpenAIEmbedder) -> None:
+    assert embedder.count_tokens(["two words", "我愛你"]) == [2, 3]
+    assert not server.requests
+
+
+def test_a_key_is_sent_as_bearer(server: Server) -> None:
+    embedder = server.embedder(api_key="secret-key")
+    embedder.embed_documents(["a"])
+    embedder.close()
+
+    assert server.authorization == ["Bearer secret-key"]
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
+def test_a_refusal_names_model_and_address(server: Server, embedder: OpenAIEmbedder, status: int) -> None:
+    server.answer = lambda _: (status, {"error": {"message": "what the server says"}})
+
+    with pytest.raises(EmbeddingError, match="what the server says") as caught:
+        embedder.embed_documents(["a"])
+
+    assert "'test-model'" in str(caught.value)
+    assert server.url in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param("{not json", id="no JSON"),
+        pytest.param("", id="empty"),
+        pytest.param({}, id="no data"),
+        pytest.param([], id="a list"),
+        pytest.param("null", id="null"),
+        pytest.param(body([]), id="no vectors"),
+        pytest.param(body(None), id="data null"),
+        pytest.param(body("text"), id="data is text"),
+        pytest.param(body([1, 2]), id="items are numbers"),
+        pytest.param(body([item(0, [1.0, 2.0])]), id="too few"),
+        pytest.param(body([item(0, [1.0]), item(1, [1.0]), item(2, [1.0])]), id="too many"),
+        pytest.param(body([item(0, [1.0, 2.0]), item(0, [1.0, 2.0])]), id="an index twice"),
+        pytest.param(body([item(0, [1.0, 2.0]), item(7, [1.0, 2.0])]), id="an index out of range"),
+        pytest.param(body([{"embedding": [1.0]}, {"embedding": [2.0]}]), id="no index"),
+        pytest.param(body([item(0, [1.0, 2.0]), item(1, [1.0])]), id="different lengths"),
+        pytest.param(body([item(0, [1.0, math.nan]), item(1, [1.0, 2.0])]), id="NaN"),
+        pytest.param(body([item(0, None), item(1, None)]), id="vectors null"),
+        pytest.param(body([item(0, ["a"]), item(1, ["b"])]), id="words for numbers"),
+        pytest.param(body([item(0, []), item(1, [])]), id="empty vectors"),
+    ],
+)
+def test_an_answer_that_is_no_vectors_names_model_and_address(
+    server: Server, embedder: OpenAIEmbedder, content: object
+) -> None:
+    server.answer = lambda _: (200, content)
+
+    with pytest.raises(EmbeddingError) as caught:
+        embedder.embed_documents(["a", "b"])
+
+    assert "'test-model'" in str(caught.value)
+    assert server.url in str(caught.value)
+
+
+def test_a_web_page_for_an_answer_names_model_and_address(server: Server, embedder: OpenAIEmbedder) -> None:
+    server.content_type = "text/html"
+    server.answer = lambda _: (200, "<html>Please log in</html>")
+
+    with pytest.raises(EmbeddingError) as caught:
+        embedder.embed_documents(["a"])
+
+    assert "'test-model'" in str(caught.value)
+    assert server.url in str(caught.value)
+
+
+def test_vectors_that_change_length_between_batches_are_refused(server: Server, embedder: OpenAIEmbedder) -> None:
+    server.answer = lambda texts: (200, body([item(i, [1.0] * len(texts)) for i in range(len(texts))]))
+
+    with pytest.raises(EmbeddingError, match="different lengths"):
+        embedder.embed_documents(["a", "b", "c", "d"])
+
+
+def test_a_port_where_nobody_listens_names_model_and_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The client waits between its attempts; that it makes several is its own affair.
+    monkeypatch.setattr("openai._base_client.time.sleep", lambda _: None)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        embedder = OpenAIEmbedder("test-model", api_key=None, base_url=url, batch_size=3)
+        with pytest.raises(EmbeddingError) as caught:
+            embedder.embed_queries(["a"])
+    embedder.close()
+
+    assert "'test-model'" in str(caught.value)
+    assert url in str(caught.value)
+
+
+def test_neither_key_nor_address_is_refused_when_built() -> None:
+    with pytest.raises(ConfigError, match=r"'test-model' needs OPENAI_API_KEY, or embedding_base_url"):
+        OpenAIEmbedder("test-model", api_key=None, base_url=None, batch_size=3)
+
+
+def test_a_missing_package_says_how_to_install_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> None:
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(openai_embedder, "importlib", SimpleNamespace(import_module=refuse))
+
+    with pytest.raises(MissingExtraError, match="pip install openai"):
+        server.embedder()

@@ -1,0 +1,90 @@
+import pytest
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.ports import Embedder
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.openai_embedder import OpenAIEmbedder
+from neurogated.embedding.registry import build_embedder
+from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
+from neurogated.errors import ConfigError
+
+SERVER = "http://127.0.0.1:9/v1"
+
+
+@pytest.mark.parametrize(
+    ("config", "kind", "name"),
+    [
+        (MemoryConfig(embedding_name="hash"), HashEmbedder, "hash-256"),
+        (MemoryConfig(), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
+        (
+            MemoryConfig(embedding_name="sentence-transformers/all-MiniLM-L6-v2"),
+            SentenceTransformersEmbedder,
+            "all-MiniLM-L6-v2",
+        ),
+        (
+            MemoryConfig(embedding_name="nvidia/NV-Embed-v2"),
+            SentenceTransformersEmbedder,
+            "nvidia/NV-Embed-v2",
+        ),
+        (MemoryConfig(embedding_name="openai:text-embedding-3-small"), OpenAIEmbedder, "openai:text-embedding-3-small"),
+        (MemoryConfig(embedding_name="bge-m3", embedding_base_url=SERVER), OpenAIEmbedder, "openai:bge-m3"),
+    ],
+    ids=lambda value: value.embedding_name if isinstance(value, MemoryConfig) else "",
+)
+def test_the_name_decides_the_embedder(config: MemoryConfig, kind: type[Embedder], name: str) -> None:
+    embedder = build_embedder(config, api_key="key")
+
+    assert type(embedder) is kind
+    assert embedder.name == name
+    embedder.close()
+
+
+@pytest.mark.parametrize(
+    ("setting", "devices"),
+    [
+        (None, ()),
+        ("", ()),
+        ("cpu", ("cpu",)),
+        ("cuda:0,cuda:1", ("cuda:0", "cuda:1")),
+        (" cpu , cpu, ", ("cpu", "cpu")),
+    ],
+)
+def test_devices_are_separated_by_commas(setting: str | None, devices: tuple[str, ...]) -> None:
+    embedder = build_embedder(MemoryConfig(embedding_devices=setting))
+
+    assert isinstance(embedder, SentenceTransformersEmbedder)
+    assert embedder._devices == devices
+
+
+def test_prompts_batch_size_and_trust_reach_a_model_of_ones_own() -> None:
+    embedder = build_embedder(
+        MemoryConfig(
+            embedding_name="some/model",
+            embedding_batch_size=7,
+            embedding_query_prompt="q: ",
+            embedding_document_prompt="d: ",
+            trust_remote_code=True,
+        )
+    )
+
+    assert isinstance(embedder, SentenceTransformersEmbedder)
+    assert (embedder._batch_size, embedder._trust_remote_code) == (7, True)
+    assert embedder.name == "some/model query='q: ' document='d: '"
+
+
+def test_prompts_and_batch_size_reach_a_server() -> None:
+    embedder = build_embedder(
+        MemoryConfig(
+            embedding_name="m", embedding_base_url=SERVER, embedding_batch_size=7, embedding_query_prompt="q: "
+        )
+    )
+
+    assert isinstance(embedder, OpenAIEmbedder)
+    assert embedder._batch_size == 7
+    assert embedder.name == "openai:m query='q: '"
+    embedder.close()
+
+
+def test_openai_without_key_and_address_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"'text-embedding-3-small' needs OPENAI_API_KEY, or embedding_base_url"):
+        build_embedder(MemoryConfig(embedding_name="openai:text-embedding-3-small"))

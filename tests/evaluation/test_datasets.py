@@ -1,0 +1,340 @@
+"""Reading data sets: both formats, what is joined and left out, what is refused, and the bundled sample."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated.errors import DatasetError, InputError
+from neurogated.evaluation.datasets import BUNDLED, SOURCES_KEY, Collection, dataset_folder, load_dataset
+from neurogated.ingestion.document import Document
+
+ROOT = Path(__file__).parents[2]
+
+QUESTION: dict[str, Any] = {
+    "id": "q1",
+    "question": "Who came?",
+    "answer": ["Ada", "Ada L."],
+    "kind": "why",
+    "paragraphs": [
+        {"title": "A", "text": "a1", "is_supporting": True, "idx": 0},
+        {"title": "B", "text": "b", "is_supporting": False, "idx": 2},
+    ],
+}
+TURN: dict[str, Any] = {"speaker": "Ann", "dia_id": "D1:1", "text": "Hello there."}
+
+
+def _hipporag(folder: Path, corpus: object, questions: object = ()) -> Collection:
+    (folder / "d_corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
+    (folder / "d.json").write_text(json.dumps(questions), encoding="utf-8")
+    (collection,) = load_dataset("d", folder, "hipporag").collections
+    return collection
+
+
+def _locomo(folder: Path, conversation: object, qa: object = ()) -> Collection:
+    (folder / "d.json").write_text(
+        json.dumps([{"sample_id": "c1", "conversation": conversation, "qa": qa}]), encoding="utf-8"
+    )
+    (collection,) = load_dataset("d", folder, "locomo").collections
+    return collection
+
+
+def _texts(document: Document) -> list[str]:
+    return [passage.text for passage in document.passages]
+
+
+def _sources(document: Document) -> list[list[object]]:
+    return [list(passage.metadata[SOURCES_KEY]) for passage in document.passages]
+
+
+# HippoRAG
+
+
+def test_consecutive_rows_of_one_title_are_one_document(tmp_path: Path) -> None:
+    rows = [("A", "a1"), ("A", "a2"), ("B", "b"), ("A", "a3")]
+    corpus = [{"title": title, "text": text, "idx": 10 + place} for place, (title, text) in enumerate(rows)]
+    documents = _hipporag(tmp_path, corpus).documents
+    assert [(d.title, _texts(d), _sources(d)) for d in documents] == [
+        ("A", ["a1", "a2"], [[10], [11]]),
+        ("B", ["b"], [[12]]),
+        ("A", ["a3"], [[13]]),
+    ]
+
+
+def test_passage_without_idx_is_named_by_its_position(tmp_path: Path) -> None:
+    documents = _hipporag(tmp_path, [{"title": "A", "text": "a"}, {"title": "B", "text": "b"}]).documents
+    assert [_sources(d) for d in documents] == [[[0]], [[1]]]
+
+
+def test_passages_without_title_are_read(tmp_path: Path) -> None:
+    (document,) = _hipporag(tmp_path, [{"text": "a"}, {"text": "b"}]).documents
+    assert document.title is None
+    assert _texts(document) == ["a", "b"]
+
+
+def test_rows_that_are_the_same_are_stored_once_under_both_names(tmp_path: Path) -> None:
+    corpus = [{"title": "A", "text": "a"}, {"title": "B", "text": "b"}, {"title": "A", "text": "a"}]
+    documents = _hipporag(tmp_path, corpus).documents
+    assert [(d.title, _sources(d)) for d in documents] == [("A", [[0, 2]]), ("B", [[1]])]
+
+
+def test_hipporag_question_is_read_whole(tmp_path: Path) -> None:
+    (question,) = _hipporag(tmp_path, [], [QUESTION]).questions
+    assert (question.id, question.text, question.kind) == ("q1", "Who came?", "why")
+    assert question.gold == {0}
+    assert question.answers == ("Ada", "Ada L.")
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "answers"),
+    [
+        ({"kind": None, "type": "bridge", "answer": "Ada"}, "bridge", ("Ada",)),
+        ({"kind": None, "answer": []}, "all", ()),
+    ],
+)
+def test_kind_and_answers_are_read_in_all_their_forms(
+    tmp_path: Path, changes: dict[str, Any], kind: str, answers: tuple[str, ...]
+) -> None:
+    (question,) = _hipporag(tmp_path, [], [{**QUESTION, **changes}]).questions
+    assert (question.kind, question.answers) == (kind, answers)
+
+
+# LoCoMo
+
+
+def test_sessions_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    conversation = {
+        f"session_{number}": [{**TURN, "dia_id": f"D{number}:1", "text": f"Day {number}."}] for number in (10, 2, 1)
+    }
+    documents = _locomo(tmp_path, conversation).documents
+    assert [(d.metadata["session"], _sources(d)) for d in documents] == [
+        (1, [["D1:1"]]),
+        (2, [["D2:1"]]),
+        (10, [["D10:1"]]),
+    ]
+
+
+def test_turns_keep_speaker_and_order_and_empty_sessions_are_left_out(tmp_path: Path) -> None:
+    turns = [TURN, {"speaker": "Bo", "dia_id": "D1:2", "text": "  Hi! "}]
+    (document,) = _locomo(tmp_path, {"session_1": turns, "session_2": [], "speaker_a": "Ann"}).documents
+    assert [(p.metadata["speaker"], p.text) for p in document.passages] == [("Ann", "Hello there."), ("Bo", "Hi!")]
+
+
+@pytest.mark.parametrize(("text", "spoken"), [("Look!", "Look! [shares a red boat]"), (" ", "[shares a red boat]")])
+def test_caption_of_a_shared_picture_follows_what_was_said(tmp_path: Path, text: str, spoken: str) -> None:
+    (document,) = _locomo(tmp_path, {"session_1": [{**TURN, "text": text, "blip_caption": "a red boat"}]}).documents
+    assert _texts(document) == [spoken]
+
+
+def test_turn_without_words_or_picture_is_left_out(tmp_path: Path) -> None:
+    turns = [TURN, {**TURN, "dia_id": "D1:2", "text": " "}, {"speaker": "Bo", "dia_id": "D1:3"}]
+    (document,) = _locomo(tmp_path, {"session_1": turns}).documents
+    assert _texts(document) == ["Hello there."]
+
+
+def test_session_time_becomes_a_timestamp(tmp_path: Path) -> None:
+    conversation = {"session_1": [TURN], "session_1_date_time": "1:56 pm on 8 May, 2023", "session_2": [TURN]}
+    dated = _locomo(tmp_path, conversation).documents[0]
+    assert dated.metadata["timestamp"] == datetime(2023, 5, 8, 13, 56, tzinfo=UTC).timestamp()
+    assert dated.metadata["date"] == "1:56 pm on 8 May, 2023"
+
+
+def test_session_without_time_has_no_timestamp(tmp_path: Path) -> None:
+    (document,) = _locomo(tmp_path, {"session_1": [TURN]}).documents
+    assert dict(document.metadata) == {"session": 1}
+
+
+def test_questions_that_nothing_answers_are_left_out_and_the_others_keep_their_position(tmp_path: Path) -> None:
+    qa = [
+        {"question": "trap?", "category": 5, "evidence": ["D1:1"]},
+        {"question": "no evidence?", "category": 1, "evidence": []},
+        {"question": "elsewhere?", "category": 1, "evidence": ["D9:9"]},
+        {"question": "nothing said?", "category": 2},
+        {"question": "real?", "category": 4, "evidence": ["D1:1; D1:2", "D9:9"], "answer": 2022},
+    ]
+    turns = [TURN, {**TURN, "dia_id": "D1:2"}]
+    (question,) = _locomo(tmp_path, {"session_1": turns}, qa).questions
+    assert (question.id, question.text, question.kind) == ("c1:4", "real?", "category 4")
+    assert question.gold == {"D1:1", "D1:2"}
+    assert question.answers == ("2022",)
+
+
+def test_each_conversation_is_a_collection(tmp_path: Path) -> None:
+    entries: list[dict[str, Any]] = [
+        {"sample_id": name, "conversation": {"session_1": [TURN]}, "qa": []} for name in ("c1", "c2")
+    ]
+    (tmp_path / "d.json").write_text(json.dumps(entries), encoding="utf-8")
+    dataset = load_dataset("d", tmp_path, "locomo")
+    assert [part.name for part in dataset.collections] == ["c1", "c2"]
+
+
+def test_session_of_blank_turns_only_is_left_out(tmp_path: Path) -> None:
+    conversation = {"session_1": [{**TURN, "text": " "}], "session_2": [TURN]}
+    documents = _locomo(tmp_path, conversation).documents
+    assert [d.metadata["session"] for d in documents] == [2]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", ".", "..", "/etc/x"])
+@pytest.mark.parametrize("file_format", ["hipporag", "locomo"])
+def test_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path, name: str, file_format: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        load_dataset(name, tmp_path, file_format)
+    assert repr(name) in str(caught.value)
+    assert "--dataset_dir" in str(caught.value)
+
+
+@pytest.mark.parametrize(("file_format", "missing"), [("hipporag", "d_corpus.json"), ("locomo", "d.json")])
+def test_missing_file_is_named(tmp_path: Path, file_format: str, missing: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        load_dataset("d", tmp_path, file_format)
+    assert str(caught.value).startswith(f"{tmp_path / missing} does not exist")
+
+
+def test_missing_question_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "d_corpus.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(DatasetError) as caught:
+        load_dataset("d", tmp_path, "hipporag")
+    assert str(caught.value).startswith(f"{tmp_path / 'd.json'} does not exist")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b'[\n {"a": 1},\n  oops]', "is not JSON: Expecting value at line 3 column 3"),
+        (b"", "is not JSON: Expecting value at line 1 column 1"),
+        (b'{"a": 1}', "holds an object, but must hold a list"),
+        (b'"text"', "holds text, but must hold a list"),
+        (b"[7]", ", entry 0 is a number, but must be an object"),
+        (b"[null]", ", entry 0 is null, but must be an object"),
+        (b"[\xff]", "cannot be read"),
+    ],
+)
+def test_file_that_is_no_list_of_objects_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
+    path = tmp_path / "d.json"
+    path.write_bytes(content)
+    with pytest.raises(DatasetError) as caught:
+        load_dataset("d", tmp_path, "locomo")
+    assert str(path) in str(caught.value)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"title": "A"}, "lacks the field 'text'"),
+        ({"text": None}, "lacks the field 'text'"),
+        ({"text": 7}, "field 'text' is a number"),
+        ({"text": " \n"}, "empty or blank"),
+        ({"text": "nul \0"}, "NUL character"),
+        ({"text": "a", "title": ["A"]}, "field 'title' is a list"),
+        ({"text": "a", "title": "nul \0"}, "NUL character"),
+        ({"text": "a", "idx": "1"}, "field 'idx' is text"),
+        ({"text": "a", "idx": True}, "field 'idx' is true or false"),
+    ],
+)
+def test_bad_corpus_row_is_named_with_file_and_position(tmp_path: Path, row: dict[str, Any], problem: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        _hipporag(tmp_path, [{"title": "Good", "text": "good"}, row])
+    assert f"{tmp_path / 'd_corpus.json'}, entry 1" in str(caught.value)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"id": None}, "entry 1 lacks the field 'id'"),
+        ({"id": {}}, "entry 1: field 'id' is an object"),
+        ({"question": None}, "entry 1 lacks the field 'question'"),
+        ({"question": []}, "entry 1: field 'question' is a list"),
+        ({"question": " "}, "entry 1"),
+        ({"answer": 3}, "entry 1: field 'answer' is a number"),
+        ({"paragraphs": None}, "entry 1 lacks the field 'paragraphs'"),
+        ({"paragraphs": {}}, "entry 1: field 'paragraphs' is an object"),
+        ({"paragraphs": [{}, "p"]}, "entry 1, paragraphs[1] is text, but must be an object"),
+        ({"paragraphs": [{"is_supporting": True}]}, "entry 1, paragraphs[0] lacks the field 'idx'"),
+        ({"paragraphs": [{"is_supporting": "yes", "idx": 0}]}, "entry 1, paragraphs[0]: field 'is_supporting' is text"),
+    ],
+)
+def test_bad_question_is_named_with_file_and_position(tmp_path: Path, changes: dict[str, Any], problem: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        _hipporag(tmp_path, [], [QUESTION, {**QUESTION, **changes}])
+    assert f"{tmp_path / 'd.json'}, {problem}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"session_1": "talk"}, ", conversation: field 'session_1' is text"),
+        ({"session_1": [TURN, "talk"]}, ", conversation, session_1[1] is text, but must be an object"),
+        ({"session_1": [{"dia_id": "D1:1", "text": "x"}]}, ", conversation, session_1[0] lacks the field 'speaker'"),
+        ({"session_1": [{"speaker": "A", "text": "x"}]}, ", conversation, session_1[0] lacks the field 'dia_id'"),
+        ({"session_1": [{**TURN, "text": 7}]}, ", conversation, session_1[0]: field 'text' is a number"),
+        ({"session_1": [{**TURN, "text": "a\0"}]}, ", conversation, session_1[0]: a passage has a NUL"),
+        ({"session_1_date_time": "yesterday"}, ", conversation: session_1_date_time 'yesterday' is no time"),
+        ({"session_1_date_time": 8}, ", conversation: session_1_date_time 8 is no time"),
+    ],
+)
+def test_bad_conversation_is_named_with_file_and_position(
+    tmp_path: Path, changes: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(DatasetError) as caught:
+        _locomo(tmp_path, {"session_1": [TURN], **changes})
+    assert f"{tmp_path / 'd.json'}, entry 0{problem}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("qa", "problem"),
+    [
+        ({"question": "?", "evidence": ["D1:1"]}, ", qa[0] lacks the field 'category'"),
+        ({"category": 1, "evidence": ["D1:1"]}, ", qa[0] lacks the field 'question'"),
+        ({"question": "?", "category": "one"}, ", qa[0]: field 'category' is text"),
+        ({"question": "?", "category": 1, "evidence": "D1:1"}, ", qa[0]: field 'evidence' is text"),
+    ],
+)
+def test_bad_locomo_question_is_named_with_file_and_position(tmp_path: Path, qa: dict[str, Any], problem: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        _locomo(tmp_path, {"session_1": [TURN]}, [qa])
+    assert f"{tmp_path / 'd.json'}, entry 0{problem}" in str(caught.value)
+
+
+def test_dataset_error_is_an_input_error() -> None:
+    assert issubclass(DatasetError, InputError)
+
+
+# The bundled sample
+
+
+def test_sample_is_large_enough_and_asks_every_kind_of_question() -> None:
+    (collection,) = load_dataset(BUNDLED, ROOT / "dataset", "hipporag").collections
+    passages = [passage for document in collection.documents for passage in document.passages]
+    assert len(passages) >= 60
+    assert len(collection.questions) >= 40
+    assert {"why", "consequence", "when", "next", "like", "two-hop"} <= {q.kind for q in collection.questions}
+
+
+def test_sample_is_numbered_by_position_and_its_gold_paragraphs_are_those_of_the_corpus() -> None:
+    corpus = json.loads((ROOT / "dataset" / "sample_corpus.json").read_text(encoding="utf-8"))
+    questions = json.loads((ROOT / "dataset" / "sample.json").read_text(encoding="utf-8"))
+    assert [row["idx"] for row in corpus] == list(range(len(corpus)))
+    assert len({row["text"] for row in corpus}) == len(corpus)
+    assert len({question["id"] for question in questions}) == len(questions)
+    for question in questions:
+        assert question["answer"]
+        assert any(paragraph["is_supporting"] for paragraph in question["paragraphs"])
+        for paragraph in question["paragraphs"]:
+            row = corpus[paragraph["idx"]]
+            assert (paragraph["title"], paragraph["text"]) == (row["title"], row["text"])
+
+
+def test_sample_is_found_from_anywhere_unless_the_folder_has_its_own(tmp_path: Path) -> None:
+    assert dataset_folder(tmp_path, BUNDLED) == ROOT / "dataset"
+    assert dataset_folder(tmp_path, "other") == tmp_path
+    (tmp_path / "sample.json").write_text("[]", encoding="utf-8")
+    assert dataset_folder(tmp_path, BUNDLED) == tmp_path

@@ -1,0 +1,92 @@
+"""Recall against a reference of its own, tables against values worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurogated.evaluation.metrics import RECALL_CUTOFFS, latency_table, recall_at, recall_table
+
+RANKINGS = st.lists(st.integers(0, 30), unique=True, max_size=25)
+GOLDS = st.frozensets(st.integers(0, 30), min_size=1, max_size=6)
+COLUMNS = [f"R@{k}" for k in RECALL_CUTOFFS]
+
+
+@given(RANKINGS, GOLDS, st.integers(1, 30))
+def test_recall_is_the_share_of_gold_items_found_in_time(ranked: list[int], gold: frozenset[int], k: int) -> None:
+    found = 0
+    for item in gold:
+        if item in ranked and ranked.index(item) < k:
+            found += 1
+    assert recall_at(ranked, gold, k) == pytest.approx(found / len(gold))
+
+
+@given(RANKINGS, GOLDS, st.integers(1, 29))
+def test_recall_never_falls_when_more_is_looked_at(ranked: list[int], gold: frozenset[int], k: int) -> None:
+    assert 0 <= recall_at(ranked, gold, k) <= recall_at(ranked, gold, k + 1) <= 1
+
+
+@given(GOLDS)
+def test_recall_of_gold_itself_is_whole_and_of_nothing_is_none(gold: frozenset[int]) -> None:
+    assert recall_at(sorted(gold), gold, len(gold)) == 1
+    assert recall_at([], gold, len(gold)) == 0
+
+
+def test_recall_table_has_a_row_a_kind_and_the_mean_over_questions() -> None:
+    table = recall_table(
+        [[0, 1, 2, 3, 4], [9, 8, 7, 6, 5, 0], ["D1:1", "D1:2"]],
+        [{0, 2}, {0}, {"D1:2"}],
+        ["why", "why", "when"],
+    )
+    assert list(table.index) == ["when", "why", "all"]
+    assert list(table.columns) == ["questions", *COLUMNS]
+    assert table["questions"].tolist() == [1, 2, 3]
+    rows = table[COLUMNS].to_dict(orient="index")
+    assert list(rows["why"].values()) == [25, 25, 50, 100, 100]
+    assert list(rows["when"].values()) == [0, 100, 100, 100, 100]
+    assert list(rows["all"].values()) == pytest.approx([50 / 3, 50, 200 / 3, 100, 100])
+
+
+def test_recall_table_of_one_kind_has_one_row_for_all() -> None:
+    table = recall_table([[1], [2]], [{1}, {1}], ["all", "all"])
+    assert list(table.index) == ["all"]
+    assert table.to_numpy().tolist() == [[2, 50, 50, 50, 50, 50]]
+
+
+def test_questions_without_gold_do_not_count() -> None:
+    with_gold = recall_table([[1], [3]], [{1}, {2}], ["why", "when"])
+    and_without = recall_table([[1], [3], [5], [6]], [{1}, {2}, set(), frozenset()], ["why", "when", "why", "odd"])
+    assert and_without.to_dict() == with_gold.to_dict()
+    assert list(with_gold["questions"]) == [1, 1, 2]
+
+
+@pytest.mark.parametrize("golds", [[], [set()]])
+def test_recall_table_without_any_gold_is_empty_and_has_its_columns(golds: list[set[int]]) -> None:
+    table = recall_table([[1]] * len(golds), golds, ["why"] * len(golds))
+    assert table.empty
+    assert list(table.columns) == ["questions", *COLUMNS]
+
+
+def test_rankings_and_golds_of_different_number_are_refused() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        recall_table([[1], [2]], [{1}], ["why"])
+
+
+def test_latency_table_has_median_and_high_quantile_in_milliseconds() -> None:
+    table = latency_table(
+        [
+            {"embed": 0.100, "search": 0.001, "rank": 0.010},
+            {"embed": 0.300, "search": 0.002, "rank": 0.020},
+            {"embed": 0.200, "search": 0.003, "rank": 0.030},
+        ]
+    )
+    assert list(table.index) == ["embed", "search", "rank", "all but embed"]
+    assert table["median ms"].tolist() == pytest.approx([200, 2, 20, 22])
+    assert table["p95 ms"].tolist() == pytest.approx([290, 2.9, 29, 31.9])
+
+
+def test_latency_table_of_no_question_is_empty_and_has_its_columns() -> None:
+    table = latency_table([])
+    assert table.empty
+    assert list(table.columns) == ["median ms", "p95 ms"]

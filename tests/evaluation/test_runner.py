@@ -1,0 +1,258 @@
+"""The main job: what it writes, that its numbers are right, that it does not index twice."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from datetime import datetime, timedelta, timezone, tzinfo
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.evaluation import runner
+from neurogated.evaluation.datasets import Dataset, load_dataset
+from neurogated.evaluation.metrics import RECALL_CUTOFFS
+from neurogated.evaluation.runner import RunReport, run
+
+ROOT = Path(__file__).parents[2]
+SCORE = ROOT.parent / "shared" / "bench" / "score.py"
+SAMPLE = ROOT / "dataset" / "sample.json"
+
+
+@pytest.fixture
+def sample() -> Dataset:
+    return load_dataset("sample", ROOT / "dataset", "hipporag")
+
+
+def _rankings(report: RunReport) -> dict[Any, list[Any]]:
+    lines = (report.folder / "rankings.jsonl").read_text(encoding="utf-8").splitlines()
+    return {row["id"]: row["ranked"] for row in map(json.loads, lines)}
+
+
+def _metrics(report: RunReport) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads((report.folder / "metrics.json").read_text(encoding="utf-8"))
+    return values
+
+
+def _score(data: Path, report: RunReport) -> tuple[str, dict[str, tuple[int, list[float]]]]:
+    """Return what score.py says of a run: its first line, then count and recalls of each group."""
+    cutoffs = ",".join(map(str, RECALL_CUTOFFS))
+    done = subprocess.run(
+        [sys.executable, str(SCORE), str(data), str(report.folder / "rankings.jsonl"), "--k", cutoffs],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    first, *rows = done.stdout.splitlines()
+    groups = {}
+    for row in rows:
+        match = re.match(r"(.+?)\s+n=\s*(\d+)", row)
+        assert match
+        groups[match[1]] = (int(match[2]), [float(recall) for _, recall in re.findall(r"R@(\d+)\s+([\d.]+)", row)])
+    return first, groups
+
+
+def _agree(measured: dict[str, Any], scored: tuple[int, list[float]]) -> bool:
+    """Return whether a row of ours is one of score.py's, which prints one digit after the point."""
+    recalls = [measured[f"R@{k}"] for k in RECALL_CUTOFFS]
+    return measured["questions"] == scored[0] and recalls == pytest.approx(scored[1], abs=0.0501)
+
+
+def _memory_of(config: MemoryConfig, dataset: str, namespace: str) -> NeuroGraphMemory:
+    return NeuroGraphMemory(config.replace(save_dir=str(Path(config.save_dir) / dataset), namespace=namespace))
+
+
+def _graph(config: MemoryConfig, dataset: str, namespace: str) -> tuple[dict[str, datetime], int]:
+    with _memory_of(config, dataset, namespace) as memory:
+        return {node.id: node.created_at for node in memory.store.all_nodes()}, len(list(memory.store.all_edges()))
+
+
+# The sample
+
+
+def test_run_writes_rankings_metrics_and_settings(sample: Dataset, config: MemoryConfig) -> None:
+    report = run(sample, config)
+    assert report.folder.parent == Path(config.save_dir) / "sample"
+    assert sorted(path.name for path in report.folder.iterdir()) == ["config.json", "metrics.json", "rankings.jsonl"]
+    assert list(_rankings(report)) == [question.id for question in sample.collections[0].questions]
+    settings = json.loads((report.folder / "config.json").read_text(encoding="utf-8"))
+    assert MemoryConfig.from_mapping(settings) == config.replace(save_dir=str(Path(config.save_dir) / "sample"))
+    metrics = _metrics(report)
+    assert metrics["dataset"] == "sample"
+    assert (metrics["nodes"], metrics["edges"]) == (report.nodes, report.edges)
+    assert metrics["recall"] == report.recall.to_dict(orient="index")
+    assert metrics["latency"] == report.latency.to_dict(orient="index")
+
+
+def test_every_ranking_has_twenty_passages_of_the_corpus_and_none_twice(sample: Dataset, config: MemoryConfig) -> None:
+    corpus = json.loads((ROOT / "dataset" / "sample_corpus.json").read_text(encoding="utf-8"))
+    for ranked in _rankings(run(sample, config)).values():
+        assert len(ranked) >= 20
+        assert len(set(ranked)) == len(ranked)
+        assert set(ranked) <= {row["idx"] for row in corpus}
+
+
+def test_ranking_is_as_deep_as_the_settings_say(sample: Dataset, config: MemoryConfig) -> None:
+    deep = _rankings(run(sample, config.replace(RANKING_DEPTH=40)))
+    assert min(map(len, deep.values())) >= 40
+    returned = _rankings(run(sample, config.replace(RANKING_DEPTH=1, TOP_N_RETRIEVAL=30)))
+    assert min(map(len, returned.values())) >= 30
+
+
+def test_many_chunks_of_a_passage_count_once_and_do_not_shorten_the_ranking(
+    sample: Dataset, config: MemoryConfig
+) -> None:
+    report = run(sample, config.replace(CHUNK_SIZE=16, CHUNK_OVERLAP=0))
+    assert report.nodes > 2 * 83
+    for ranked in _rankings(report).values():
+        assert len(ranked) >= 20
+        assert len(set(ranked)) == len(ranked)
+
+
+def test_recall_of_the_sample_is_what_the_scoring_program_computes(sample: Dataset, config: MemoryConfig) -> None:
+    report = run(sample, config)
+    first, groups = _score(SAMPLE, report)
+    count = len(sample.collections[0].questions)
+    assert first == (
+        f"{count} questions, 0 without a ranking, 0 ranked shorter than {max(RECALL_CUTOFFS)}, "
+        "0 rankings of other questions"
+    )
+    assert _agree(_metrics(report)["recall"]["all"], groups["all questions"])
+    assert _metrics(report)["recall"]["all"]["R@20"] > 0
+
+
+def test_second_run_indexes_nothing_and_ranks_the_same(sample: Dataset, config: MemoryConfig) -> None:
+    first = run(sample, config)
+    graph = _graph(config, "sample", "sample")
+    second = run(sample, config)
+    assert _graph(config, "sample", "sample") == graph
+    assert (second.nodes, second.edges) == (first.nodes, first.edges) == (len(graph[0]), graph[1])
+    assert _rankings(second) == _rankings(first)
+
+
+def test_force_index_from_scratch_forgets_what_else_was_stored(sample: Dataset, config: MemoryConfig) -> None:
+    clean = run(sample, config)
+    with _memory_of(config, "sample", "sample") as memory:
+        memory.add_document("A stray note that is in no data set.")
+    assert run(sample, config).nodes == clean.nodes + 1
+    rebuilt = run(sample, config.replace(force_index_from_scratch=True))
+    assert (rebuilt.nodes, rebuilt.edges) == (clean.nodes, clean.edges)
+    assert _rankings(rebuilt) == _rankings(clean)
+
+
+def test_runs_within_one_second_get_folders_of_their_own_named_by_the_time_in_utc(
+    sample: Dataset, config: MemoryConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Standing(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Standing:
+            return cls(2026, 5, 1, 14, 30, 59, tzinfo=timezone(timedelta(hours=2))).astimezone(tz)
+
+    monkeypatch.setattr(runner, "datetime", Standing)
+    small = Dataset("small", (sample.collections[0],))
+    folders = [run(small, config).folder for _ in range(3)]
+    assert [folder.name for folder in folders] == ["20260501T123059Z", "20260501T123059Z-1", "20260501T123059Z-2"]
+    assert all((folder / "metrics.json").is_file() for folder in folders)
+
+
+def test_run_in_memory_storage_writes_its_results_and_no_memory(sample: Dataset, config: MemoryConfig) -> None:
+    durable = run(sample, config.replace(save_dir=f"{config.save_dir}-durable"))
+    report = run(sample, config.replace(storage="memory"))
+    assert _rankings(report) == _rankings(durable)
+    assert not (Path(config.save_dir) / "sample" / "memory").exists()
+
+
+# Small data sets
+
+
+def _locomo_file(folder: Path) -> Path:
+    """Write two conversations; the second says word for word what the questions about the first ask for."""
+
+    def turns(session: int, *texts: str) -> list[dict[str, str]]:
+        return [
+            {"speaker": "Ann" if place % 2 else "Bo", "dia_id": f"D{session}:{place}", "text": text}
+            for place, text in enumerate(texts, start=1)
+        ]
+
+    first = {
+        "sample_id": "first",
+        "conversation": {
+            "session_1": turns(1, "I bought a kayak in spring.", "My sister paints harbours."),
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_2": turns(2, "The kayak leaks already.", "Then patch it with tar."),
+        },
+        "qa": [
+            {"question": "What did Bo buy?", "category": 4, "evidence": ["D1:1"], "answer": "a kayak"},
+            {"question": "What is never said?", "category": 5, "evidence": ["D1:1"]},
+            {"question": "What should be patched with tar?", "category": 1, "evidence": ["D2:1", "D2:2"], "answer": ""},
+        ],
+    }
+    second = {
+        "sample_id": "second",
+        "conversation": {"session_7": turns(7, "What did Bo buy?", "What should be patched with tar?", "Bees hum.")},
+        "qa": [{"question": "Who hums?", "category": 4, "evidence": ["D7:3"], "answer": "bees"}],
+    }
+    path = folder / "talk.json"
+    path.write_text(json.dumps([first, second]), encoding="utf-8")
+    return path
+
+
+def test_locomo_question_searches_its_own_conversation_only(tmp_path: Path, config: MemoryConfig) -> None:
+    _locomo_file(tmp_path)
+    report = run(load_dataset("talk", tmp_path, "locomo"), config)
+    rankings = _rankings(report)
+    assert list(rankings) == ["first:0", "first:2", "second:0"]
+    assert set(rankings["first:0"]) == set(rankings["first:2"]) == {"D1:1", "D1:2", "D2:1", "D2:2"}
+    assert rankings["second:0"][0] == "D7:3"
+    assert set(rankings["second:0"]) == {"D7:1", "D7:2", "D7:3"}
+    assert report.nodes == 7
+
+
+def test_recall_of_locomo_is_what_the_scoring_program_computes(tmp_path: Path, config: MemoryConfig) -> None:
+    path = _locomo_file(tmp_path)
+    report = run(load_dataset("talk", tmp_path, "locomo"), config)
+    first, groups = _score(path, report)
+    assert first.startswith("3 questions, 0 without a ranking")
+    assert first.endswith(", 0 rankings of other questions")
+    measured = _metrics(report)["recall"]
+    assert _agree(measured.pop("all"), groups.pop("all questions"))
+    assert sorted(measured) == sorted(groups) == ["category 1", "category 4"]
+    assert all(_agree(measured[kind], groups[kind]) for kind in groups)
+
+
+def _hipporag_files(folder: Path, corpus: list[dict[str, Any]], questions: list[dict[str, Any]]) -> Path:
+    (folder / "tiny_corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
+    path = folder / "tiny.json"
+    path.write_text(json.dumps(questions), encoding="utf-8")
+    return path
+
+
+def test_passage_that_stands_twice_is_ranked_under_both_names(tmp_path: Path, config: MemoryConfig) -> None:
+    twin = {"title": "Bees", "text": "Bees hum in June."}
+    gold = [{"is_supporting": True, "idx": idx} for idx in (0, 2)]
+    corpus = [twin, {"title": "Tar", "text": "Tar is black."}, twin]
+    _hipporag_files(tmp_path, corpus, [{"id": "q", "question": "Do bees hum?", "paragraphs": gold}])
+    report = run(load_dataset("tiny", tmp_path, "hipporag"), config)
+    assert report.nodes == 2
+    assert _rankings(report) == {"q": [0, 2, 1]}
+    assert report.recall.loc["all", "R@2"] == 100
+
+
+def test_question_whose_id_is_a_number_is_written_under_the_name_it_has(tmp_path: Path, config: MemoryConfig) -> None:
+    question = {"id": 7, "question": "Do bees hum?", "paragraphs": [{"is_supporting": True, "idx": 0}]}
+    path = _hipporag_files(tmp_path, [{"title": "Bees", "text": "Bees hum in June."}], [question])
+    report = run(load_dataset("tiny", tmp_path, "hipporag"), config)
+    first, groups = _score(path, report)
+    assert first.startswith("1 questions, 0 without a ranking")
+    assert _agree(_metrics(report)["recall"]["all"], groups["all questions"])
+
+
+def test_data_set_without_questions_is_indexed(tmp_path: Path, config: MemoryConfig) -> None:
+    _hipporag_files(tmp_path, [{"title": "Bees", "text": "Bees hum."}], [])
+    report = run(load_dataset("tiny", tmp_path, "hipporag"), config)
+    assert (report.nodes, _rankings(report), report.recall.empty) == (1, {}, True)

@@ -1,0 +1,201 @@
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from neurogated.core.words import count_words
+from neurogated.ingestion.chunker import Chunker
+
+
+def count_characters(texts: Sequence[str]) -> list[int]:
+    """Return the number of characters that are no white space: another measure that adds up."""
+    return [len(bare(text)) for text in texts]
+
+
+def bare(text: str) -> str:
+    return "".join(text.split())
+
+
+COUNTERS: list[Callable[[Sequence[str]], list[int]]] = [count_words, count_characters]
+ATOMS = [
+    *("a", "Word", "river", "don't", "3.5", "Dr. ", "D.C. ", "end. ", "end! ", "Go? ", "...", "-", "(so)", '"Hi." '),
+    *(" ", "\n", "\n\n", "\t", "我", "愛你", "你好。", "嗎？", "，", "「是。」", "カナ", "かな。", "か\u3099"),
+    *("한국어 ", "Привет. ", "नमस्ते। ", "👨\u200d👩\u200d👧", "👍🏽", "e\u0301", "n\u0303o "),
+]
+texts = st.lists(st.sampled_from(ATOMS) | st.text("abcXY .\n我。", max_size=4), max_size=25).map("".join)
+sizes = st.integers(1, 8)
+latin_words = st.builds(
+    lambda word, mark: word + mark,
+    st.text("abcDEFéß'-", min_size=1, max_size=6) | st.sampled_from(["3.5", "v1.2", "http://a.b/c?d=e", "e.g."]),
+    st.sampled_from(["", "", "", ".", ",", "!", "?", ";", "..."]),
+)
+latin_texts = st.lists(
+    st.tuples(latin_words, st.sampled_from([" ", "  ", "\n", "\n\n", "\t"])), min_size=1, max_size=25
+).map(lambda pairs: "".join(word + space for word, space in pairs))
+sentence_lists = st.lists(st.integers(1, 6), min_size=1, max_size=15).map(
+    # Each sentence holds its number, so that a chunk tells which sentences it is made of.
+    lambda lengths: [" ".join([f"Wolf{n}", *["river"] * (words - 1)]) + "." for n, words in enumerate(lengths)]
+)
+
+
+@given(text=texts, size=sizes, counter=st.sampled_from(COUNTERS))
+@example(text="我愛？我", size=1, counter=count_words)  # a piece of no tokens stands at the border
+def test_without_overlap_the_chunks_are_the_text_but_for_white_space(
+    text: str, size: int, counter: Callable[[Sequence[str]], list[int]]
+) -> None:
+    assert bare("".join(Chunker(size, 0, counter).split(text))) == bare(text)
+
+
+@given(text=texts, data=st.data(), size=sizes)
+def test_every_chunk_stands_in_the_text_and_is_trimmed(text: str, data: st.DataObject, size: int) -> None:
+    for chunk in Chunker(size, data.draw(st.integers(0, size - 1)), count_words).split(text):
+        assert chunk in text
+        assert chunk == chunk.strip() != ""
+
+
+@given(text=texts, data=st.data(), size=sizes, counter=st.sampled_from(COUNTERS))
+def test_a_chunk_exceeds_the_size_only_where_it_is_a_single_word(
+    text: str, data: st.DataObject, size: int, counter: Callable[[Sequence[str]], list[int]]
+) -> None:
+    chunks = Chunker(size, data.draw(st.integers(0, size - 1)), counter).split(text)
+
+    for chunk, tokens in zip(chunks, counter(chunks), strict=True):
+        assert tokens <= size or len(chunk.split()) == 1
+
+
+@given(text=latin_texts, size=sizes, overlap=st.integers(0, 7))
+@example(text="It rained. 'Twas cold.", size=2, overlap=0)  # a word that begins with an apostrophe
+def test_a_word_is_never_cut(text: str, size: int, overlap: int) -> None:
+    words = set(text.split())
+
+    for chunk in Chunker(size, min(overlap, size - 1), count_words).split(text):
+        assert set(chunk.split()) <= words
+
+
+@given(text=texts, size=sizes)
+def test_a_character_is_never_parted_from_the_marks_on_it(text: str, size: int) -> None:
+    for chunk in Chunker(size, 0, count_characters).split(text)[1:]:
+        assert not unicodedata.combining(chunk[0])
+        assert chunk[0] != "\u200d"
+
+
+@pytest.mark.parametrize("character", ["か\u3099", "葛\U000e0100", "e\u0301", "👨\u200d👩\u200d👧"])
+def test_a_long_sentence_is_not_cut_inside_a_character(character: str) -> None:
+    chunks = Chunker(1, 0, count_characters).split(character * 3)
+
+    assert "".join(chunks) == character * 3
+    assert all(chunk.startswith(character[0]) for chunk in chunks)
+
+
+@given(sentences=sentence_lists, data=st.data(), size=st.integers(6, 14))
+def test_each_chunk_takes_all_that_fits_after_the_most_overlap_that_fits(
+    sentences: list[str], data: st.DataObject, size: int
+) -> None:
+    overlap = data.draw(st.integers(0, size - 1))
+
+    chunks = Chunker(size, overlap, count_words).split(" ".join(sentences))
+
+    assert [re.findall(r"Wolf[^.]*\.", chunk) for chunk in chunks] == slow_chunks(sentences, size, overlap)
+
+
+def slow_chunks(sentences: list[str], size: int, overlap: int) -> list[list[str]]:
+    """Pack whole sentences by trying every possibility."""
+
+    def tokens(some: list[str]) -> int:
+        return sum(len(sentence.split()) for sentence in some)
+
+    chunks: list[list[str]] = []
+    begin = 0
+    while True:
+        end = max(end for end in range(begin + 1, len(sentences) + 1) if tokens(sentences[begin:end]) <= size)
+        chunks.append(sentences[begin:end])
+        if end == len(sentences):
+            return chunks
+        begin = min(
+            start
+            for start in range(begin + 1, end + 1)
+            if tokens(sentences[start:end]) <= overlap and tokens(sentences[start : end + 1]) <= size
+        )
+
+
+@given(sentences=sentence_lists, data=st.data(), size=st.integers(6, 14))
+def test_an_overlap_is_whole_sentences_of_at_most_overlap_tokens(
+    sentences: list[str], data: st.DataObject, size: int
+) -> None:
+    overlap = data.draw(st.integers(0, size - 1))
+
+    chunks = Chunker(size, overlap, count_words).split(" ".join(sentences))
+
+    found = [re.findall(r"Wolf[^.]*\.", chunk) for chunk in chunks]
+    assert [" ".join(some) for some in found] == chunks
+    for before, after in pairwise(found):
+        repeated = [sentence for sentence in after if sentence in before]
+        assert repeated == after[: len(repeated)] == before[len(before) - len(repeated) :]
+        assert sum(count_words(repeated)) <= overlap
+        assert after[-1] not in before
+
+
+@given(text=texts, size=sizes)
+def test_the_longest_overlap_still_ends(text: str, size: int) -> None:
+    chunks = Chunker(size, size - 1, count_words).split(text)
+
+    assert len(chunks) <= max(1, len(text))
+    assert bool(chunks) == bool(text.strip())
+
+
+@given(text=texts.filter(str.strip))
+def test_a_text_that_fits_is_one_chunk(text: str) -> None:
+    (size,) = count_words([text])
+
+    assert Chunker(size + 1, size, count_words).split(text) == [text.strip()]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n \t"])
+def test_a_blank_text_has_no_chunks(text: str) -> None:
+    assert Chunker(5, 2, count_words).split(text) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Dr. Smith paid all of it.",
+        "He lives in D.C. with us now.",
+        "It cost 3.5 dollars in all.",
+        "Mr. and Mrs. Jones came along.",
+        "See e.g. the third part of it.",
+    ],
+)
+def test_an_abbreviation_does_not_end_a_sentence(sentence: str) -> None:
+    # Whatever of the sentence were a sentence of its own would fit into the first chunk.
+    (size,) = count_words([sentence])
+
+    assert Chunker(size, 0, count_words).split(f"Yes. {sentence}") == ["Yes.", sentence]
+
+
+def test_chinese_sentences_end_at_their_own_marks() -> None:
+    assert Chunker(4, 0, count_words).split("我愛你。你好嗎？是的。好") == ["我愛你。", "你好嗎？", "是的。好"]
+
+
+def test_a_long_chinese_sentence_is_cut_between_characters() -> None:
+    assert Chunker(3, 0, count_words).split("天地玄黃宇宙洪荒") == ["天地玄", "黃宇宙", "洪荒"]
+
+
+def test_a_word_longer_than_the_size_is_a_chunk_of_its_own() -> None:
+    assert Chunker(4, 2, count_characters).split("ab incomprehensible cd") == ["ab", "incomprehensible", "cd"]
+
+
+def test_a_long_sentence_is_cut_between_words() -> None:
+    assert Chunker(3, 0, count_words).split("one two three four five six seven.") == [
+        "one two three",
+        "four five six",
+        "seven.",
+    ]
+
+
+@pytest.mark.parametrize("text", ["It is vitamin C\u00a0. Eat it.", "« Plan B\u00a0. »", "Plan B\u2028. Go."])
+def test_wide_white_space_before_a_full_stop_does_no_harm(text: str) -> None:
+    assert bare("".join(Chunker(3, 0, count_words).split(text))) == bare(text)

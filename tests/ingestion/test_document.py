@@ -1,0 +1,106 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from neurogated import Document, Passage, compute_mdhash_id
+from neurogated.errors import InputError
+
+text_of_passage = st.text(
+    alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1
+).filter(str.strip)
+titles = st.none() | st.text("abc 我", min_size=1, max_size=4)
+
+MAKERS = [
+    pytest.param(Passage, id="Passage"),
+    pytest.param(Document.from_text, id="Document.from_text"),
+]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u3000\u00a0"])
+def test_blank_text_is_refused(make: Callable[[str], object], text: str) -> None:
+    with pytest.raises(InputError, match="empty or blank; leave it out"):
+        make(text)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_nul_character_is_refused_with_its_position(make: Callable[[str], object]) -> None:
+    with pytest.raises(InputError, match="NUL character at position 3"):
+        make("abc\0def\0")
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("surrogate", [chr(0xD800), chr(0xDFFF)])
+def test_a_lone_surrogate_is_refused_with_its_position(make: Callable[[str], object], surrogate: str) -> None:
+    with pytest.raises(InputError, match=r"lone surrogate at position 2; .*errors='replace'"):
+        make(f"我愛{surrogate}")
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("value", [b"bytes", None, 7, ["text"]])
+def test_what_is_no_text_is_refused_by_the_name_of_its_type(make: Callable[[Any], object], value: object) -> None:
+    with pytest.raises(InputError, match=f"must be text, not {type(value).__name__}"):
+        make(value)
+
+
+def test_a_document_without_passages_is_refused() -> None:
+    with pytest.raises(InputError, match="no passage"):
+        Document(())
+
+
+@pytest.mark.parametrize(
+    ("title", "message"),
+    [
+        pytest.param("a\0b", "NUL", id="NUL"),
+        pytest.param("a\ud800", "surrogate", id="lone surrogate"),
+        pytest.param(5, "must be text, not int", id="number"),
+    ],
+)
+def test_a_title_that_is_no_text_is_refused_when_the_document_is_built(title: Any, message: str) -> None:  # noqa: ANN401
+    with pytest.raises(InputError, match=message):
+        Document.from_text("text", title=title)
+
+
+@pytest.mark.parametrize("text", ["\u200d", "👨\u200d👩\u200d👧", "\U0010ffff", "e\u0301", " x "])
+def test_unusual_characters_are_kept_as_they_are(text: str) -> None:
+    assert Document.from_text(text).passages[0].text == text
+
+
+@given(title=titles, texts=st.lists(text_of_passage, min_size=1, max_size=3), note=st.integers())
+def test_the_id_does_not_depend_on_metadata(title: str | None, texts: list[str], note: int) -> None:
+    plain = Document(tuple(map(Passage, texts)), title)
+    noted = Document(tuple(Passage(text, {"note": note}) for text in texts), title, {"note": note})
+
+    assert plain.id == noted.id
+
+
+@given(
+    st.tuples(titles, st.lists(st.text("ab我 ", min_size=1, max_size=3).filter(str.strip), min_size=1, max_size=3)),
+    st.tuples(titles, st.lists(st.text("ab我 ", min_size=1, max_size=3).filter(str.strip), min_size=1, max_size=3)),
+)
+def test_other_titles_or_texts_or_cuts_have_another_id(
+    first: tuple[str | None, list[str]], second: tuple[str | None, list[str]]
+) -> None:
+    assume(first != second)
+    one, other = (Document(tuple(map(Passage, texts)), title) for title, texts in (first, second))
+
+    assert one.id != other.id
+
+
+def test_a_title_is_not_mistaken_for_a_passage() -> None:
+    assert Document.from_text("b", title="a").id != Document((Passage("a"), Passage("b"))).id
+
+
+def test_the_id_is_written_down_and_must_not_change() -> None:
+    # Ids are in the files of every memory: a changed rule would make every known document a new one.
+    document = Document((Passage("We met."), Passage("We spoke.")), "Day 1")
+
+    assert document.id == "doc-" + compute_mdhash_id("Day 1\0We met.\0We spoke.")
+
+
+def test_from_text_makes_one_passage_with_title_and_metadata() -> None:
+    assert Document.from_text("t", title="x", metadata={"k": 1}) == Document((Passage("t"),), "x", {"k": 1})
+    assert Document.from_text("t") == Document((Passage("t"),))

@@ -1,0 +1,296 @@
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from neurogated import (
+    Document,
+    EdgeKey,
+    EdgeType,
+    GraphDelta,
+    GraphStore,
+    MemoryConfig,
+    MemoryEdge,
+    Passage,
+    WeightChange,
+)
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.errors import InputError
+from neurogated.ingestion.ingestion_engine import IngestionEngine
+from neurogated.testing import ManualClock
+
+SENTENCES = ["The cat sleeps.", "A dog barks.", "We met in Lyon.", "The cat sleeps.", "Rain fell all day."]
+
+
+class RecordingEmbedder(HashEmbedder):
+    """Keeps what it was asked to embed."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.texts.extend(texts)
+        return super().embed_documents(texts)
+
+
+@dataclass
+class Bench:
+    """An engine whose chunks hold one or two short sentences, with its parts."""
+
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.config = MemoryConfig().replace(**{"CHUNK_SIZE": 4, "CHUNK_OVERLAP": 0, **self.settings})
+        self.clock = ManualClock()
+        self.store = GraphStore(clock=self.clock)
+        self.embedder = RecordingEmbedder()
+        self.engine = IngestionEngine(self.store, self.embedder, self.config, self.clock)
+
+    def add(self, *documents: Document) -> list[list[str]]:
+        return list(self.engine.add(documents))
+
+    def edges(self, edge_type: EdgeType) -> list[MemoryEdge]:
+        return [edge for edge in self.store.all_edges() if edge.type is edge_type]
+
+    def pairs(self, edge_type: EdgeType) -> set[tuple[str, str]]:
+        return {(edge.source_id, edge.target_id) for edge in self.edges(edge_type)}
+
+
+def story(*sentences: str, title: str | None = None, **metadata: object) -> Document:
+    return Document.from_text(" ".join(sentences), title=title, metadata=metadata)
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+documents = st.lists(
+    st.builds(
+        lambda sentences, title, metadata: story(*sentences, title=title, **metadata),
+        st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=5),
+        st.sampled_from([None, "Diary"]),
+        st.dictionaries(st.sampled_from(["mood", "speaker"]), st.sampled_from(["calm", "loud"]), max_size=2),
+    ),
+    max_size=6,
+)
+
+
+def test_a_document_becomes_nodes_in_the_order_of_its_text(bench: Bench) -> None:
+    (ids,) = bench.add(story(*SENTENCES, title="Diary", mood="calm"))
+
+    nodes = bench.store.get_nodes(ids)
+    assert [node.content for node in nodes] == SENTENCES
+    for node, vector in zip(
+        nodes, HashEmbedder().embed_documents([f"Diary\n{text}" for text in SENTENCES]), strict=True
+    ):
+        assert np.array_equal(np.asarray(node.embedding), vector)
+        assert node.created_at == node.last_accessed == bench.clock.now
+        assert node.base_energy == 1.0
+
+
+def test_metadata_holds_title_document_and_what_was_given_and_the_passage_wins(bench: Bench) -> None:
+    passages = (Passage("The cat sleeps.", {"speaker": "Ann"}), Passage("A dog barks.", {"mood": "loud"}))
+    document = Document(passages, "Diary", {"mood": "calm"})
+
+    (ids,) = bench.add(document)
+
+    common = {"title": "Diary", "document_id": document.id}
+    assert [node.metadata for node in bench.store.get_nodes(ids)] == [
+        {"mood": "calm", "speaker": "Ann", **common},
+        {"mood": "loud", **common},
+    ]
+    assert bench.embedder.texts == ['Diary\nAnn said, "The cat sleeps."', "Diary\nA dog barks."]
+
+
+def test_a_document_without_title_has_none_in_its_metadata(bench: Bench) -> None:
+    (ids,) = bench.add(story("We met in Lyon."))
+
+    assert set(bench.store.get_node(ids[0]).metadata) == {"document_id"}
+
+
+def test_the_same_document_again_changes_nothing_and_embeds_nothing(bench: Bench) -> None:
+    document = story(*SENTENCES, title="Diary", mood="calm")
+    first = bench.add(document)
+    sequence, nodes, edges = bench.store.view().sequence, list(bench.store.all_nodes()), list(bench.store.all_edges())
+    bench.embedder.texts.clear()
+    bench.clock.advance(timedelta(days=1))
+
+    assert bench.add(document) == first
+    assert bench.add(replace(document, metadata={})) == first
+
+    assert bench.store.view().sequence == sequence
+    assert bench.embedder.texts == []
+    assert list(bench.store.all_nodes()) == nodes
+    assert list(bench.store.all_edges()) == edges
+
+
+def test_a_document_twice_in_one_batch_is_stored_once(bench: Bench) -> None:
+    once = Bench()
+    (ids,) = once.add(story(*SENTENCES))
+
+    assert bench.add(story(*SENTENCES), story(*SENTENCES)) == [ids, ids]
+
+    assert bench.store.view().sequence == 1
+    assert bench.embedder.texts == SENTENCES
+    assert list(bench.store.all_edges()) == list(once.store.all_edges())
+
+
+def test_a_sentence_said_twice_is_remembered_twice(bench: Bench) -> None:
+    (ids,) = bench.add(story("The cat sleeps.", "The cat sleeps."))
+
+    assert len(set(ids)) == 2
+    assert {node.content for node in bench.store.get_nodes(ids)} == {"The cat sleeps."}
+
+
+def test_new_metadata_is_merged_and_leaves_energy_times_and_learned_weights(bench: Bench) -> None:
+    (ids,) = bench.add(story(*SENTENCES[:3], mood="calm", place="home"))
+    born = bench.clock.now
+    learned = EdgeKey(ids[0], ids[1], EdgeType.SEQ)
+    tired = replace(bench.store.get_node(ids[0]), base_energy=0.25)
+    bench.store.apply(GraphDelta(nodes=(tired,)))
+    bench.store.apply(GraphDelta(weights=(WeightChange(learned, 0.5),)))
+    edges = list(bench.store.all_edges())
+    bench.clock.advance(timedelta(days=1))
+
+    assert bench.add(story(*SENTENCES[:3], mood="loud", speaker="Ann")) == [ids]
+
+    first, second, _ = bench.store.get_nodes(ids)
+    assert {"mood": "loud", "place": "home", "speaker": "Ann"}.items() <= first.metadata.items()
+    assert (first.base_energy, second.base_energy) == (0.25, 1.0)
+    assert first.created_at == first.last_accessed == born
+    assert list(bench.store.all_edges()) == edges
+    assert bench.store.get_edge(*learned).weight == 0.5
+
+
+def test_new_metadata_that_is_embedded_changes_the_vector(bench: Bench) -> None:
+    (ids,) = bench.add(story("We met in Lyon."))
+    bench.add(story("We met in Lyon.", speaker="Ann"))
+
+    (expected,) = HashEmbedder().embed_documents(['Ann said, "We met in Lyon."'])
+    assert np.array_equal(np.asarray(bench.store.get_node(ids[0]).embedding), expected)
+
+
+@pytest.mark.parametrize("batch", [1, 100])
+def test_metadata_of_a_repeated_document_is_merged_in_one_batch_as_in_two(batch: int) -> None:
+    bench = Bench({"INDEX_BATCH": batch})
+
+    ids, _ = bench.add(story("We met in Lyon.", mood="calm"), story("We met in Lyon.", place="home"))
+
+    assert {"mood": "calm", "place": "home"}.items() <= bench.store.get_node(ids[0]).metadata.items()
+
+
+def test_seq_edges_join_the_nodes_of_a_document_and_never_two_documents(bench: Bench) -> None:
+    first, second, third = bench.add(story(*SENTENCES), story(*SENTENCES[:2], title="Diary"), story("Rain fell."))
+
+    expected = {pair for ids in (first, second, third) for pair in pairwise(ids)}
+    assert bench.pairs(EdgeType.SEQ) == expected
+    assert {edge.weight for edge in bench.edges(EdgeType.SEQ)} == {bench.config.SEQ_WEIGHT}
+
+
+def test_passages_of_a_document_are_never_joined_but_linked_in_sequence() -> None:
+    bench = Bench({"CHUNK_SIZE": 100})
+    (ids,) = bench.add(Document((Passage("The cat sleeps."), Passage("A dog barks."))))
+
+    assert [node.content for node in bench.store.get_nodes(ids)] == ["The cat sleeps.", "A dog barks."]
+    assert bench.pairs(EdgeType.SEQ) == {(ids[0], ids[1])}
+
+
+def test_seq_edges_have_the_weight_that_is_set() -> None:
+    bench = Bench({"SEQ_WEIGHT": 0.375})
+    bench.add(story(*SENTENCES[:2]))
+
+    assert [edge.weight for edge in bench.edges(EdgeType.SEQ)] == [0.375]
+
+
+def test_a_forgotten_sentence_comes_back_to_its_place(bench: Bench) -> None:
+    document = story(*SENTENCES[:3])
+    (ids,) = bench.add(document)
+    pairs = bench.pairs(EdgeType.SEQ)
+    bench.store.apply(GraphDelta(removed_nodes=(ids[1],)))
+    bench.embedder.texts.clear()
+
+    assert bench.add(document) == [ids]
+
+    assert bench.pairs(EdgeType.SEQ) == pairs
+    assert bench.embedder.texts == [SENTENCES[1]]
+
+
+@given(documents=documents, neighbors=st.integers(0, 4), batch=st.integers(1, 8))
+def test_every_node_has_as_many_sim_edges_as_there_are_earlier_nodes_up_to_the_setting(
+    documents: list[Document], neighbors: int, batch: int
+) -> None:
+    bench = Bench({"MAX_SIM_NEIGHBORS": neighbors, "INDEX_BATCH": batch})
+
+    bench.add(*documents)
+
+    count = len(list(bench.store.all_nodes()))
+    assert len(bench.edges(EdgeType.SIM)) == sum(min(neighbors, earlier) for earlier in range(count))
+
+
+@given(documents=documents, batch=st.integers(1, 8))
+def test_batches_of_any_size_make_the_same_graph(documents: list[Document], batch: int) -> None:
+    # A speaker is embedded, and SIM edges go by the vector a node had when it came; so there is none here.
+    silent = [replace(document, metadata={}) for document in documents]
+
+    assert_same_graph(silent, batch, 1000)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("batch", [1, 7])
+def test_batches_make_the_same_graph_where_many_nodes_are_equally_similar(seed: int, batch: int) -> None:
+    random = np.random.default_rng(seed)
+    words = ["cat", "dog", "river", "stone", "wolf", "rain", "day", "night", "sun", "moon"]
+    sentences = [" ".join(random.choice(words, random.integers(1, 5))).capitalize() + "." for _ in range(120)]
+
+    assert_same_graph([story(*sentences[start : start + 2]) for start in range(0, 120, 2)], batch, 1000)
+
+
+def assert_same_graph(documents: Sequence[Document], *batches: int) -> None:
+    first, second = (Bench({"INDEX_BATCH": batch}) for batch in batches)
+
+    assert first.add(*documents) == second.add(*documents)
+
+    assert list(first.store.all_nodes()) == list(second.store.all_nodes())
+    weights, expected = ({edge.key: edge.weight for edge in bench.store.all_edges()} for bench in (first, second))
+    assert weights.keys() == expected.keys()
+    assert weights == pytest.approx(expected, abs=1e-6)
+
+
+def test_chunks_are_written_as_many_at_a_time_as_the_batch_says() -> None:
+    bench = Bench({"INDEX_BATCH": 3})
+
+    bench.add(*(story(f"Number {number}.") for number in range(7)))
+
+    assert bench.store.view().sequence == 3
+
+
+def test_a_document_is_stored_when_its_ids_are_given_out() -> None:
+    bench = Bench({"INDEX_BATCH": 1})
+    stored = bench.engine.add(story(f"Number {number}.") for number in range(2))
+
+    first = next(stored)
+    assert [node.id for node in bench.store.all_nodes()] == first
+    second = next(stored)
+    assert [node.id for node in bench.store.all_nodes()] == first + second
+    assert list(stored) == []
+
+
+def test_no_documents_change_nothing(bench: Bench) -> None:
+    assert bench.add() == []
+    assert bench.store.view().sequence == 0
+
+
+def test_metadata_that_is_not_json_is_refused_and_nothing_is_stored(bench: Bench) -> None:
+    with pytest.raises(InputError, match="is not JSON"):
+        bench.add(story("A dog barks."), story("We met.", when=bench.clock.now))
+
+    assert bench.store.view().sequence == 0
+    assert not list(bench.store.all_nodes())

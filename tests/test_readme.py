@@ -1,0 +1,91 @@
+"""Every command and every example of the README works."""
+
+import dataclasses
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from neurogated import MemoryConfig
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def _lines(language: str) -> list[str]:
+    lines = [line.split("#")[0].strip() for block in _blocks(language) for line in block.splitlines()]
+    return [line for line in lines if line]
+
+
+def _environment(tmp_path: Path) -> dict[str, str]:
+    """Settings that keep the examples quick and out of the checkout; flags still win over them."""
+    quick = {"NEUROGATED_EMBEDDING_NAME": "hash", "NEUROGATED_SAVE_DIR": str(tmp_path / "out")}
+    return {**os.environ, **quick, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize("command", _lines("bash"))
+def test_a_command_runs(command: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        shlex.split(command), cwd=ROOT, env=_environment(tmp_path), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("code", _blocks("python"))
+def test_an_example_runs(code: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=_environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "field" in done.stdout
+
+
+def test_what_is_installed_and_made_is_there() -> None:
+    """Set-up is run by whoever runs the tests; here its words are checked."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for line in _lines("sh"):
+        words = shlex.split(line)
+        if words[0] == "make":
+            assert re.search(rf"^{words[1]}:", makefile, flags=re.MULTILINE), line
+        elif words[0] == "pip":
+            assert all((ROOT / word).exists() for word in words if word.endswith(".txt")), line
+        else:
+            assert words[:2] == ["python", "main.py"], line
+
+
+def test_every_setting_has_a_line() -> None:
+    table = README.split("<!-- settings -->\n")[1].split("<!-- /settings -->")[0]
+    assert table == settings_table(), "run `python tests/test_readme.py` to write the table anew"
+
+
+def settings_table() -> str:
+    """Return the lines of the table of settings."""
+    lines = ["| setting | default | what it does |\n", "|---|---|---|\n"]
+    for spec in dataclasses.fields(MemoryConfig):
+        default = "none" if spec.default is None else str(spec.default)
+        lines.append(f"| `{spec.name}` | `{default}` | {spec.metadata['help'].replace('|', '/')} |\n")
+    return "".join(lines)
+
+
+if __name__ == "__main__":
+    text = re.sub(
+        r"(<!-- settings -->\n).*?(<!-- /settings -->)",
+        lambda match: match[1] + settings_table() + match[2],
+        README,
+        flags=re.DOTALL,
+    )
+    (ROOT / "README.md").write_text(text, encoding="utf-8")
