@@ -31,6 +31,7 @@ FIXED_CONSTANTS = {
     "embedding/hash_embedder.py": {"DIMENSION", "_BYTES_PER_HASH"},  # part of the embedder's name; size of a hash
     "evaluation/datasets.py": {"_ADVERSARIAL"},  # a number of LoCoMo's format
     "evaluation/metrics.py": {"RECALL_CUTOFFS", "_PERCENT", "_MILLISECONDS", "_HIGH_QUANTILE", "_MEDIAN"},  # reporting
+    "storage/embedding_store.py": {"_ROUNDING_ERROR"},  # a property of single precision
     "storage/sqlite_file.py": {"_PRIMARY_CODE"},  # SQLite's error codes
     "storage/sqlite_schema.py": {  # the file format
         "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT",

@@ -33,7 +33,7 @@ class VectorIndex(Protocol):
     def get(self, key: int) -> NDArray[np.float32] | None:
         """Return one vector, None if there is none."""
 
-    def search(self, query: Vector, k: int) -> tuple[Rows, NDArray[np.float32]]:
+    def search(self, query: Vector, k: int) -> tuple[Rows, NDArray[np.float64]]:
         """Return keys and cosines of the `k` best, and of all that tie with the last of them."""
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:

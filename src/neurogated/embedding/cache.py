@@ -52,7 +52,7 @@ class CachedEmbedder:
         """Return the vectors of `texts`, computing only those that were never seen; each text once."""
         keys = [self._key(text) for text in texts]
         with self._lock:
-            found = self._read(keys)
+            found = self._read_or_renew(keys)
             missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
             if missing:
                 vectors = self._embedder.embed_documents(list(missing.values()))
@@ -87,6 +87,14 @@ class CachedEmbedder:
                 found[key] = np.frombuffer(row[0], dtype="<f4").astype(np.float32)
         return found
 
+    def _read_or_renew(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
+        try:
+            return self._read(keys)
+        except sqlite3.DatabaseError as error:
+            self._connection.close()
+            self._connection = self._renew(error)
+            return {}
+
     def _write(self, vectors: dict[bytes, NDArray[np.float32]]) -> None:
         try:
             with self._connection:
@@ -104,10 +112,15 @@ class CachedEmbedder:
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise
-            aside = self._path.with_suffix(".damaged")
-            _log.warning("embedding cache %s is damaged (%s); moved to %s and begun anew", self._path, error, aside)
-            self._path.replace(aside)
-            return self._connect()
+            return self._renew(error)
+
+    def _renew(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
+        aside = self._path.with_suffix(".damaged")
+        _log.warning("embedding cache %s is damaged (%s); moved to %s and begun anew", self._path, error, aside)
+        self._path.replace(aside)
+        for suffix in ("-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, check_same_thread=False)

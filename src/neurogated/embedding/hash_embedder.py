@@ -37,7 +37,7 @@ class HashEmbedder:
                 digest = hashlib.blake2b(word.encode("utf-8"), digest_size=_BYTES_PER_HASH).digest()
                 number = int.from_bytes(digest, "big")
                 row[number // 2 % self.DIMENSION] += math.sqrt(count) * (1 if number % 2 else -1)
-        return unit_vectors(matrix, self.name)
+        return unit_vectors(matrix, f"embedder {self.name!r}")
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, 256) unit vectors; questions and passages are treated alike."""

@@ -96,7 +96,7 @@ class OpenAIEmbedder:
             vectors.extend(self._ask(list(texts[start : start + self._batch_size])))
         if len({len(vector) for vector in vectors}) != 1:
             raise EmbeddingError(f"{self._where} returned vectors of different lengths; check embedding_name")
-        return unit_vectors(vectors, self._model)
+        return unit_vectors(vectors, self._where)
 
     def _ask(self, texts: list[str]) -> list[list[float]]:
         try:
@@ -105,9 +105,12 @@ class OpenAIEmbedder:
             raise EmbeddingError(
                 f"{self._where} failed ({error}); check the server, the key and embedding_name"
             ) from error
-        # A server may answer in any order; `index` says which text a vector belongs to.
-        by_index = {item.index: item.embedding for item in answer.data or ()}
-        if sorted(by_index) != list(range(len(texts))):
+        try:
+            # A server may answer in any order; `index` says which text a vector belongs to.
+            by_index = {item.index: [float(number) for number in item.embedding] for item in answer.data}
+        except (AttributeError, TypeError, ValueError) as error:
+            raise EmbeddingError(f"{self._where} answered with something else than vectors ({error})") from error
+        if sorted(by_index) != list(range(len(texts))) or not all(by_index.values()):
             raise EmbeddingError(f"{self._where} returned {len(by_index)} vectors for {len(texts)} texts")
         return [by_index[i] for i in range(len(texts))]
 

@@ -105,6 +105,8 @@ class SentenceTransformersEmbedder:
             self._pool = self._loaded = None
 
     def _embed(self, texts: Sequence[str], role: str) -> NDArray[np.float32]:
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
         model = self._model()
         encode = model.encode_query if role == "query" else model.encode_document
         pool = self._shared_pool(model) if len(texts) > self._batch_size else None
@@ -116,7 +118,7 @@ class SentenceTransformersEmbedder:
                 show_progress_bar=False,
                 pool=pool,
             )
-        return unit_vectors(np.asarray(vectors).reshape(len(texts), -1), self._model_name)
+        return unit_vectors(np.asarray(vectors), f"model {self._model_name!r}")
 
     def _shared_pool(self, model: SentenceTransformer) -> dict[Any, Any] | None:
         with self._lock:

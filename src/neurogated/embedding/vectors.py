@@ -10,7 +10,7 @@ from neurogated.errors import EmbeddingError
 __all__ = ["unit_vectors"]
 
 
-def unit_vectors(vectors: ArrayLike, model: str) -> NDArray[np.float32]:
+def unit_vectors(vectors: ArrayLike, source: str) -> NDArray[np.float32]:
     """Return `vectors` (n, d) as float32 of unit length; a zero vector stays zero.
 
     Raises:
@@ -20,9 +20,11 @@ def unit_vectors(vectors: ArrayLike, model: str) -> NDArray[np.float32]:
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if bad.size:
         raise EmbeddingError(
-            f"model {model!r} returned numbers that are not finite for text {bad[0] + 1} of {len(matrix)}; "
+            f"{source} returned numbers that are not finite for text {bad[0] + 1} of {len(matrix)}; "
             "use a higher precision or another embedding_name"
         )
-    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-    unit: NDArray[np.float32] = np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0)
-    return unit
+    # In double precision, where the squares of very large and very small numbers neither overflow nor vanish.
+    wide = matrix.astype(np.float64)
+    norms = np.linalg.norm(wide, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = np.divide(wide, norms, out=np.zeros_like(wide), where=norms > 0)
+    return unit.astype(np.float32)

@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-import sentencex
+from neurogated.ingestion.sentences import split_sentences
 
 __all__ = ["Chunker"]
 
-# Where a sentence is longer than a chunk it is cut before a word, in scripts without spaces before a character.
-_UNIT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]\s*|[^\s\u3040-\u30ff\u3400-\u9fff]+\s*|\s+")
-# The segmenter's rules for English also know the sentence ends of other scripts, Chinese among them.
-_LANGUAGE = "en"
+# Where a sentence is longer than a chunk it is cut before a word, in scripts without spaces before a character; the
+# marks on a character and the punctuation after it stay with it.
+_UNIT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff][^\w\s]*\s*|[^\s\u3040-\u30ff\u3400-\u9fff]+\s*|\s+")
 
 
 class Chunker:
     """Packs whole sentences into chunks of at most `size` tokens, each repeating the end of the one before.
 
-    A sentence longer than `size` is cut between words; a word longer than `size` stays whole and makes a chunk of its
-    own. White space around a chunk is dropped and nothing else.
+    A sentence longer than `size` is cut between words, and repeated by words; a word longer than `size` stays whole and
+    makes a chunk of its own. White space around a chunk is dropped and nothing else.
     """
 
     def __init__(self, size: int, overlap: int, count_tokens: Callable[[Sequence[str]], list[int]]) -> None:
@@ -49,7 +48,7 @@ class Chunker:
 
     def _pieces(self, text: str) -> list[tuple[str, int]]:
         """Return the parts that are never cut, with their tokens; together they are `text`."""
-        sentences = sentencex.segment(_LANGUAGE, text)
+        sentences = split_sentences(text)
         pieces: list[tuple[str, int]] = []
         for sentence, tokens in zip(sentences, self._count_tokens(sentences), strict=True):
             if tokens <= self._size:
@@ -71,7 +70,7 @@ class Chunker:
         """Return where the chunk after `begin:end` starts: as far back as overlap and the next piece allow."""
         room = min(self._overlap, self._size - pieces[end][1])
         start = end
-        while start > begin + 1 and pieces[start - 1][1] <= room:
+        while room > 0 and start > begin + 1 and pieces[start - 1][1] <= room:
             start -= 1
             room -= pieces[start][1]
         return start

@@ -25,20 +25,9 @@ class Passage:
     """Added to the document's for the nodes made of this passage. `speaker` and `timestamp` have a fixed meaning."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.text, str):
-            raise InputError(f"a passage must be text, not {type(self.text).__name__}; decode or convert it first")
+        _require_text("a passage", self.text)
         if not self.text.strip():
             raise InputError("a passage is empty or blank; leave it out")
-        if _NUL in self.text:
-            raise InputError(
-                f"a passage has a NUL character at position {self.text.index(_NUL)}; remove it, it is no text"
-            )
-        try:
-            self.text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise InputError(
-                f"a passage has a lone surrogate at position {error.start}; decode the source with errors='replace'"
-            ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +41,8 @@ class Document:
     def __post_init__(self) -> None:
         if not self.passages:
             raise InputError("a document has no passage; give it at least one")
-        if self.title is not None and _NUL in self.title:
-            raise InputError(f"the title {self.title!r} has a NUL character; remove it")
+        if self.title is not None:
+            _require_text("a title", self.title)
 
     @classmethod
     def from_text(cls, text: str, *, title: str | None = None, metadata: Mapping[str, Any] | None = None) -> Self:
@@ -64,3 +53,16 @@ class Document:
     def id(self) -> str:
         """Hash of title and texts; metadata does not take part, so changed metadata does not make another document."""
         return compute_mdhash_id(_SEPARATOR.join((self.title or "", *(p.text for p in self.passages))), prefix="doc-")
+
+
+def _require_text(what: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise InputError(f"{what} must be text, not {type(text).__name__}; decode or convert it first")
+    if _NUL in text:
+        raise InputError(f"{what} has a NUL character at position {text.index(_NUL)}; remove it, it is no text")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{what} has a lone surrogate at position {error.start}; decode the source with errors='replace'"
+        ) from None

@@ -11,7 +11,7 @@ import numpy as np
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.utils.vector_utils import cosine_similarity
+from neurogated.utils.vector_utils import exact_cosines
 
 __all__ = ["sequence_edges", "similarity_edges"]
 
@@ -40,12 +40,10 @@ def similarity_edges(
     if not new_nodes or not neighbors:
         return
     vectors = np.stack([np.asarray(node.embedding) for node in new_nodes])
-    among_new = cosine_similarity(vectors, vectors)
     for position, node in enumerate(new_nodes):
+        among_new = exact_cosines(vectors[:position], vectors[position]).tolist()
         candidates = dict(store.nearest(vectors[position], neighbors))
-        candidates.update(
-            (earlier.id, float(among_new[position, place])) for place, earlier in enumerate(new_nodes[:position])
-        )
+        candidates.update(zip((earlier.id for earlier in new_nodes[:position]), among_new, strict=True))
         best = sorted(candidates.items(), key=lambda pair: (-pair[1], pair[0]))[:neighbors]
         for neighbor_id, cosine in best:
             yield MemoryEdge(node.id, neighbor_id, EdgeType.SIM, max(0.0, min(1.0, cosine)), created_at=at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
@@ -74,7 +75,10 @@ class IngestionEngine:
 
     def _store_batch(self, batch: Sequence[Sequence[_Draft]]) -> Iterator[list[str]]:
         ids = [[draft.id for draft in drafts] for drafts in batch]
-        drafts = {draft.id: draft for drafts in batch for draft in drafts}
+        drafts: dict[str, _Draft] = {}
+        for draft in chain.from_iterable(batch):
+            twin = drafts.get(draft.id)
+            drafts[draft.id] = draft if twin is None else replace(draft, metadata={**twin.metadata, **draft.metadata})
         old = {node.id: node for node in self._store.get_nodes([id_ for id_ in drafts if self._store.has_node(id_)])}
         to_write = [draft for draft in drafts.values() if draft.id not in old or draft.changes(old[draft.id])]
         if to_write:

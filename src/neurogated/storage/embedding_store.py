@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from neurogated.core.model import Vector, as_vector
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
-from neurogated.utils.vector_utils import top_k
+from neurogated.utils.vector_utils import exact_cosines
 
 __all__ = ["EmbeddingStore"]
 
 _NO_SLOT = -1
+# Bound on the rounding error of a single precision cosine of some thousand dimensions.
+_ROUNDING_ERROR = 1e-5
 
 
 class EmbeddingStore:
@@ -61,7 +63,7 @@ class EmbeddingStore:
         new = slots == _NO_SLOT
         slots[new] = self._size + np.arange(int(new.sum()))
         self._size += int(new.sum())
-        norms = np.linalg.norm(vectors, axis=1)
+        norms = np.linalg.norm(vectors.astype(np.float64), axis=1)
         self._vectors[slots] = vectors
         self._inverse_norms[slots] = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
         self._keys[slots] = keys
@@ -88,17 +90,24 @@ class EmbeddingStore:
         vector: NDArray[np.float32] = self._vectors[self._slots[key]].copy()
         return vector
 
-    def search(self, query: Vector, k: int) -> tuple[Rows, NDArray[np.float32]]:
+    def search(self, query: Vector, k: int) -> tuple[Rows, NDArray[np.float64]]:
         """Return keys and cosines of at least the `k` most similar vectors, best first.
 
         All that tie with the k-th are returned too, for the caller to break the tie.
         """
-        scores = self._cosines(query, slice(0, self._size))
-        wanted = top_k(scores, k)
-        if wanted.size:
-            ties = np.flatnonzero(scores == scores[wanted[-1]])
-            wanted = np.concatenate((wanted, np.setdiff1d(ties, wanted)))
-        return self._keys[wanted], scores[wanted]
+        if not self._size or k < 1:
+            return np.empty(0, dtype=np.int64), np.empty(0)
+        vector = self._checked_query(query)
+        rough = self._cosines(vector, slice(0, self._size))
+        k = min(k, self._size)
+        kth_best = np.partition(rough, self._size - k)[self._size - k]
+        # The product is exact to its rounding error only; within it the order is settled in double precision.
+        candidates = np.flatnonzero(rough >= kth_best - _ROUNDING_ERROR)
+        scores = exact_cosines(self._vectors[candidates], vector)
+        best = candidates[order := np.argsort(-scores, kind="stable")]
+        scores = scores[order]
+        wanted = scores >= scores[k - 1]
+        return self._keys[best[wanted]], scores[wanted]
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
         """Return the cosine of `query` with the vector of each key, 0 for a key without one."""
@@ -107,16 +116,17 @@ class EmbeddingStore:
         known[within] = self._slots[keys[within]] != _NO_SLOT
         scores = np.zeros(keys.size, dtype=np.float32)
         if known.any():
-            scores[known] = self._cosines(query, self._slots[keys[known]])
+            scores[known] = self._cosines(self._checked_query(query), self._slots[keys[known]])
         return scores
 
-    def _cosines(self, query: Vector, slots: slice | Rows) -> NDArray[np.float32]:
-        if not self._size:
-            return np.empty(0, dtype=np.float32)
+    def _checked_query(self, query: Vector) -> NDArray[np.float32]:
         vector = as_vector(query)
         self.check(vector, "the query")
-        norm = float(np.linalg.norm(vector))
-        scores = self._vectors[slots] @ (vector / norm if norm else vector)
+        return vector
+
+    def _cosines(self, query: NDArray[np.float32], slots: slice | Rows) -> NDArray[np.float32]:
+        norm = float(np.linalg.norm(query.astype(np.float64)))
+        scores = self._vectors[slots] @ (query / norm if norm else query)
         return np.clip(scores * self._inverse_norms[slots], -1, 1)
 
     def _reserve(self, keys: int, slots: int, dimension: int) -> None:

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from neurogated.errors import InputError
 
-__all__ = ["cosine_similarity", "retrieve_knn", "top_k"]
+__all__ = ["cosine_similarity", "exact_cosines", "retrieve_knn", "top_k"]
 
 
 def _unit_rows(vectors: ArrayLike) -> NDArray[np.float64]:
@@ -34,6 +34,19 @@ def cosine_similarity(left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
     return np.clip(rows @ columns.T, -1.0, 1.0)
 
 
+def exact_cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the cosine of each row of `vectors` (n, d) with `query` (d,), in double precision.
+
+    Each row is summed by itself, so its cosine is the same to the last bit whatever rows stand around it; a matrix
+    product does not promise that.
+    """
+    rows, target = vectors.astype(np.float64), query.astype(np.float64)
+    norms = np.sqrt((rows * rows).sum(axis=1) * (target * target).sum())
+    dots = (rows * target).sum(axis=1)
+    cosines: NDArray[np.float64] = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
+    return np.clip(cosines, -1.0, 1.0)
+
+
 def top_k(scores: NDArray[np.floating], k: int) -> NDArray[np.intp]:
     """Return the positions of the `k` largest `scores`, best first, equal scores in order of position."""
     k = min(k, len(scores))
@@ -52,5 +65,8 @@ def retrieve_knn(queries: ArrayLike, keys: ArrayLike, k: int) -> tuple[NDArray[n
         Positions (q, min(k, n)) and their cosines, best first, equal cosines in order of position.
     """
     cosines = cosine_similarity(queries, keys)
+    if not cosines.size:
+        shape = len(cosines), min(k, cosines.shape[1])
+        return np.empty(shape, dtype=np.intp), np.empty(shape)
     positions = np.stack([top_k(row, k) for row in cosines])
     return positions, np.take_along_axis(cosines, positions, axis=1)

@@ -1,0 +1,60 @@
+"""Where sentences end, in scripts with and without spaces."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["split_sentences"]
+
+_END = re.compile(
+    r"""
+    (?: (?P<wide> [。！？…]+ [”’」』）]* )             # in scripts without spaces the mark alone ends a sentence
+      | (?P<stop> (?<! [.!?] ) [.!?]+ ["'”’»)\]]* ) (?= \s )  # elsewhere white space must follow
+      | (?= \n\s*\n )                               # the end of a paragraph
+    )
+    \s*
+    """,
+    re.VERBOSE,
+)
+_LAST_WORD = re.compile(r"([^\W\d_]+)\.\Z")
+# Words that are written with a full stop and mostly stand before a capital letter or a number.
+_ABBREVIATIONS = frozenset(
+    [
+        *("mr", "mrs", "ms", "dr", "prof", "st", "mt", "sr", "jr", "rev", "hon", "gov", "sen", "rep", "pres"),
+        *("gen", "col", "capt", "lt", "sgt", "no", "nos", "vs", "fig", "vol", "pp", "ed", "eds", "cf", "approx"),
+        *("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
+    ]
+)
+_LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of `text`, each with the white space after it; together they are `text` to the letter.
+
+    A full stop ends no sentence before a small letter, after an initial, or after a common abbreviation.
+    """
+    sentences = []
+    begin = 0
+    for end in _END.finditer(text):
+        if end.end() > begin and _ends_sentence(text, end):
+            sentences.append(text[begin : end.end()])
+            begin = end.end()
+    if begin < len(text):
+        sentences.append(text[begin:])
+    return sentences
+
+
+def _ends_sentence(text: str, end: re.Match[str]) -> bool:
+    if not end["stop"]:
+        return True
+    if text[end.end() : end.end() + 1].islower():
+        return False
+    # Only the nearest word matters; a slice keeps the search from running over the whole text.
+    before = text[max(0, end.start("stop") - _LONGEST_ABBREVIATION - 1) : end.start("stop") + 1]
+    word = _LAST_WORD.search(before)
+    is_single_stop = end["stop"] == "."
+    return not (is_single_stop and word and (_is_initial(word[1]) or word[1].lower() in _ABBREVIATIONS))
+
+
+def _is_initial(word: str) -> bool:
+    return len(word) == 1 and word.isupper() and word != "I"
