@@ -12,12 +12,15 @@ NeurogatedError
 │   ├── MemoryLockedError                another process holds it for writing
 │   └── EmbedderMismatchError            it was built with another embedder or dimension
 ├── EmbeddingError (RuntimeError)        the embedding model failed or returned unusable vectors
+├── LLMError (RuntimeError)              the language model failed or its answer is not of use
+│   └── BudgetExceededError              the calls or tokens that were allowed are used up
 ├── MemoryClosedError (RuntimeError)     the memory was used after `close()`
 └── MissingExtraError (ImportError)      an optional package is not installed; says the pip command
 """
 
 __all__ = [
     "AmbiguousEdgeError",
+    "BudgetExceededError",
     "ConfigError",
     "CorruptMemoryError",
     "DatasetError",
@@ -25,6 +28,7 @@ __all__ = [
     "EmbeddingError",
     "FormatVersionError",
     "InputError",
+    "LLMError",
     "MemoryClosedError",
     "MemoryLockedError",
     "MissingExtraError",
@@ -84,6 +88,14 @@ class EmbedderMismatchError(StorageError):
 
 class EmbeddingError(NeurogatedError, RuntimeError):
     """The embedding model failed or returned unusable vectors."""
+
+
+class LLMError(NeurogatedError, RuntimeError):
+    """The language model cannot be reached, refuses, or answers what is not of use."""
+
+
+class BudgetExceededError(LLMError):
+    """The calls or tokens that the settings allow are used up."""
 
 
 class MemoryClosedError(NeurogatedError, RuntimeError):

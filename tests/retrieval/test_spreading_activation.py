@@ -51,7 +51,8 @@ def worlds(draw: st.DrawFn) -> World:
     eighths = st.integers(0, 8).map(lambda n: n / 8)
     keys = st.builds(EdgeKey, name, name, st.sampled_from(TYPES)).filter(lambda key: key.source_id != key.target_id)
     edges = draw(st.dictionaries(keys, eighths, max_size=20)) if len(names) > 1 else {}
-    kernel = Kernel({kind: draw(st.integers(0, 4)) / 2 for kind in TYPES})
+    halves = st.integers(0, 4).map(lambda n: n / 2)
+    kernel = Kernel({k: draw(halves) for k in TYPES}, "drawn", draw(st.dictionaries(st.sampled_from(TYPES), halves)))
     return World(names, edges, draw(st.dictionaries(name, eighths, max_size=4)), kernel, draw(st.integers(0, 3)))
 
 
@@ -75,7 +76,7 @@ def gated_reference(world: World, decay: float, gate: dict[str, float]) -> dict[
     for (source, target, kind), weight in world.edges.items():
         walks[source].append((target, weight * world.kernel[kind]))
         if kind.both_ways:
-            walks[target].append((source, weight * world.kernel[kind]))
+            walks[target].append((source, weight * world.kernel.backwards(kind)))
     moving = {name: energy for name, energy in world.anchors.items() if energy > 0}
     spread: dict[str, float] = defaultdict(float)
     for _ in range(world.hops):

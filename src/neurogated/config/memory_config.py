@@ -80,10 +80,19 @@ class MemoryConfig:
     SIMILARITY_WEIGHT: float = _setting(1.0, "weight of the question's similarity in the gated score", low=0.0)
     ENERGY_WEIGHT: float = _setting(0.5, "weight of the energy that spread to a node in the gated score", low=0.0)
 
+    # Kernel: weights 0–2 per edge type; behind a slash the weight of walking against the stored direction
+    KERNEL_WHY: str = _setting("CAUSE=2.0, SEQ=0.4/1.2, SIM=0.6", "kernel of questions for a reason")
+    KERNEL_CONSEQUENCE: str = _setting("CAUSE=1.6, SEQ=1.4/0.2, SIM=0.4", "kernel of questions for a consequence")
+    KERNEL_WHEN: str = _setting("SEQ=1.6, CAUSE=0.6, SIM=0.6", "kernel of questions for a time or an order")
+    KERNEL_NEXT: str = _setting("SEQ=2.0/0.2, CAUSE=0.8, SIM=0.4", "kernel of questions for what comes next")
+    KERNEL_LIKE: str = _setting("SIM=2.0, SEQ=0.2, CAUSE=0.2", "kernel of questions for what is alike")
+    KERNEL_FACT: str = _setting("SIM=1.0, SEQ=1.0, CAUSE=1.0", "kernel of questions for plain facts")
+
     # Graph construction
     CHUNK_SIZE: int = _setting(256, "longest chunk of a document, in tokens of the embedder", low=1)
     CHUNK_OVERLAP: int = _setting(32, "tokens of whole sentences that a chunk repeats from the one before", low=0)
     MAX_SIM_NEIGHBORS: int = _setting(5, "SIM edges a new node gets, to the most similar nodes there are", low=0)
+    CAUSE_WINDOW: int = _setting(3, "how many following chunks a chunk is judged for causes with; 0: none", low=0)
     SEQ_WEIGHT: float = _setting(1.0, "weight of a new SEQ edge", low=0.0, high=1.0)
     INDEX_BATCH: int = _setting(64, "chunks that are embedded together and written in one transaction", low=1)
 
@@ -91,6 +100,16 @@ class MemoryConfig:
     HEBBIAN_LEARNING_RATE: float = _setting(0.1, "what one reinforcement adds to a weight", low=0.0, high=1.0)
     TIME_DECAY_FACTOR: float = _setting(0.99, "what one round of forgetting multiplies a weight by", low=0.0, high=1.0)
     MIN_EDGE_WEIGHT: float = _setting(0.1, "weight below which a fading edge is removed", low=0.0, high=1.0)
+    IDLE_DAYS: float = _setting(1.0, "days without use after which an edge begins to fade", low=0.0)
+    ASSOC_WEIGHT: float = _setting(
+        0.2,
+        "weight of the ASSOC edge that feedback makes between nodes with no plastic edge; 0: none",
+        low=0.0,
+        high=1.0,
+    )
+    MAX_OUT_WEIGHT: float = _setting(
+        8.0, "most that the plastic weights leaving a node may sum to; learning scales them down to it", low=0.0
+    )
     TOUCH_FLUSH_SECONDS: float = _setting(30.0, "how long marks of what was recalled are gathered", low=0.0)
 
     # Language model
@@ -98,6 +117,11 @@ class MemoryConfig:
     llm_base_url: str | None = _setting(None, "address of an OpenAI-compatible server; none for the model's own")
     temperature: float = _setting(0.0, "sampling temperature of the language model", low=0.0, high=2.0)
     max_new_tokens: int = _setting(2048, "longest answer of the language model, in tokens", low=1)
+    llm_timeout: float = _setting(60.0, "seconds until a call of the language model is given up", low=0.0)
+    llm_retries: int = _setting(3, "how often a failed call of the language model is tried again", low=0)
+    llm_concurrency: int = _setting(4, "calls of the language model at once", low=1)
+    llm_max_calls: int | None = _setting(None, "calls of the language model a run may make; none: no limit", low=0)
+    llm_max_tokens: int | None = _setting(None, "tokens a run may use, questions and answers together", low=0)
 
     # Embedding
     embedding_name: str = _setting(

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.judgements import CausalJudgement, QuestionJudgement
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["Embedder", "GraphStorePort", "KernelSource", "SupportsNamespaces", "VectorIndex"]
+__all__ = [
+    "CausalJudge",
+    "Embedder",
+    "EntityFinder",
+    "GraphStorePort",
+    "KernelSource",
+    "LanguageModel",
+    "Message",
+    "QuestionJudge",
+    "SupportsNamespaces",
+    "VectorIndex",
+]
+
+Message = Mapping[str, str]
+"""A message to a language model: `role` (system, user or assistant) and `content`."""
 
 
 class VectorIndex(Protocol):
@@ -128,5 +143,42 @@ class Embedder(Protocol):
 class KernelSource(Protocol):
     """Shapes a question into a kernel."""
 
-    def generate(self, query: str) -> Kernel:
-        """Return the kernel for `query`."""
+    def generate(self, query: str, vector: NDArray[np.float32] | None = None) -> Kernel:
+        """Return the kernel for `query`; `vector` is its embedding where the caller has it already."""
+
+
+class LanguageModel(Protocol):
+    """A language model that answers in JSON."""
+
+    @property
+    def name(self) -> str:
+        """What identifies the model."""
+
+    def infer_json(self, messages: Sequence[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an answer that fits the JSON schema, after at most one repair.
+
+        Raises:
+            LLMError: the model cannot be reached or its answer is not of use.
+            BudgetExceededError: the calls or tokens that were allowed are used up.
+        """
+
+
+class QuestionJudge(Protocol):
+    """Tells what kind of question something is."""
+
+    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:
+        """Return kind, strength and reason; `vector` is the query's embedding where the caller has it already."""
+
+
+class CausalJudge(Protocol):
+    """Tells whether one text causes another."""
+
+    def judge(self, first: str, second: str) -> CausalJudgement:
+        """Return whether there is a causal link between two texts, in either direction."""
+
+
+class EntityFinder(Protocol):
+    """Finds what a text names: people, places, organisations, works."""
+
+    def find(self, text: str) -> tuple[str, ...]:
+        """Return names as they are written, each once, in order of appearance."""

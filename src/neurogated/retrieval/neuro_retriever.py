@@ -64,7 +64,7 @@ class NeuroRetriever:
         with _timed(seconds, "embed"):
             vector = self._embedder.embed_queries([query])[0]
         with _timed(seconds, "kernel"):
-            kernel = self._kernels.generate(query)
+            kernel = self._kernels.generate(query, vector)
         with _timed(seconds, "search"):
             nearest = self._store.nearest(vector, max(wanted, self._config.TOP_K_ANCHORS))
             anchors = nearest[: self._config.TOP_K_ANCHORS]

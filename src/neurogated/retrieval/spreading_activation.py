@@ -167,16 +167,17 @@ class SpreadingActivation:
         return Activation(view, primed, spread, tuple(flows), cumulative=self._classic)
 
     def _flow(self, view: GraphView, energy: _Energy, kernel: Kernel) -> _Flow:
-        open_types = [edge_type for edge_type in view.edge_types if kernel[edge_type] > 0]
-        arcs = [
-            view.arcs(energy.rows, edge_type, both_ways=edge_type.both_ways and not self._classic)
-            for edge_type in open_types
-        ]
+        arcs, conductances = [], []
+        for edge_type in view.edge_types:
+            found = view.arcs(energy.rows, edge_type, both_ways=edge_type.both_ways and not self._classic)
+            along = view.edge_source[found.edge] == energy.rows[found.origin]
+            arcs.append(found)
+            conductances.append(found.weight * np.where(along, kernel[edge_type], kernel.backwards(edge_type)))
         if not arcs:
             nothing = np.empty(0, dtype=np.int64)
             return _Flow(nothing, nothing, nothing, np.empty(0))
         origin = np.concatenate([arc.origin for arc in arcs])
-        conductance = np.concatenate([arc.weight * kernel[kind] for arc, kind in zip(arcs, open_types, strict=True)])
+        conductance = np.concatenate(conductances)
         if not self._classic:
             out_strength = np.bincount(origin, weights=conductance, minlength=energy.rows.size)
             conductance /= np.maximum(1.0, out_strength)[origin]

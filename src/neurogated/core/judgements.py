@@ -1,0 +1,55 @@
+"""What analysers say: of a question, and of two texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from neurogated.errors import InputError
+
+__all__ = ["CausalJudgement", "QuestionJudgement", "QuestionKind"]
+
+
+class QuestionKind(Enum):
+    """What a question is after."""
+
+    WHY = "why"
+    """The reason or cause of something: 原因."""
+    CONSEQUENCE = "consequence"
+    """What something led to: 结果."""
+    WHEN = "when"
+    """A time, a date, an order in time."""
+    NEXT = "next"
+    """What comes after something, the following step or event."""
+    LIKE = "like"
+    """What resembles something; comparisons and analogies."""
+    FACT = "fact"
+    """Plain facts: who, what, where, how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionJudgement:
+    """The kind of a question."""
+
+    kind: QuestionKind
+    strength: float
+    """0–1: how clearly the question is of this kind."""
+    reason: str
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.strength <= 1.0:
+            raise InputError(f"the strength of a judgement is {self.strength}, but must lie between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class CausalJudgement:
+    """Whether one of two texts causes the other."""
+
+    is_causal: bool
+    weight: float
+    """0–1: how strong or certain the link is; 0 where there is none."""
+    reason: str
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.weight <= 1.0 or (self.weight > 0) != self.is_causal:
+            raise InputError(f"a causal link of weight {self.weight} and is_causal={self.is_causal} makes no sense")
