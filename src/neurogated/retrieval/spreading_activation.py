@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
 from neurogated.core.trace import PathStep
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import Arcs, GraphView, Rows
 
 __all__ = ["Activation", "SpreadingActivation"]
 
@@ -167,23 +168,23 @@ class SpreadingActivation:
         return Activation(view, primed, spread, tuple(flows), cumulative=self._classic)
 
     def _flow(self, view: GraphView, energy: _Energy, kernel: Kernel) -> _Flow:
-        arcs, conductances = [], []
-        for edge_type in view.edge_types:
-            found = view.arcs(energy.rows, edge_type, both_ways=edge_type.both_ways and not self._classic)
-            along = view.edge_source[found.edge] == energy.rows[found.origin]
-            arcs.append(found)
-            conductances.append(found.weight * np.where(along, kernel[edge_type], kernel.backwards(edge_type)))
-        if not arcs:
+        parts = [
+            _walk(view, energy.rows, edge_type, kernel, both_ways=not self._classic) for edge_type in view.edge_types
+        ]
+        if not parts:
             nothing = np.empty(0, dtype=np.int64)
             return _Flow(nothing, nothing, nothing, np.empty(0))
-        origin = np.concatenate([arc.origin for arc in arcs])
-        conductance = np.concatenate(conductances)
+        origin, target, edge, conductance = (np.concatenate(column) for column in zip(*parts, strict=True))
         if not self._classic:
             out_strength = np.bincount(origin, weights=conductance, minlength=energy.rows.size)
             conductance /= np.maximum(1.0, out_strength)[origin]
-        return _Flow(
-            energy.rows[origin],
-            np.concatenate([arc.target for arc in arcs]),
-            np.concatenate([arc.edge for arc in arcs]),
-            energy.values[origin] * conductance * self._decay,
-        )
+        return _Flow(energy.rows[origin], target, edge, energy.values[origin] * conductance * self._decay)
+
+
+def _walk(view: GraphView, rows: Rows, edge_type: EdgeType, kernel: Kernel, *, both_ways: bool) -> Arcs:
+    """Return the arcs of one type over which energy can flow, their weights multiplied by the kernel's."""
+    arcs = view.arcs(rows, edge_type, both_ways=both_ways and edge_type.both_ways)
+    along = view.edge_source[arcs.edge] == rows[arcs.origin]
+    conductance = arcs.weight * np.where(along, kernel[edge_type], kernel.backwards(edge_type))
+    is_open = conductance > 0
+    return Arcs(arcs.origin[is_open], arcs.target[is_open], arcs.edge[is_open], conductance[is_open])
