@@ -113,7 +113,7 @@ def test_edge_types_read_like_an_enum() -> None:
     assert EdgeType("sequential") is EdgeType.SEQ
     assert EdgeType(EdgeType.SIM) is EdgeType.SIM
     assert EdgeType["CAUSE"] is EdgeType.CAUSE
-    assert [kind.name for kind in EdgeType][:3] == ["SEQ", "SIM", "CAUSE"]
+    assert [kind.name for kind in EdgeType][:4] == ["SEQ", "SIM", "CAUSE", "ASSOC"]
     assert len(EdgeType) == len(list(EdgeType))
     assert repr(EdgeType.SEQ) == "<EdgeType.SEQ: 'sequential'>"
 

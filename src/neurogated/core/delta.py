@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -9,16 +10,18 @@ from neurogated.core.clock import to_utc, utc_now
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.errors import InputError
 
-__all__ = ["AccessMark", "Decay", "GraphDelta", "WeightChange"]
+__all__ = ["AccessMark", "Decay", "GraphDelta", "HistoryEntry", "PendingTask", "WeightChange"]
 
 
 @dataclass(frozen=True, slots=True)
 class WeightChange:
-    """A new weight for an existing edge of a plastic type; it counts as use of the edge at the delta's time."""
+    """A new weight for an existing edge of a plastic type."""
 
     edge: EdgeKey
     weight: float
     """0–1."""
+    last_activated: datetime | None = None
+    """The delta's time when left out: a change of weight counts as use."""
 
     def __post_init__(self) -> None:
         if not self.edge.type.plastic:
@@ -64,6 +67,16 @@ class AccessMark:
 
 
 @dataclass(frozen=True, slots=True)
+class PendingTask:
+    """A judgement that could not be made when its nodes were stored, and is to be made up."""
+
+    kind: str
+    """Which judgement: `cause` or `entities`."""
+    nodes: tuple[str, ...]
+    """The nodes it is about, in order."""
+
+
+@dataclass(frozen=True, slots=True)
 class GraphDelta:
     """A change of the graph. Removals come first, then puts, weights, operators and the touch, in this order."""
 
@@ -77,6 +90,10 @@ class GraphDelta:
     weights: tuple[WeightChange, ...] = ()
     operators: tuple[Decay, ...] = ()
     """In a delta of their own, so that the order of operator and single changes is never in doubt."""
+    queued: tuple[PendingTask, ...] = ()
+    """Judgements to be made up later; one that waits already is passed over."""
+    settled: tuple[PendingTask, ...] = ()
+    """Judgements that need no longer be made up; one that does not wait is passed over."""
     touch: AccessMark = AccessMark()
     """Nodes and edges used at time `at`; ids that are gone meanwhile are passed over."""
     reason: str = ""
@@ -89,7 +106,33 @@ class GraphDelta:
             raise InputError("a delta holds either operators or changes of single nodes and edges; make it two deltas")
 
     def _single_changes(self) -> bool:
-        return any((self.removed_edges, self.removed_nodes, self.nodes, self.edges, self.weights, self.touch))
+        return any((self.changes, self.queued, self.settled, self.touch))
+
+    @property
+    def changes(self) -> dict[str, int]:
+        """How many nodes and edges are changed in which way; what is not changed is left out."""
+        counts = {
+            "nodes removed": len(self.removed_nodes),
+            "edges removed": len(self.removed_edges),
+            "nodes put": len(self.nodes),
+            "edges put": len(self.edges),
+            "weights changed": len(self.weights),
+        }
+        return {what: count for what, count in counts.items() if count}
 
     def __bool__(self) -> bool:
         return bool(self.operators) or self._single_changes()
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One line of a memory's history: a delta that changed the graph."""
+
+    sequence: int
+    """Number of the delta; `undo(to=…)` takes it."""
+    at: datetime
+    reason: str
+    changes: Mapping[str, int]
+    """What changed, and how many of it."""
+    operators: tuple[Decay, ...] = ()
+    """Rules that changed many edges at once."""

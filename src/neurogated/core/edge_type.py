@@ -65,6 +65,7 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
     SEQ: ClassVar[EdgeType]
     SIM: ClassVar[EdgeType]
     CAUSE: ClassVar[EdgeType]
+    ASSOC: ClassVar[EdgeType]
 
     @classmethod
     def register(cls, name: str, value: str, *, plastic: bool, both_ways: bool) -> EdgeType:
@@ -98,3 +99,4 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
 EdgeType.register("SEQ", "sequential", plastic=True, both_ways=True)
 EdgeType.register("SIM", "similarity", plastic=False, both_ways=True)
 EdgeType.register("CAUSE", "causal", plastic=True, both_ways=False)
+EdgeType.register("ASSOC", "associative", plastic=True, both_ways=True)

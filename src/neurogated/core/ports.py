@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.delta import GraphDelta
+from neurogated.core.delta import GraphDelta, HistoryEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import CausalJudgement, QuestionJudgement
 from neurogated.core.kernel import Kernel
@@ -63,6 +63,15 @@ class GraphStorePort(Protocol):
 
     def bind_embedder(self, name: str, dimension: int | None) -> None:
         """Record the embedder, or raise EmbedderMismatchError if the recorded one is another."""
+
+    def pending(self) -> list[PendingTask]:
+        """Return the judgements that wait to be made up, oldest first."""
+
+    def history(self) -> list[HistoryEntry]:
+        """Return every delta that changed the graph, oldest first; marks of use are left out."""
+
+    def as_of(self, sequence: int) -> GraphStorePort:
+        """Return the graph after the delta number `sequence`, to be read only; raises InputError."""
 
     def view(self) -> GraphView:
         """Return a snapshot of the graph."""

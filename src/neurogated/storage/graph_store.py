@@ -6,18 +6,19 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, from_micros, utc_now
-from neurogated.core.delta import GraphDelta
+from neurogated.core.delta import GraphDelta, HistoryEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
+from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import AmbiguousEdgeError, EmbedderMismatchError, InputError, MemoryClosedError, UnknownIdError
+from neurogated.storage.base_store import BaseStore
 from neurogated.storage.embedding_store import EmbeddingStore
 from neurogated.storage.planning import Plan, make_plan
 from neurogated.storage.topology import Topology
@@ -45,7 +46,7 @@ class EdgeRecord:
     valid_to: datetime | None
 
 
-class GraphStore:
+class GraphStore(BaseStore):
     """One graph, in memory; safe to share between threads.
 
     A durable store derives from it and replaces the methods under "What a durable store replaces".
@@ -58,14 +59,16 @@ class GraphStore:
         overlay_edges: int = MemoryConfig().OVERLAY_EDGES,
         clock: Clock = utc_now,
     ) -> None:
+        super().__init__(clock)
         self._lock = threading.RLock()
         self._overlay_edges = overlay_edges
         self._family: dict[str, Any] = {namespace: self}
         self._topology = Topology(overlay_edges)
         self._vectors = EmbeddingStore()
-        self._clock = clock
         self._closed = False
         self._embedder: tuple[str, int] | None = None
+        self._pending: dict[PendingTask, None] = {}
+        self._applied: list[GraphDelta] = []
         self._node_payloads: dict[int, NodeRecord] = {}
         self._edge_payloads: dict[int, EdgeRecord] = {}
 
@@ -91,6 +94,7 @@ class GraphStore:
             self._closed = True
             self._topology.commit(plan, sequence)
             self._commit_vectors(plan)
+            self._pending = self._pending_after(delta)
             self._closed = False
             return sequence
 
@@ -175,6 +179,33 @@ class GraphStore:
                 self._record_embedder(name, dimension)
                 self._embedder = (name, dimension)
 
+    def pending(self) -> list[PendingTask]:
+        """Return the judgements that wait to be made up, oldest first."""
+        with self._lock:
+            self._require_open()
+            return list(self._pending)
+
+    def history(self) -> list[HistoryEntry]:
+        """Return every delta that changed the graph, oldest first; marks of use are left out."""
+        return [
+            HistoryEntry(number, delta.at, delta.reason, delta.changes, delta.operators)
+            for number, delta in enumerate(self._applied, start=1)
+            if delta.changes or delta.operators
+        ]
+
+    def as_of(self, sequence: int) -> GraphStore:
+        """Return the graph as it was after the delta number `sequence`, to be read only; 0 is the empty graph.
+
+        Raises:
+            InputError: there is no such delta yet.
+        """
+        with self._lock:
+            self._require_past(sequence)
+            past = GraphStore(overlay_edges=self._overlay_edges, clock=self._clock)
+            for delta in self._applied[:sequence]:
+                past.apply(delta)
+            return past
+
     def in_namespace(self, namespace: str) -> Self:
         """Return another graph of the same store, made if there is none; the graphs never see each other."""
         with self._lock:
@@ -194,53 +225,6 @@ class GraphStore:
         """Release what the store and its namespaces hold; using them afterwards raises MemoryClosedError."""
         for store in self._family.values():
             store._closed = True
-
-    # Conveniences over the primitives
-
-    def add_node(self, node: MemoryNode) -> None:
-        """Add a node, or put it in the place of the node with its id."""
-        self.apply(GraphDelta(nodes=(node,), reason="add_node", at=self._clock()))
-
-    @overload
-    def add_edge(self, source: MemoryEdge) -> None: ...
-    @overload
-    def add_edge(self, source: str, target: str, type: EdgeType, weight: float = 1.0) -> None: ...
-
-    def add_edge(
-        self,
-        source: MemoryEdge | str,
-        target: str | None = None,
-        type: EdgeType | None = None,  # noqa: A002 - the specification's name
-        weight: float = 1.0,
-    ) -> None:
-        """Add an edge, or put it in the place of the edge with its ends and type.
-
-        Raises:
-            InputError: an end does not exist, the weight is not between 0 and 1, or `target` or `type` is missing.
-        """
-        now = self._clock()
-        if not isinstance(source, MemoryEdge):
-            if target is None or type is None:
-                raise InputError("add_edge needs a MemoryEdge, or source, target and type")
-            source = MemoryEdge(source, target, type, weight, created_at=now)
-        self.apply(GraphDelta(edges=(source,), reason="add_edge", at=now))
-
-    def remove_node(self, node_id: str) -> None:
-        """Remove a node and its edges; raises UnknownIdError."""
-        self.apply(GraphDelta(removed_nodes=(node_id,), reason="remove_node", at=self._clock()))
-
-    def remove_edge(self, edge: MemoryEdge | EdgeKey) -> None:
-        """Remove one edge; raises UnknownIdError."""
-        key = edge.key if isinstance(edge, MemoryEdge) else EdgeKey(*edge)
-        self.apply(GraphDelta(removed_edges=(key,), reason="remove_edge", at=self._clock()))
-
-    def has_node(self, node_id: str) -> bool:
-        """Return whether the node exists."""
-        return self.view().find(node_id) is not None
-
-    def get_node(self, node_id: str) -> MemoryNode:
-        """Return a node; raises UnknownIdError."""
-        return self.get_nodes([node_id])[0]
 
     def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
         """Return the edge from one node to another.
@@ -272,13 +256,6 @@ class GraphStore:
             edges = self._edges(view, np.sort(np.concatenate([np.empty(0, np.int64), *rows])))
         return iter([(edge.target_id, edge) for edge in edges])
 
-    def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
-        """Return the `k` nodes most similar to `query` by exact cosine, best first, ties in order of id."""
-        with self._lock:
-            found = self.nearest(query, k)
-            nodes = self.get_nodes([node_id for node_id, _ in found])
-        return [(node, score) for node, (_, score) in zip(nodes, found, strict=True)]
-
     def all_nodes(self) -> Iterator[MemoryNode]:
         """Yield every node in the order they were added."""
         view = self.view()
@@ -290,15 +267,6 @@ class GraphStore:
             view = self.view()
             return iter(self._edges(view, view.live_edges()))
 
-    def __len__(self) -> int:
-        return self.view().live_nodes().size
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     # What a durable store replaces
 
     def _open_namespace(self, namespace: str) -> Self:
@@ -307,6 +275,7 @@ class GraphStore:
 
     def _persist(self, plan: Plan) -> int:
         """Keep what the columns do not hold and return the delta's number; the change is made once this returns."""
+        self._applied.append(plan.delta)
         for row in plan.removed_nodes.tolist():
             self._node_payloads.pop(row, None)
         for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
@@ -333,6 +302,15 @@ class GraphStore:
     def _require_open(self) -> None:
         if self._closed:
             raise MemoryClosedError("the memory is closed; open it again to use it")
+
+    def _require_past(self, sequence: int) -> None:
+        self._require_open()
+        if not 0 <= sequence <= self._topology.sequence:
+            raise InputError(f"there is no delta {sequence}; the last one is {self._topology.sequence}, see history()")
+
+    def _pending_after(self, delta: GraphDelta) -> dict[PendingTask, None]:
+        waiting = {**self._pending, **dict.fromkeys(delta.queued)}
+        return {task: None for task in waiting if task not in delta.settled}
 
     def _check_vectors(self, delta: GraphDelta) -> None:
         lengths: dict[int, str] = {}

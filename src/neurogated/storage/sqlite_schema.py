@@ -50,7 +50,16 @@ CREATE TABLE deltas (                    -- the journal: one row a write
     namespace INTEGER NOT NULL REFERENCES namespaces,
     at INTEGER NOT NULL,
     reason TEXT NOT NULL,
+    changes TEXT NOT NULL,               -- JSON, how many of what; for history
     operators TEXT                       -- JSON; evaluated anew when the memory is opened
+);
+
+CREATE TABLE pending (                   -- judgements to be made up; not journaled
+    task INTEGER PRIMARY KEY,
+    namespace INTEGER NOT NULL REFERENCES namespaces,
+    kind TEXT NOT NULL,
+    nodes TEXT NOT NULL,                 -- JSON list of ids
+    UNIQUE (namespace, kind, nodes)
 );
 
 CREATE TABLE nodes (

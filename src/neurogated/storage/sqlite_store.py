@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, from_micros, to_micros, utc_now
-from neurogated.core.delta import Decay
+from neurogated.core.delta import GraphDelta, HistoryEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
 from neurogated.core.view import Rows
+from neurogated.errors import InputError
 from neurogated.storage.columns import Column
 from neurogated.storage.graph_store import EdgeRecord, GraphStore, NodeRecord
 from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_file import SqliteFile
-from neurogated.storage.sqlite_loading import load_graph
-from neurogated.storage.topology import micros_or_none
+from neurogated.storage.sqlite_loading import HOLDS, NOW, GraphLoader, operators_from_json, operators_to_json
+from neurogated.storage.topology import micros_or_none, weight_times
 
 __all__ = ["SqliteStore"]
 
@@ -40,9 +41,12 @@ class SqliteStore(GraphStore):
         *,
         overlay_edges: int = MemoryConfig().OVERLAY_EDGES,
         clock: Clock = utc_now,
+        as_of: int = NOW,
     ) -> None:
         super().__init__(namespace=namespace, overlay_edges=overlay_edges, clock=clock)
         self._file = file
+        self._name = namespace
+        self._as_of = as_of
         self._node_keys = Column(np.int64)
         self._edge_keys = Column(np.int64)
         with file.transaction() as connection:
@@ -54,7 +58,9 @@ class SqliteStore(GraphStore):
             settings = dict(connection.execute("SELECT name, value FROM settings"))
             if settings:
                 self._embedder = (settings["embedder"], int(settings["dimension"]))
-            node_keys, edge_keys = load_graph(connection, self._namespace, types, self._topology, self._vectors)
+            loader = GraphLoader(connection, self._namespace, types, as_of)
+            node_keys, edge_keys = loader.load(self._topology, self._vectors)
+            self._pending = dict.fromkeys(_read_pending(connection, self._namespace))
         self._node_keys.extend(node_keys)
         self._edge_keys.extend(edge_keys)
 
@@ -89,6 +95,41 @@ class SqliteStore(GraphStore):
             rows = self._file.connection.execute("SELECT name FROM namespaces ORDER BY namespace").fetchall()
         return [name for (name,) in rows]
 
+    def history(self) -> list[HistoryEntry]:
+        """Return every delta that changed the graph, oldest first; marks of use are left out."""
+        with self._file.lock, self._file.translated():
+            rows = self._file.connection.execute(
+                "SELECT sequence, at, reason, changes, operators FROM deltas "
+                "WHERE namespace = ? AND (changes <> '{}' OR operators IS NOT NULL) ORDER BY sequence",
+                (self._namespace,),
+            ).fetchall()
+        return [
+            HistoryEntry(number, from_micros(at), reason, json.loads(changes), operators_from_json(operators or "[]"))
+            for number, at, reason, changes, operators in rows
+        ]
+
+    def as_of(self, sequence: int) -> SqliteStore:
+        """Return the graph as it was after the delta number `sequence`, to be read only; 0 is the empty graph.
+
+        Raises:
+            InputError: there is no such delta yet.
+        """
+        with self._lock:
+            self._require_past(sequence)
+            return SqliteStore(
+                self._file, self._name, overlay_edges=self._overlay_edges, clock=self._clock, as_of=sequence
+            )
+
+    def apply(self, delta: GraphDelta) -> int:
+        """Make the change whole or not at all; see GraphStore.
+
+        Raises:
+            InputError: the store shows the past, which cannot be changed.
+        """
+        if self._as_of != NOW:
+            raise InputError(f"this is the graph as of delta {self._as_of}, which cannot be changed; use undo")
+        return super().apply(delta)
+
     def close(self) -> None:
         """Close the file with all its namespaces; every acknowledged write is in it."""
         if not self.closed:
@@ -116,14 +157,15 @@ class SqliteStore(GraphStore):
             self._write_nodes(connection, plan, node_keys[plan.node_rows], sequence)
             self._write_edges(connection, plan, new_edges, node_keys, sequence)
             self._write_uses(connection, plan, node_keys, sequence)
+            self._write_pending(connection, plan.delta)
         self._node_keys.extend(new_nodes)
         self._edge_keys.extend(new_edges)
         return sequence
 
     def _node_records(self, rows: Rows) -> list[NodeRecord]:
         found = self._select(
-            "SELECT node, content, metadata, created_at, valid_from, valid_to FROM node_versions "
-            "WHERE until IS NULL AND node IN (SELECT value FROM json_each(?))",
+            "SELECT v.node, v.content, v.metadata, v.created_at, v.valid_from, v.valid_to FROM node_versions v "
+            f"WHERE {HOLDS.format('v')} AND v.node IN (SELECT value FROM json_each(:keys))",
             self._node_keys.values[rows],
         )
         return [
@@ -133,7 +175,8 @@ class SqliteStore(GraphStore):
 
     def _edge_records(self, rows: Rows) -> list[EdgeRecord]:
         found = self._select(
-            "SELECT edge, created_at, valid_from, valid_to FROM edges WHERE edge IN (SELECT value FROM json_each(?))",
+            "SELECT edge, created_at, valid_from, valid_to FROM edges "
+            "WHERE edge IN (SELECT value FROM json_each(:keys))",
             self._edge_keys.values[rows],
         )
         return [EdgeRecord(from_micros(created), *map(_moment, validity)) for created, *validity in found]
@@ -143,7 +186,8 @@ class SqliteStore(GraphStore):
     def _select(self, statement: str, keys: NDArray[Any]) -> list[tuple[Any, ...]]:
         """Return the row of each key, without the key, in the order of `keys`."""
         with self._file.lock, self._file.translated():
-            rows = self._file.connection.execute(statement, (json.dumps(keys.tolist()),)).fetchall()
+            values = {"keys": json.dumps(keys.tolist()), "now": self._as_of}
+            rows = self._file.connection.execute(statement, values).fetchall()
         by_key = {key: rest for key, *rest in rows}
         return [by_key[key] for key in keys.tolist()]
 
@@ -151,10 +195,10 @@ class SqliteStore(GraphStore):
 
     def _journal(self, connection: sqlite3.Connection, plan: Plan) -> int:
         delta = plan.delta
-        operators = json.dumps([_operator_to_json(op) for op in delta.operators]) if delta.operators else None
+        operators = operators_to_json(delta.operators) if delta.operators else None
         cursor = connection.execute(
-            "INSERT INTO deltas (namespace, at, reason, operators) VALUES (?, ?, ?, ?)",
-            (self._namespace, to_micros(delta.at), delta.reason, operators),
+            "INSERT INTO deltas (namespace, at, reason, changes, operators) VALUES (?, ?, ?, ?, ?)",
+            (self._namespace, to_micros(delta.at), delta.reason, json.dumps(delta.changes), operators),
         )
         return int(cursor.lastrowid or 0)
 
@@ -243,14 +287,27 @@ class SqliteStore(GraphStore):
         touched = self._topology.view().weight.take(plan.touched_edges)
         rows = np.concatenate((plan.weight_rows, plan.touched_edges))
         weights = [change.weight for change in plan.delta.weights] + touched.tolist()
+        times = weight_times(plan.delta) + [at] * touched.size
         connection.executemany(
             "INSERT INTO strengths VALUES (?, ?, ?, ?)",
-            ((key, sequence, w, at) for key, w in zip(self._edge_keys.values[rows].tolist(), weights, strict=True)),
+            zip(self._edge_keys.values[rows].tolist(), [sequence] * rows.size, weights, times, strict=True),
         )
         connection.executemany(
             "UPDATE accesses SET last_accessed = ? WHERE node = ?",
             ((at, key) for key in node_keys[plan.touched_nodes].tolist()),
         )
+
+    def _write_pending(self, connection: sqlite3.Connection, delta: GraphDelta) -> None:
+        for statement, tasks in (
+            ("INSERT OR IGNORE INTO pending (namespace, kind, nodes) VALUES (?, ?, ?)", delta.queued),
+            ("DELETE FROM pending WHERE namespace = ? AND kind = ? AND nodes = ?", delta.settled),
+        ):
+            connection.executemany(statement, ((self._namespace, task.kind, json.dumps(task.nodes)) for task in tasks))
+
+
+def _read_pending(connection: sqlite3.Connection, namespace: int) -> list[PendingTask]:
+    rows = connection.execute("SELECT kind, nodes FROM pending WHERE namespace = ? ORDER BY task", (namespace,))
+    return [PendingTask(kind, tuple(json.loads(nodes))) for kind, nodes in rows]
 
 
 def _register_types(connection: sqlite3.Connection) -> dict[int, EdgeType]:
@@ -276,14 +333,14 @@ def _type_codes(connection: sqlite3.Connection, types: Sequence[EdgeType]) -> li
 
 
 def _next_keys(connection: sqlite3.Connection, table: str, column: str, count: int) -> NDArray[np.int64]:
-    (last,) = connection.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()  # noqa: S608 - own names
+    (last,) = connection.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()
     return np.arange(last + 1, last + 1 + count, dtype=np.int64)
 
 
 def _end(connection: sqlite3.Connection, table: str, column: str, keys: Iterable[int], sequence: int) -> None:
     """Let the current versions of `keys` end with the delta `sequence`."""
     connection.executemany(
-        f"UPDATE {table} SET until = ? WHERE {column} = ? AND until IS NULL",  # noqa: S608 - own names
+        f"UPDATE {table} SET until = ? WHERE {column} = ? AND until IS NULL",
         ((sequence, key) for key in keys),
     )
 
@@ -297,15 +354,6 @@ def _node_values(node: MemoryNode) -> tuple[object, ...]:
         micros_or_none(node.valid_from),
         micros_or_none(node.valid_to),
     )
-
-
-def _operator_to_json(operator: Decay) -> dict[str, Any]:
-    return {
-        "kind": "decay",
-        "factor": operator.factor,
-        "idle_before": to_micros(operator.idle_before),
-        "floor": operator.floor,
-    }
 
 
 def _moment(micros: int | None) -> Any:  # noqa: ANN401

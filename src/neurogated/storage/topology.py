@@ -10,14 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from neurogated.core.clock import to_micros
-from neurogated.core.delta import Decay
+from neurogated.core.delta import Decay, GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import Adjacency, GraphView, Layer, Rows
 from neurogated.storage.columns import Column, PatchedColumn
 from neurogated.storage.planning import Plan
 
-__all__ = ["Topology", "micros_or_none"]
+__all__ = ["Topology", "micros_or_none", "weight_times"]
+
+
+def weight_times(delta: GraphDelta) -> list[int]:
+    """Return when each edge of `delta.weights` counts as last activated, in microseconds."""
+    return [to_micros(change.last_activated or delta.at) for change in delta.weights]
 
 
 def micros_or_none(moment: datetime | None) -> int | None:
@@ -85,7 +90,7 @@ class Topology:
         self.put_nodes(delta.nodes, plan.node_rows)
         self.put_edges(delta.edges, plan.edge_ends)
         self._weight.set(plan.weight_rows, [change.weight for change in delta.weights])
-        self._last_activated.set(plan.weight_rows, at)
+        self._last_activated.set(plan.weight_rows, weight_times(delta))
         for operator in delta.operators:
             self.decay(operator)
         self._last_accessed.set(plan.touched_nodes, at)
