@@ -3,11 +3,15 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig
 from neurogated.testing import ManualClock
+
+if TYPE_CHECKING:
+    from neurogated import NeuroGraphMemory
 
 # Set before any test imports a model library, which reads it on import.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -20,7 +24,7 @@ SHARED = ROOT.parent / "shared"
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the settings of whoever runs the tests out of them."""
     for name in os.environ:
-        if name.startswith("NEUROGATED_") or name == "OPENAI_API_KEY":
+        if name.startswith(("NEUROGATED_", "OPENAI_", "ANTHROPIC_")):
             monkeypatch.delenv(name)
 
 
@@ -36,6 +40,8 @@ def config(tmp_path: Path) -> MemoryConfig:
 
 
 @pytest.fixture
-def memory(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
+def memory(config: MemoryConfig) -> Iterator["NeuroGraphMemory"]:
+    from neurogated import NeuroGraphMemory
+
     with NeuroGraphMemory(config) as opened:
         yield opened

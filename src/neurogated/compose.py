@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, utc_now
-from neurogated.core.ports import Embedder, GraphStorePort, KernelSource
+from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
-from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.ingestion.causality import OfflineCausalJudge
+from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder
+from neurogated.llm.base import BaseLLM
+from neurogated.llm.factory import get_llm, llm_is_configured
+from neurogated.llm.structured import StructuredLLM
+from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
+from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 from neurogated.storage.registry import open_store
 
-__all__ = ["Parts", "build", "load_config"]
+__all__ = ["OFFLINE_NOTICE", "Parts", "build", "load_config", "offline_kernel_generator"]
 
-_CACHE_FILE = "embedding_cache.db"
+OFFLINE_NOTICE = "no language model is configured: kernels, causes and names are judged offline"
+
+_EMBEDDING_CACHE = "embedding_cache.db"
+_LLM_CACHE = "llm_cache.db"
+_OPENAI_KEY = "OPENAI_API_KEY"
+_ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +47,64 @@ class Parts:
     store: GraphStorePort
     embedder: Embedder
     kernel_source: KernelSource
+    causal_judge: CausalJudge = field(default_factory=OfflineCausalJudge)
+    entity_finder: EntityFinder = field(default_factory=OfflineEntityFinder)
+    language_model: LanguageModel | None = None
+    """Answers questions from what was recalled; None where there is none, and everything is judged offline."""
     clock: Clock = utc_now
 
 
 def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
     """Build the parts that `config` names.
 
+    With a key or a server's address in the settings, questions, causes and names are judged by the language model;
+    otherwise by the offline analysers.
+
     Raises:
         StorageError: the memory cannot be opened; see its subclasses.
         EmbedderMismatchError: the memory was built with another embedder.
         ConfigError: a chosen part lacks a setting.
     """
-    embedder = build_embedder(config, api_key=os.environ.get("OPENAI_API_KEY"))
+    embedder = build_embedder(config, api_key=os.environ.get(_OPENAI_KEY))
     store = open_store(config, clock)
     try:
         store.bind_embedder(embedder.name, None)
         if config.storage != "memory":
-            embedder = CachedEmbedder(embedder, Path(config.save_dir) / _CACHE_FILE)
+            embedder = CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE)
+        offline = OfflineQuestionJudge(embedder)
+        llm = _language_model(config)
+        if llm is None:
+            _log.info("%s", OFFLINE_NOTICE)
+            return Parts(store, embedder, KernelGenerator(offline, config), clock=clock)
+        model, prompts = StructuredLLM(llm), PromptTemplateManager()
+        return Parts(
+            store,
+            embedder,
+            KernelGenerator(LLMQuestionJudge(model, prompts, config), config, fallback=offline),
+            LLMCausalJudge(model, prompts, config),
+            LLMEntityFinder(model, prompts),
+            model,
+            clock,
+        )
     except BaseException:
         store.close()
         raise
-    return Parts(store, embedder, UniformKernelSource(), clock)
+
+
+@functools.cache
+def offline_kernel_generator() -> KernelGenerator:
+    """Return the generator that needs no language model, over the embedder that the environment names."""
+    config = load_config()
+    return KernelGenerator(OfflineQuestionJudge(build_embedder(config, api_key=os.environ.get(_OPENAI_KEY))), config)
+
+
+def _language_model(config: MemoryConfig) -> BaseLLM | None:
+    """Return the configured language model, None where there is neither key nor address."""
+    openai_key, anthropic_key = (os.environ.get(name) or None for name in (_OPENAI_KEY, _ANTHROPIC_KEY))
+    if not llm_is_configured(config, api_key=openai_key, anthropic_api_key=anthropic_key):
+        return None
+    cache = None if config.storage == "memory" else Path(config.save_dir) / _LLM_CACHE
+    return get_llm(config, api_key=openai_key, anthropic_api_key=anthropic_key, cache_path=cache)
 
 
 def load_config(

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sized
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from datetime import datetime, timedelta
 from typing import Any, Self, TypeVar
+from uuid import UUID
 
 from tqdm import tqdm
 
 from neurogated import compose
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.delta import AccessMark, GraphDelta
+from neurogated.core.delta import AccessMark, GraphDelta, HistoryEntry
 from neurogated.core.ports import SupportsNamespaces
 from neurogated.core.trace import Recall
 from neurogated.errors import ConfigError, InputError, StorageError
+from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.document import Document
+from neurogated.ingestion.encoder import render
 from neurogated.ingestion.ingestion_engine import IngestionEngine
+from neurogated.plasticity.plasticity_engine import PlasticityEngine
+from neurogated.plasticity.undo import delta_back_to
+from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
@@ -38,6 +45,7 @@ class NeuroGraphMemory:
         config: the settings.
         store: the graph.
         retriever: the recall of this memory, without the counting of use.
+        plasticity: how use changes the graph.
     """
 
     def __init__(self, config: MemoryConfig | None = None, *, parts: Parts | None = None) -> None:
@@ -59,7 +67,10 @@ class NeuroGraphMemory:
         self.retriever = NeuroRetriever(
             self.store, self.config, embedder=self._parts.embedder, kernel_source=self._parts.kernel_source
         )
-        self._ingestion = IngestionEngine(self.store, self._parts.embedder, self.config, self._parts.clock)
+        self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
+        analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, self.config.llm_concurrency)
+        self._ingestion = IngestionEngine(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
+        self._frozen = False
         self._marks = AccessMark()
         self._marks_since = self._parts.clock()
         self._marks_lock = threading.Lock()
@@ -120,6 +131,135 @@ class NeuroGraphMemory:
         self._mark(recall.mark)
         return recall
 
+    def retrieve_batch(self, queries: Sequence[str], *, top_n: int | None = None) -> list[list[str]]:
+        """Return the contents that each query brings up; the queries are embedded together. See `recall`."""
+        recalls = self.retriever.recall_batch(queries, top_n=top_n)
+        for recall in recalls:
+            self._mark(recall.mark)
+        return [[memory.content for memory in recall] for recall in recalls]
+
+    async def aretrieve(self, query: str, *, top_n: int | None = None) -> list[str]:
+        """Return what `retrieve` returns, without holding up the event loop."""
+        return await asyncio.to_thread(self.retrieve, query, top_n=top_n)
+
+    async def arecall(self, query: str, *, top_n: int | None = None) -> Recall:
+        """Return what `recall` returns, without holding up the event loop."""
+        return await asyncio.to_thread(self.recall, query, top_n=top_n)
+
+    def answer(self, recall: Recall) -> str | None:
+        """Return the language model's short answer to the recall's question from its first `QA_PASSAGES` memories.
+
+        None where no language model is configured.
+
+        Raises:
+            LLMError: the model failed.
+        """
+        if self._parts.language_model is None:
+            return None
+        prompts = PromptTemplateManager()
+        memories = recall.memories[: self.config.QA_PASSAGES]
+        texts = "\n\n".join(render(memory.content, memory.metadata) for memory in memories)
+        messages = prompts.render("qa", question=recall.query, passages=texts)
+        return str(self._parts.language_model.infer_json(messages, prompts.schema("qa"))["answer"])
+
+    def feedback(self, relevant_node_ids: Iterable[str | UUID]) -> int:
+        """Say which memories were of use: the edges among them grow stronger (LTP).
+
+        Pairs that no plastic edge connects get an ASSOC edge. A frozen memory learns nothing.
+
+        Returns:
+            How many edges were strengthened or made.
+
+        Raises:
+            UnknownIdError: an id is not in the memory; nothing was changed.
+        """
+        ids = [str(node_id) for node_id in relevant_node_ids]
+        if self._frozen:
+            return 0
+        reason = f"feedback on {len(ids)} memories"
+        return self.plasticity.reinforce_path(ids, associate=True, reason=reason)
+
+    def maintenance(self, now: datetime | None = None) -> int:
+        """Let what lies idle fade (LTD); SIM edges never do. A frozen memory forgets nothing.
+
+        Args:
+            now: the time that counts as present; the clock's when left out.
+
+        Returns:
+            How many edges faded away altogether.
+        """
+        if self._frozen:
+            return 0
+        self.flush()
+        before = self.store.view().live_edges().size
+        self.plasticity.decay_unused(now)
+        return before - self.store.view().live_edges().size
+
+    def history(self) -> list[HistoryEntry]:
+        """Return what changed, when and why, oldest first; marks of use are left out."""
+        return self.store.history()
+
+    def undo(self, to: int | None = None) -> HistoryEntry | None:
+        """Take back every change after the delta number `to`; weights come back to the last bit.
+
+        Taking back is a change too: it stands in the history and can be taken back.
+
+        Args:
+            to: a `sequence` of `history`, or 0 for the empty memory; the last change alone when left out.
+
+        Returns:
+            What was changed to take it back, None if there was nothing to change.
+
+        Raises:
+            InputError: there is no such delta.
+        """
+        if to is None:
+            history = self.history()
+            if not history:
+                return None
+            to = history[-1].sequence - 1
+        past = self.store.as_of(to)
+        delta = delta_back_to(past, self.store, reason=f"undo to {to}", at=self._parts.clock())
+        if not delta:
+            return None
+        self.store.apply(delta)
+        return self.history()[-1]
+
+    def freeze(self) -> None:
+        """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`."""
+        self.flush()
+        self._frozen = True
+
+    def unfreeze(self) -> None:
+        """Learn again."""
+        self._frozen = False
+
+    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
+        """Make up the judgements that a failing language model left out.
+
+        Returns:
+            How many were made, and how many still wait.
+        """
+        waiting = len(self.store.pending())
+        made = sum(show_progress(self._ingestion.resume(), "making up", "batch", progress=progress))
+        return made, waiting - made
+
+    def stats(self) -> dict[str, Any]:
+        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
+        view = self.store.view()
+        codes = view.edge_type[view.live_edges()]
+        edges = {kind.name: int((codes == code).sum()) for code, kind in enumerate(view.edge_types)}
+        return {
+            "namespace": self.config.namespace,
+            "nodes": int(view.live_nodes().size),
+            "edges": edges,
+            "deltas": view.sequence,
+            "pending": len(self.store.pending()),
+            "frozen": self._frozen,
+            "embedder": self._parts.embedder.name,
+            "language model": self._parts.language_model.name if self._parts.language_model else None,
+        }
+
     def in_namespace(self, namespace: str) -> NeuroGraphMemory:
         """Return another graph of the same memory, made if there is none; neither ever sees the other.
 
@@ -151,6 +291,8 @@ class NeuroGraphMemory:
         if self._owns_parts and not self.store.closed:
             self.store.close()
             self._parts.embedder.close()
+            if self._parts.language_model is not None:
+                self._parts.language_model.close()
 
     def __enter__(self) -> Self:
         return self
@@ -159,6 +301,8 @@ class NeuroGraphMemory:
         self.close()
 
     def _mark(self, mark: AccessMark) -> None:
+        if self._frozen:
+            return
         with self._marks_lock:
             self._marks |= mark
             due = self._parts.clock() - self._marks_since >= timedelta(seconds=self.config.TOUCH_FLUSH_SECONDS)

@@ -164,7 +164,7 @@ def test_a_file_that_is_no_database_is_moved_aside_with_a_warning(
     assert counting.documents == Counter(TEXTS)
     assert path.with_suffix(".damaged").read_bytes() == rubbish
     (record,) = caplog.records
-    assert record.name == "neurogated.embedding.cache"
+    assert record.name == "neurogated.core.cache_file"
     assert str(path) in record.getMessage()
     assert str(path.with_suffix(".damaged")) in record.getMessage()
 
@@ -201,7 +201,7 @@ def test_a_folder_that_cannot_be_made_is_a_storage_error_that_names_the_file(
     (tmp_path / "in_the_way").write_text("a file")
     path = tmp_path / "in_the_way" / "cache.db"
 
-    with pytest.raises(StorageError, match="cannot write the embedding cache") as caught:
+    with pytest.raises(StorageError, match="cannot write the cache") as caught:
         CachedEmbedder(counting, path)
 
     assert str(path) in str(caught.value)
@@ -210,7 +210,7 @@ def test_a_folder_that_cannot_be_made_is_a_storage_error_that_names_the_file(
 def test_a_folder_in_the_place_of_the_file_is_a_storage_error(counting: CountingEmbedder, path: Path) -> None:
     path.mkdir(parents=True)
 
-    with pytest.raises(StorageError, match="cannot write the embedding cache"):
+    with pytest.raises(StorageError, match="cannot write the cache"):
         CachedEmbedder(counting, path)
 
 

@@ -169,7 +169,7 @@ def test_each_conversation_is_a_collection(tmp_path: Path) -> None:
     ]
     (tmp_path / "d.json").write_text(json.dumps(entries), encoding="utf-8")
     dataset = load_dataset("d", tmp_path, "locomo")
-    assert [part.name for part in dataset.collections] == ["c1", "c2"]
+    assert [part.namespace for part in dataset.collections] == ["c1", "c2"]
 
 
 def test_session_of_blank_turns_only_is_left_out(tmp_path: Path) -> None:

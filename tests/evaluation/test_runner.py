@@ -128,16 +128,16 @@ def test_recall_of_the_sample_is_what_the_scoring_program_computes(sample: Datas
 
 def test_second_run_indexes_nothing_and_ranks_the_same(sample: Dataset, config: MemoryConfig) -> None:
     first = run(sample, config)
-    graph = _graph(config, "sample", "sample")
+    graph = _graph(config, "sample", "default")
     second = run(sample, config)
-    assert _graph(config, "sample", "sample") == graph
+    assert _graph(config, "sample", "default") == graph
     assert (second.nodes, second.edges) == (first.nodes, first.edges) == (len(graph[0]), graph[1])
     assert _rankings(second) == _rankings(first)
 
 
 def test_force_index_from_scratch_forgets_what_else_was_stored(sample: Dataset, config: MemoryConfig) -> None:
     clean = run(sample, config)
-    with _memory_of(config, "sample", "sample") as memory:
+    with _memory_of(config, "sample", "default") as memory:
         memory.add_document("A stray note that is in no data set.")
     assert run(sample, config).nodes == clean.nodes + 1
     rebuilt = run(sample, config.replace(force_index_from_scratch=True))

@@ -21,8 +21,10 @@ from neurogated import (
     Passage,
     WeightChange,
 )
+from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import InputError
+from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.ingestion_engine import IngestionEngine
 from neurogated.testing import ManualClock
 
@@ -40,6 +42,16 @@ class RecordingEmbedder(HashEmbedder):
         return super().embed_documents(texts)
 
 
+class Silent:
+    """Finds neither causes nor names, so that only what the engine does by itself shows."""
+
+    def judge(self, first: str, second: str) -> CausalJudgement:
+        return CausalJudgement(is_causal=False, weight=0.0, reason=f"{len(first)} and {len(second)} characters")
+
+    def find(self, text: str) -> tuple[str, ...]:
+        return tuple(text[:0])
+
+
 @dataclass
 class Bench:
     """An engine whose chunks hold one or two short sentences, with its parts."""
@@ -51,7 +63,9 @@ class Bench:
         self.clock = ManualClock()
         self.store = GraphStore(clock=self.clock)
         self.embedder = RecordingEmbedder()
-        self.engine = IngestionEngine(self.store, self.embedder, self.config, self.clock)
+        self.engine = IngestionEngine(
+            self.store, self.embedder, Analysis(Silent(), Silent(), 1), self.config, self.clock
+        )
 
     def add(self, *documents: Document) -> list[list[str]]:
         return list(self.engine.add(documents))

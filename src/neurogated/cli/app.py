@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from neurogated.cli.parser import build_parser
+from neurogated.cli.parser import DEFAULT_COMMAND, build_parser
 from neurogated.errors import ConfigError, DatasetError, NeurogatedError
 
 __all__ = ["main"]
@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or (words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}):
-        words.insert(0, "run")
+        words.insert(0, DEFAULT_COMMAND)
     arguments = build_parser().parse_args(words)
     try:
         return int(arguments.command(arguments))

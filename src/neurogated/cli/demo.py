@@ -1,46 +1,97 @@
-"""`demo`: the main job on the bundled sample, and one recall shown in full."""
+"""`demo`: the main job on the bundled sample, and what makes this memory different shown on it."""
 
 from __future__ import annotations
 
 import argparse
-import textwrap
+from datetime import timedelta
 
-from neurogated.cli.run import print_report
-from neurogated.cli.settings import config_of
-from neurogated.core.model import MemoryNode
-from neurogated.core.trace import Recall
+import numpy as np
+
+from neurogated.cli.arguments import add_dataset_folder
+from neurogated.cli.output import emit, recall_json, recall_text
+from neurogated.cli.run import report_text
+from neurogated.cli.settings import config_of, say_how_it_judges
+from neurogated.core.delta import GraphDelta
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.view import GraphView
 from neurogated.evaluation.datasets import BUNDLED, dataset_folder, load_dataset
 from neurogated.evaluation.runner import config_for, measure
-from neurogated.ingestion.encoder import render
 from neurogated.memory import NeuroGraphMemory
+from neurogated.plasticity.plasticity_engine import PlasticityEngine
+from neurogated.storage.graph_store import GraphStore
 
-__all__ = ["command", "print_recall"]
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
 
-_WIDTH = 90
-_QUESTION = "What happened after the lamp on Orrskell Rock went out?"
+SUMMARY = "run on the bundled sample; one graph, two kernels; and how idle edges fade"
+EXAMPLES = """\
+  python main.py demo
+  python main.py demo --save_dir /tmp/demo
+"""
+
+_CAUSE_QUESTION = "Why did the rope works burn down in 1884?"
+_CONSEQUENCE_QUESTION = "What were the consequences of the fire at the rope works in 1884?"
+_DAYS, _DAYS_A_LINE = 240, 20
+_BAR = 40
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset_folder(parser)
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Run the sample and print the recall of one question with its paths."""
+    """Run the sample, then show two kernels on one graph, then forgetting."""
     dataset = load_dataset(BUNDLED, dataset_folder(arguments.dataset_dir, BUNDLED), "hipporag")
     with NeuroGraphMemory(config_for(dataset, config_of(arguments))) as memory:
-        print_report(measure(dataset, memory))
-        sample = memory.in_namespace(dataset.collections[0].name)
-        print_recall(sample, sample.recall(_QUESTION))
+        say_how_it_judges(memory)
+        report = measure(dataset, memory)
+        recalls = [memory.recall(question) for question in (_CAUSE_QUESTION, _CONSEQUENCE_QUESTION)]
+        fading = _fading(memory)
+        text = "\n".join(
+            (
+                report_text(report),
+                "\n— One graph, two kernels —\n",
+                "\n\n".join(recall_text(memory, recall) for recall in recalls),
+                f"\n— {_DAYS} days without use: similarity stays, idle sequence fades —\n",
+                _chart(fading),
+            )
+        )
+    value = {**report.metrics(), "recalls": [recall_json(recall) for recall in recalls], "fading": fading}
+    emit(arguments, value, text)
     return 0
 
 
-def print_recall(memory: NeuroGraphMemory, recall: Recall) -> None:
-    """Print memories with their scores, and by which way the energy of each came."""
-    print(f"\n{recall.query}")
-    for rank, recalled in enumerate(recall, start=1):
-        parts = ", ".join(f"{name} {value:.3f}" for name, value in recalled.parts.items())
-        print(f"\n{rank}. score {recalled.score:.3f} ({parts})")
-        print(f"   {render(recalled.content, recalled.metadata)}".replace("\n", "\n   "))
-        for step in recalled.path:
-            source = memory.store.get_node(step.source_id)
-            print(f"   energy {step.flow:.3f} came by {step.type.name} from: {_beginning(source)}")
+def _fading(memory: NeuroGraphMemory) -> list[dict[str, float]]:
+    """Return mean weight and number of SIM and SEQ edges over simulated days, on a copy of the graph."""
+    start = memory.store.history()[0].at
+    copy = GraphStore()
+    copy.apply(GraphDelta(nodes=tuple(memory.store.all_nodes()), edges=tuple(memory.store.all_edges()), at=start))
+    plasticity = PlasticityEngine(copy, memory.config, lambda: start)
+    rows = []
+    for day in range(_DAYS + 1):
+        if day % _DAYS_A_LINE == 0:
+            rows.append({"day": float(day), **_strengths(copy.view())})
+        plasticity.decay_unused(start + timedelta(days=day + memory.config.IDLE_DAYS + 1))
+    return rows
 
 
-def _beginning(node: MemoryNode) -> str:
-    return textwrap.shorten(render(node.content, node.metadata), _WIDTH, placeholder=" …")
+def _strengths(view: GraphView) -> dict[str, float]:
+    edges = view.live_edges()
+    weights, codes = view.weight.take(edges), view.edge_type[edges]
+    found: dict[str, float] = {}
+    for kind in (EdgeType.SIM, EdgeType.SEQ):
+        of_kind = weights[codes == view.edge_types.index(kind)] if kind in view.edge_types else np.empty(0)
+        found[f"{kind.name} edges"] = float(of_kind.size)
+        found[f"{kind.name} weight"] = float(of_kind.mean()) if of_kind.size else 0.0
+    return found
+
+
+def _chart(rows: list[dict[str, float]]) -> str:
+    lines = []
+    for row in rows:
+        for kind in (EdgeType.SIM, EdgeType.SEQ):
+            weight = row[f"{kind.name} weight"]
+            day = f"day {row['day']:3.0f}" if kind is EdgeType.SIM else ""
+            bar = "█" * round(weight * _BAR)
+            lines.append(f"{day:8}{kind.name}  {bar:<{_BAR}}  {weight:.3f} × {row[f'{kind.name} edges']:.0f}")
+    return "\n".join(lines)

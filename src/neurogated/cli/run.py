@@ -6,12 +6,30 @@ import argparse
 
 import pandas as pd
 
-from neurogated.cli.settings import config_of
+from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format, add_top_n
+from neurogated.cli.output import emit
+from neurogated.cli.settings import config_of, say_how_it_judges
 from neurogated.evaluation.datasets import dataset_folder, load_dataset
-from neurogated.evaluation.runner import RunReport
-from neurogated.evaluation.runner import run as run_dataset
+from neurogated.evaluation.runner import RunReport, config_for, measure
+from neurogated.memory import NeuroGraphMemory
 
-__all__ = ["command", "print_report"]
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command", "report_text"]
+
+SUMMARY = "index a data set, ask its questions, measure recall (the default)"
+EXAMPLES = """\
+  python main.py --dataset sample
+  python main.py --dataset hotpotqa100 --dataset_dir ../shared/data --save_dir /data/runs
+  python main.py --dataset locomo_conv0-4 --dataset_dir ../shared/data --format locomo
+  python main.py --dataset sample --config settings.yaml --TOP_K_ANCHORS 8 --force_index_from_scratch
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser, required=True)
+    add_dataset_folder(parser)
+    add_format(parser)
+    add_top_n(parser)
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -19,19 +37,30 @@ def command(arguments: argparse.Namespace) -> int:
     config = config_of(arguments)
     folder = dataset_folder(arguments.dataset_dir, arguments.dataset)
     dataset = load_dataset(arguments.dataset, folder, arguments.format)
-    report = run_dataset(dataset, config)
-    print_report(report)
+    with NeuroGraphMemory(config_for(dataset, config)) as memory:
+        say_how_it_judges(memory)
+        report = measure(dataset, memory)
+    emit(arguments, {**report.metrics(), "folder": str(report.folder)}, report_text(report))
     return 0
 
 
-def print_report(report: RunReport) -> None:
-    """Print what a run measured."""
-    print(f"{report.nodes} nodes, {report.edges} edges, indexed in {report.indexing_seconds:.1f} s\n")
-    print("Recall in percent")
-    print(_text(report.recall, "{:.1f}"))
-    print("\nTime per question")
-    print(_text(report.latency, "{:.2f}"))
-    print(f"\nWritten to {report.folder}")
+def report_text(report: RunReport) -> str:
+    """Return what a run measured, for people."""
+    return "\n".join(
+        (
+            f"{report.nodes} nodes, {report.edges} edges, indexed in {report.indexing_seconds:.1f} s\n",
+            "Recall in percent",
+            _text(report.recall, "{:.1f}"),
+            "\nTime per question",
+            _text(report.latency, "{:.2f}"),
+            *([] if report.answers is None else ["\nAnswers in percent", _pairs(report.answers)]),
+            f"\nWritten to {report.folder}",
+        )
+    )
+
+
+def _pairs(figures: dict[str, float]) -> str:
+    return ", ".join(f"{name} {figure:.1f}" for name, figure in figures.items())
 
 
 def _text(table: pd.DataFrame, float_format: str) -> str:

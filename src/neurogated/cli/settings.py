@@ -1,14 +1,21 @@
-"""Settings from file, environment and flags."""
+"""Settings from file, environment and flags, and the memory they name."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
-from neurogated.compose import load_config
+from neurogated.compose import OFFLINE_NOTICE, load_config
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.errors import StorageError
+from neurogated.memory import NeuroGraphMemory
+from neurogated.storage.registry import memory_exists
 
-__all__ = ["config_of"]
+__all__ = ["config_of", "open_memory", "say_how_it_judges"]
 
 
 def config_of(arguments: argparse.Namespace) -> MemoryConfig:
@@ -16,3 +23,27 @@ def config_of(arguments: argparse.Namespace) -> MemoryConfig:
     names = {spec.name for spec in dataclasses.fields(MemoryConfig)}
     flags = {name: value for name, value in vars(arguments).items() if name in names and value is not None}
     return load_config(arguments.config, overrides=flags)
+
+
+@contextlib.contextmanager
+def open_memory(arguments: argparse.Namespace, *, create: bool = False) -> Iterator[NeuroGraphMemory]:
+    """Open the memory of a command: that of `--dataset` where it is given, else that of `--save_dir`.
+
+    Raises:
+        StorageError: there is none, and `create` is not set.
+    """
+    config = config_of(arguments)
+    if arguments.dataset:
+        config = config.replace(save_dir=Path(config.save_dir) / arguments.dataset)
+    if not create and not memory_exists(config):
+        raise StorageError(
+            f"there is no memory in {config.save_dir}; make one with 'index' or 'add', or check --save_dir"
+        )
+    with NeuroGraphMemory(config) as memory:
+        yield memory
+
+
+def say_how_it_judges(memory: NeuroGraphMemory) -> None:
+    """Say in one line, beside the output, who judges questions, causes and names."""
+    model = memory.stats()["language model"]
+    print(OFFLINE_NOTICE if model is None else f"language model: {model}", file=sys.stderr)

@@ -94,6 +94,7 @@ class MemoryConfig:
     MAX_SIM_NEIGHBORS: int = _setting(5, "SIM edges a new node gets, to the most similar nodes there are", low=0)
     CAUSE_WINDOW: int = _setting(3, "how many following chunks a chunk is judged for causes with; 0: none", low=0)
     SEQ_WEIGHT: float = _setting(1.0, "weight of a new SEQ edge", low=0.0, high=1.0)
+    MAX_DOCUMENT_CHARS: int = _setting(10_000_000, "longest document that is taken, in characters", low=1)
     INDEX_BATCH: int = _setting(64, "chunks that are embedded together and written in one transaction", low=1)
 
     # Plasticity
@@ -122,6 +123,12 @@ class MemoryConfig:
     llm_concurrency: int = _setting(4, "calls of the language model at once", low=1)
     llm_max_calls: int | None = _setting(None, "calls of the language model a run may make; none: no limit", low=0)
     llm_max_tokens: int | None = _setting(None, "tokens a run may use, questions and answers together", low=0)
+
+    STRENGTH_WEAK: float = _setting(0.4, "number for what a language model calls weak", low=0.0, high=1.0)
+    STRENGTH_MEDIUM: float = _setting(0.7, "number for what a language model calls medium", low=0.0, high=1.0)
+    STRENGTH_STRONG: float = _setting(1.0, "number for what a language model calls strong", low=0.0, high=1.0)
+
+    QA_PASSAGES: int = _setting(5, "memories from which a language model answers a question", low=1)
 
     # Embedding
     embedding_name: str = _setting(
@@ -161,6 +168,10 @@ class MemoryConfig:
     def replace(self, **changes: Any) -> Self:  # noqa: ANN401
         """Return a copy with `changes`, validated."""
         return type(self).from_mapping({**dataclasses.asdict(self), **changes})
+
+    def strength(self, label: str) -> float:
+        """Return the number for `weak`, `medium` or `strong`: models tell these apart, their own numbers are noise."""
+        return float(getattr(self, f"STRENGTH_{label.upper()}"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return every setting under its name, as JSON values."""

@@ -29,6 +29,8 @@ class Kernel:
     justification: str = "every type of edge counts alike"
     against: Mapping[EdgeType, float] = field(default_factory=dict)
     """0–2 per edge type, against the stored direction, where that differs from `weights`."""
+    note: str = ""
+    """What the caller should know of how it was made, such as that the language model failed."""
 
     def __post_init__(self) -> None:
         for name in ("weights", "against"):

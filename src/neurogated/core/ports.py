@@ -24,6 +24,7 @@ __all__ = [
     "LanguageModel",
     "Message",
     "QuestionJudge",
+    "SupportsCheck",
     "SupportsNamespaces",
     "VectorIndex",
 ]
@@ -125,6 +126,14 @@ class SupportsNamespaces(Protocol):
         """Return the graph of that name, made if there is none."""
 
 
+@runtime_checkable
+class SupportsCheck(Protocol):
+    """Ability of a store: to look through what it has on disk."""
+
+    def check(self) -> list[str]:
+        """Return what is wrong, a line each; none if it is sound."""
+
+
 class Embedder(Protocol):
     """Texts to vectors; models may treat passages and questions differently."""
 
@@ -170,6 +179,9 @@ class LanguageModel(Protocol):
             LLMError: the model cannot be reached or its answer is not of use.
             BudgetExceededError: the calls or tokens that were allowed are used up.
         """
+
+    def close(self) -> None:
+        """Release connections and memory."""
 
 
 class QuestionJudge(Protocol):

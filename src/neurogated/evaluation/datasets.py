@@ -46,7 +46,8 @@ class Question:
 class Collection:
     """Documents and the questions about them; questions search their own collection only."""
 
-    name: str
+    namespace: str | None
+    """Where it goes in the memory; None for the memory's own namespace."""
     documents: tuple[Document, ...]
     questions: tuple[Question, ...]
 
@@ -134,7 +135,7 @@ def _load_hipporag(name: str, folder: Path) -> Dataset:
     corpus = _read_records(folder / f"{name}_corpus.json")
     questions = tuple(_hipporag_question(record) for record in _read_records(folder / f"{name}.json"))
     documents = _merged(_hipporag_documents(corpus))
-    return Dataset(name, (Collection(name, tuple(documents), questions),))
+    return Dataset(name, (Collection(None, tuple(documents), questions),))
 
 
 def _hipporag_documents(corpus: Sequence[_Record]) -> Iterator[Document]:
@@ -172,7 +173,7 @@ def _hipporag_question(record: _Record) -> Question:
 
 def _load_locomo(name: str, folder: Path) -> Dataset:
     collections = tuple(_conversation(record) for record in _read_records(folder / f"{name}.json"))
-    for sample_id, times in Counter(collection.name for collection in collections).items():
+    for sample_id, times in Counter(collection.namespace for collection in collections).items():
         if times > 1:
             raise DatasetError(f"{folder / name}.json: sample_id {sample_id!r} stands {times} times; make them differ")
     return Dataset(name, collections)

@@ -6,10 +6,10 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import pandas as pd
 
-__all__ = ["RECALL_CUTOFFS", "latency_table", "recall_at", "recall_table"]
+__all__ = ["PERCENT", "RECALL_CUTOFFS", "latency_table", "recall_at", "recall_table"]
 
 RECALL_CUTOFFS = (1, 2, 5, 10, 20)
-_PERCENT = 100
+PERCENT = 100
 _MILLISECONDS = 1000
 _HIGH_QUANTILE = 0.95
 _MEDIAN = 0.5
@@ -28,7 +28,7 @@ def recall_table(
     Questions without gold passages do not count.
     """
     rows = [
-        {"kind": kind, **{f"R@{k}": _PERCENT * recall_at(ranked, gold, k) for k in RECALL_CUTOFFS}}
+        {"kind": kind, **{f"R@{k}": PERCENT * recall_at(ranked, gold, k) for k in RECALL_CUTOFFS}}
         for ranked, gold, kind in zip(rankings, golds, kinds, strict=True)
         if gold
     ]

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 import time
 from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.trace import Recall
-from neurogated.errors import StorageError
+from neurogated.errors import LLMError, StorageError
 from neurogated.evaluation.datasets import SOURCES_KEY, Dataset, Question
-from neurogated.evaluation.metrics import latency_table, recall_table
+from neurogated.evaluation.metrics import PERCENT, latency_table, recall_table
+from neurogated.evaluation.qa import exact_match, f1_score
 from neurogated.memory import NeuroGraphMemory, show_progress
 
-__all__ = ["RunReport", "config_for", "measure", "run"]
+__all__ = ["RunReport", "config_for", "index", "measure", "run"]
+
+_log = logging.getLogger(__name__)
 
 
 class _Result(NamedTuple):
     question: Question
     ranked: list[Hashable]
     recall: Recall
+    answer: str | None
+    """The language model's; None where there is no model or it failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,19 @@ class RunReport:
     indexing_seconds: float
     nodes: int
     edges: int
+    answers: dict[str, float] | None
+    """Exact match and F1 in percent; None without a language model."""
+
+    def metrics(self) -> dict[str, Any]:
+        """Return all figures as JSON values."""
+        return {
+            "recall": self.recall.to_dict(orient="index"),
+            "latency": self.latency.to_dict(orient="index"),
+            "indexing_seconds": self.indexing_seconds,
+            "nodes": self.nodes,
+            "edges": self.edges,
+            "answers": self.answers,
+        }
 
 
 def run(dataset: Dataset, config: MemoryConfig, *, progress: bool | None = None) -> RunReport:
@@ -58,23 +78,30 @@ def config_for(dataset: Dataset, config: MemoryConfig) -> MemoryConfig:
     return config.replace(save_dir=str(Path(config.save_dir) / dataset.name))
 
 
+def index(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None = None) -> list[NeuroGraphMemory]:
+    """Put every collection of `dataset` into its namespace, and return the memory of each; nothing is indexed twice."""
+    memories = [
+        memory if part.namespace is None else memory.in_namespace(part.namespace) for part in dataset.collections
+    ]
+    for part, one in zip(dataset.collections, memories, strict=True):
+        one.add_documents(part.documents, progress=progress)
+    return memories
+
+
 def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None = None) -> RunReport:
     """Index `dataset` into `memory`, ask every question, and write rankings, metrics and settings.
 
     Each collection goes into the namespace of its name; what is there already is not indexed again. The run is written
     to `<save_dir>/<UTC time>` of the memory's settings.
     """
-    memories = {part.name: memory.in_namespace(part.name) for part in dataset.collections}
     begin = time.perf_counter()
-    for part in dataset.collections:
-        memories[part.name].add_documents(part.documents, progress=progress)
+    memories = index(dataset, memory, progress=progress)
     indexing_seconds = time.perf_counter() - begin
-    asked = [(memories[part.name], question) for part in dataset.collections for question in part.questions]
-    results = [
-        _Result(question, *_rank(one, question.text))
-        for one, question in show_progress(asked, "asking", "question", progress=progress)
+    asked = [
+        (one, question) for part, one in zip(dataset.collections, memories, strict=True) for question in part.questions
     ]
-    views = [one.store.view() for one in memories.values()]
+    results = [_ask(one, question) for one, question in show_progress(asked, "asking", "question", progress=progress)]
+    views = [one.store.view() for one in memories]
     report = RunReport(
         folder=_new_folder(Path(memory.config.save_dir)),
         recall=recall_table(
@@ -86,9 +113,32 @@ def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None
         indexing_seconds=indexing_seconds,
         nodes=sum(view.live_nodes().size for view in views),
         edges=sum(view.live_edges().size for view in views),
+        answers=_answers(results),
     )
     _write(report, results, memory.config, dataset.name)
     return report
+
+
+def _ask(memory: NeuroGraphMemory, question: Question) -> _Result:
+    ranked, recall = _rank(memory, question.text)
+    try:
+        answer = memory.answer(recall)
+    except LLMError as error:
+        _log.warning("question %s has no answer: %s", question.id, error)
+        answer = None
+    return _Result(question, ranked, recall, answer)
+
+
+def _answers(results: list[_Result]) -> dict[str, float] | None:
+    """Return exact match and F1 in percent over the questions that have answers; one the model left open scores 0."""
+    asked = [result for result in results if result.question.answers]
+    if not asked or all(result.answer is None for result in asked):
+        return None
+    scores = {"exact match": exact_match, "F1": f1_score}
+    return {
+        name: PERCENT * fmean(score(result.answer or "", result.question.answers) for result in asked)
+        for name, score in scores.items()
+    }
 
 
 def _rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]:
@@ -127,20 +177,12 @@ def _new_folder(root: Path) -> Path:
 def _write(report: RunReport, results: list[_Result], config: MemoryConfig, dataset_name: str) -> None:
     with (report.folder / "rankings.jsonl").open("w", encoding="utf-8") as lines:
         for result in results:
-            line = {"id": result.question.id, "ranked": result.ranked}
+            line: dict[str, Any] = {"id": result.question.id, "ranked": result.ranked}
+            if result.answer is not None:
+                line["answer"] = result.answer
             lines.write(json.dumps(line, ensure_ascii=False) + "\n")
     _write_json(report.folder / "config.json", config.to_dict())
-    _write_json(
-        report.folder / "metrics.json",
-        {
-            "dataset": dataset_name,
-            "recall": report.recall.to_dict(orient="index"),
-            "latency": report.latency.to_dict(orient="index"),
-            "indexing_seconds": report.indexing_seconds,
-            "nodes": report.nodes,
-            "edges": report.edges,
-        },
-    )
+    _write_json(report.folder / "metrics.json", {"dataset": dataset_name, **report.metrics()})
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:

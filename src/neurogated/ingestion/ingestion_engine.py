@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
-from neurogated.core.delta import GraphDelta
-from neurogated.core.model import MemoryEdge, MemoryNode, json_metadata
+from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.model import MemoryNode, json_metadata
 from neurogated.core.ports import Embedder, GraphStorePort
+from neurogated.errors import InputError
+from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.edge_builder import sequence_edges, similarity_edges
@@ -37,9 +39,12 @@ class _Draft:
 class IngestionEngine:
     """Cuts documents into chunks, embeds those that are new, and writes nodes and edges through `store.apply`."""
 
-    def __init__(self, store: GraphStorePort, embedder: Embedder, config: MemoryConfig, clock: Clock) -> None:
+    def __init__(
+        self, store: GraphStorePort, embedder: Embedder, analysis: Analysis, config: MemoryConfig, clock: Clock
+    ) -> None:
         self._store = store
         self._embedder = embedder
+        self._analysis = analysis
         self._config = config
         self._clock = clock
         self._chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
@@ -48,7 +53,7 @@ class IngestionEngine:
         """Store documents and yield the node ids of each, in order, once it is stored.
 
         Chunks are embedded and written `INDEX_BATCH` at a time. A document that is there already changes nothing,
-        except that metadata given anew is merged over the old.
+        except that metadata given anew is merged over the old. Judgements that fail are queued; see `resume`.
         """
         batch: list[list[_Draft]] = []
         waiting = 0
@@ -61,7 +66,36 @@ class IngestionEngine:
                 batch, waiting = [], 0
         yield from self._store_batch(batch)
 
+    def resume(self) -> Iterator[int]:
+        """Make up the judgements that wait, and yield how many of each batch were made; those that fail wait on."""
+        waiting = self._store.pending()
+        for begin in range(0, len(waiting), self._config.INDEX_BATCH):
+            yield self._make_up(waiting[begin : begin + self._config.INDEX_BATCH])
+
+    def _make_up(self, tasks: Sequence[PendingTask]) -> int:
+        ids = dict.fromkeys(node_id for task in tasks for node_id in task.nodes)
+        nodes = {node.id: node for node in self._store.get_nodes([id_ for id_ in ids if self._store.has_node(id_)])}
+        # What was asked about nodes that are gone need not be answered.
+        possible = [task for task in tasks if nodes.keys() >= set(task.nodes)]
+        at = self._clock()
+        causes = self._analysis.find_causes([task for task in possible if task.kind == CAUSE], nodes, at)
+        named = self._analysis.find_entities([nodes[task.nodes[0]] for task in possible if task.kind == ENTITIES])
+        failed = {*causes.failed, *named.failed}
+        settled = tuple(task for task in tasks if task not in failed)
+        if settled:
+            changed = tuple(node for node in named.nodes if node != nodes[node.id])
+            self._store.apply(
+                GraphDelta(nodes=changed, edges=tuple(causes.edges), settled=settled, reason="resume", at=at)
+            )
+        return len(settled)
+
     def _drafts(self, document: Document) -> list[_Draft]:
+        length = sum(len(passage.text) for passage in document.passages)
+        if length > self._config.MAX_DOCUMENT_CHARS:
+            raise InputError(
+                f"a document has {length} characters, more than the {self._config.MAX_DOCUMENT_CHARS} of "
+                "MAX_DOCUMENT_CHARS; split it or raise the setting"
+            )
         drafts: list[_Draft] = []
         for passage in document.passages:
             for chunk in self._chunker.split(passage.text):
@@ -82,13 +116,7 @@ class IngestionEngine:
         old = {node.id: node for node in self._store.get_nodes([id_ for id_ in drafts if self._store.has_node(id_)])}
         to_write = [draft for draft in drafts.values() if draft.id not in old or draft.changes(old[draft.id])]
         if to_write:
-            at = self._clock()
-            nodes = self._nodes(to_write, old, at)
-            self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
-            new = [node for node in nodes if node.id not in old]
-            self._store.apply(
-                GraphDelta(nodes=tuple(nodes), edges=tuple(self._edges(new, ids, at)), reason="add_documents", at=at)
-            )
+            self._write(to_write, old, dict.fromkeys(map(tuple, ids)))
         yield from ids
 
     def _nodes(self, drafts: Sequence[_Draft], old: Mapping[str, MemoryNode], at: datetime) -> list[MemoryNode]:
@@ -102,11 +130,30 @@ class IngestionEngine:
         vectors = self._embedder.embed_documents([render(node.content, node.metadata) for node in nodes])
         return [replace(node, embedding=vector) for node, vector in zip(nodes, vectors, strict=True)]
 
-    def _edges(
-        self, new: Sequence[MemoryNode], documents: Iterable[Sequence[str]], at: datetime
-    ) -> Iterator[MemoryEdge]:
+    def _write(
+        self, to_write: Sequence[_Draft], old: Mapping[str, MemoryNode], documents: Collection[Sequence[str]]
+    ) -> None:
+        """Write nodes and edges of one batch; `documents` are the ids of each document's nodes, each document once."""
+        at = self._clock()
+        nodes = self._nodes(to_write, old, at)
+        self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
+        new = [node for node in nodes if node.id not in old]
         new_ids = {node.id for node in new}
-        # A document that stands in the batch twice has its edges once.
-        for node_ids in dict.fromkeys(map(tuple, documents)):
-            yield from sequence_edges(node_ids, new_ids, weight=self._config.SEQ_WEIGHT, at=at)
-        yield from similarity_edges(new, self._store, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
+        named = self._analysis.find_entities(new)
+        pairs = [pair for node_ids in documents for pair in causal_pairs(node_ids, new_ids, self._config.CAUSE_WINDOW)]
+        causes = self._analysis.find_causes(pairs, {**old, **{node.id: node for node in nodes}}, at)
+        sequences = (
+            edge
+            for node_ids in documents
+            for edge in sequence_edges(node_ids, new_ids, weight=self._config.SEQ_WEIGHT, at=at)
+        )
+        similarities = similarity_edges(new, self._store, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
+        self._store.apply(
+            GraphDelta(
+                nodes=(*named.nodes, *(node for node in nodes if node.id in old)),
+                edges=(*sequences, *similarities, *causes.edges),
+                queued=(*named.failed, *causes.failed),
+                reason="add_documents",
+                at=at,
+            )
+        )

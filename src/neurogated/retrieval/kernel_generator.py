@@ -1,11 +1,25 @@
-"""Sources of modulation kernels."""
+"""From a question to its modulation kernel."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.core.kernel import Kernel
+from neurogated.core.ports import LanguageModel, QuestionJudge
+from neurogated.errors import ConfigError, InputError, LLMError
+from neurogated.prompts.prompt_manager import PromptTemplateManager
 
-__all__ = ["UniformKernelSource"]
+__all__ = ["KernelGenerator", "LLMQuestionJudge", "UniformKernelSource"]
+
+_log = logging.getLogger(__name__)
 
 
 class UniformKernelSource:
@@ -14,3 +28,82 @@ class UniformKernelSource:
     def generate(self, query: str, vector: NDArray[np.float32] | None = None) -> Kernel:  # noqa: ARG002 - the port's
         """Return the kernel whose weights are all 1."""
         return Kernel()
+
+
+class KernelGenerator:
+    """Asks a judge for the kind of a question and how clearly it is of that kind, and derives the weights.
+
+    The settings hold a kernel for each kind; a judgement of strength *s* gives 1 + s · (weight of the kind - 1), so a
+    question that could be anything gets a kernel near the uniform one.
+    """
+
+    def __init__(self, judge: QuestionJudge, config: MemoryConfig, fallback: QuestionJudge | None = None) -> None:
+        """Take the judge to ask.
+
+        Args:
+            judge: asked first.
+            config: its `KERNEL_…` settings hold the kernels of the kinds.
+            fallback: asked where `judge` fails with an LLMError; the kernel's note then says so.
+
+        Raises:
+            ConfigError: a kernel in the settings cannot be read.
+        """
+        self._judge = judge
+        self._fallback = fallback
+        self._kernels = {kind: _configured(config, kind) for kind in QuestionKind}
+
+    def generate(self, query: str, vector: NDArray[np.float32] | None = None) -> Kernel:
+        """Return the kernel for `query`.
+
+        Raises:
+            LLMError: the judge failed and there is no fallback.
+        """
+        try:
+            return self._derive(self._judge.judge(query, vector))
+        except LLMError as error:
+            if self._fallback is None:
+                raise
+            _log.warning("the language model gave no kernel, the offline judge is used: %s", error)
+            kernel = self._derive(self._fallback.judge(query, vector))
+            return dataclasses.replace(kernel, note=f"the language model failed, the kernel was made offline: {error}")
+
+    def _derive(self, judgement: QuestionJudgement) -> Kernel:
+        kernel = self._kernels[judgement.kind]
+        return Kernel(
+            _towards(kernel.weights, judgement.strength),
+            f"{judgement.kind.value} question ({judgement.strength:.0%} clear): {judgement.reason}",
+            _towards(kernel.against, judgement.strength),
+        )
+
+
+class LLMQuestionJudge:
+    """Asks a language model for the kind of a question: a label and a strength, never numbers."""
+
+    def __init__(self, llm: LanguageModel, prompts: PromptTemplateManager, config: MemoryConfig) -> None:
+        self._llm = llm
+        self._prompts = prompts
+        self._config = config
+
+    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:  # noqa: ARG002 - the port's
+        """Return the model's judgement.
+
+        Raises:
+            LLMError: the model failed.
+        """
+        messages = self._prompts.render("kernel_generation", query=query)
+        answer = self._llm.infer_json(messages, self._prompts.schema("kernel_generation"))
+        return QuestionJudgement(
+            QuestionKind(answer["kind"]), self._config.strength(answer["strength"]), str(answer["reason"])
+        )
+
+
+def _configured(config: MemoryConfig, kind: QuestionKind) -> Kernel:
+    setting = f"KERNEL_{kind.name}"
+    try:
+        return Kernel.parse(getattr(config, setting), kind.value)
+    except (InputError, ConfigError) as error:
+        raise ConfigError(f"{setting} cannot be read: {error}") from None
+
+
+def _towards(weights: Mapping[EdgeType, float], strength: float) -> dict[EdgeType, float]:
+    return {kind: Kernel.NEUTRAL + strength * (weight - Kernel.NEUTRAL) for kind, weight in weights.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -55,14 +55,25 @@ class NeuroRetriever:
         Raises:
             InputError: the query is blank or `top_n` is less than 1.
         """
-        if not query.strip():
+        return self.recall_batch([query], top_n=top_n)[0]
+
+    def recall_batch(self, queries: Sequence[str], *, top_n: int | None = None) -> list[Recall]:
+        """Return a recall for each query; they are embedded together. See `recall`."""
+        if any(not query.strip() for query in queries):
             raise InputError("the query is blank; ask something")
         wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n
         if wanted < 1:
             raise InputError(f"top_n is {top_n}, but must be at least 1")
-        seconds: dict[str, float] = {}
-        with _timed(seconds, "embed"):
-            vector = self._embedder.embed_queries([query])[0]
+        if not queries:
+            return []
+        embedding: dict[str, float] = {}
+        with _timed(embedding, "embed"):
+            vectors = self._embedder.embed_queries(list(queries))
+        share = embedding["embed"] / len(queries)
+        return [self._recall(query, vector, wanted, share) for query, vector in zip(queries, vectors, strict=True)]
+
+    def _recall(self, query: str, vector: NDArray[np.float32], wanted: int, embedding_seconds: float) -> Recall:
+        seconds = {"embed": embedding_seconds}
         with _timed(seconds, "kernel"):
             kernel = self._kernels.generate(query, vector)
         with _timed(seconds, "search"):
@@ -77,7 +88,13 @@ class NeuroRetriever:
             ranked = rank(vector, activation, dict(nearest), wanted)
             memories = self._memories(ranked)
         return Recall(
-            query, memories, kernel, tuple(anchors), self._config.ACTIVATION, seconds=MappingProxyType(seconds)
+            query,
+            memories,
+            kernel,
+            tuple(anchors),
+            self._config.ACTIVATION,
+            seconds=MappingProxyType(seconds),
+            notes=(kernel.note,) if kernel.note else (),
         )
 
     def _gate(self, vector: NDArray[np.float32], view: GraphView) -> Gate:

@@ -8,10 +8,19 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
 
-__all__ = ["open_store"]
+__all__ = ["memory_exists", "open_store"]
 
 _FOLDER = "memory"
 _FILE = "memory.db"
+
+
+def memory_exists(config: MemoryConfig) -> bool:
+    """Return whether there is a memory where `config` says."""
+    return config.storage != "memory" and _path(config).exists()
+
+
+def _path(config: MemoryConfig) -> Path:
+    return Path(config.save_dir) / _FOLDER / _FILE
 
 
 def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
@@ -30,7 +39,7 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
     from neurogated.storage.sqlite_store import SqliteStore
 
     return SqliteStore.open(
-        Path(config.save_dir) / _FOLDER / _FILE,
+        _path(config),
         config.namespace,
         overlay_edges=config.OVERLAY_EDGES,
         clock=clock,

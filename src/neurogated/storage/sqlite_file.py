@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from neurogated.errors import CorruptMemoryError, MemoryLockedError, StorageError
-from neurogated.storage.sqlite_schema import DDL, check_format
+from neurogated.storage.sqlite_schema import CHECKS, DDL, check_format
 
 __all__ = ["SqliteFile"]
 
@@ -75,6 +75,20 @@ class SqliteFile:
                 f"{self.path} cannot be read or written ({error}); check free space and permissions. "
                 "What was stored before is unharmed"
             ) from error
+
+    def problems(self) -> list[str]:
+        """Return what is wrong in the file, a line each; none if it is sound."""
+        with self.lock, self.translated():
+            found = [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+            found += [
+                f"table {table}, row {row}: refers to a missing row of {parent}"
+                for table, row, parent, _ in self._connection.execute("PRAGMA foreign_key_check")
+            ]
+            for what, statement in CHECKS.items():
+                (count,) = self._connection.execute(statement).fetchone()
+                if count:
+                    found.append(f"{count} × {what}")
+        return found
 
     def close(self) -> None:
         """Close the file and let other processes write."""

@@ -95,6 +95,10 @@ class SqliteStore(GraphStore):
             rows = self._file.connection.execute("SELECT name FROM namespaces ORDER BY namespace").fetchall()
         return [name for (name,) in rows]
 
+    def check(self) -> list[str]:
+        """Return what is wrong with the memory on disk, a line each; none if it is sound."""
+        return self._file.problems()
+
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; marks of use are left out."""
         with self._file.lock, self._file.translated():

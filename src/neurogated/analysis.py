@@ -1,0 +1,34 @@
+"""Two judgements as plain functions, under the names of the specification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neurogated.compose import offline_kernel_generator
+from neurogated.core.ports import CausalJudge, KernelSource
+from neurogated.ingestion.causality import OfflineCausalJudge
+
+__all__ = ["extract_causal_edges", "generate_kernel"]
+
+
+def extract_causal_edges(first: str, second: str, *, judge: CausalJudge | None = None) -> tuple[bool, float]:
+    """Return whether one of two texts causes the other, and the weight of the link, 0–1.
+
+    Args:
+        first: the earlier text.
+        second: the later text.
+        judge: asked; the offline judge when left out.
+    """
+    judgement = (judge or OfflineCausalJudge()).judge(first, second)
+    return judgement.is_causal, judgement.weight
+
+
+def generate_kernel(query: str, *, source: KernelSource | None = None) -> dict[str, Any]:
+    """Return the kernel of a question as `{"weights": {EdgeType: 0–2}, "justification": text}`.
+
+    Args:
+        query: the question.
+        source: asked; the offline generator over the configured embedder when left out.
+    """
+    kernel = (source or offline_kernel_generator()).generate(query)
+    return {"weights": dict(kernel.weights), "justification": kernel.justification}

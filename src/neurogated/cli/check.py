@@ -1,0 +1,30 @@
+"""`check`: whether a memory is sound."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.cli.arguments import add_dataset
+from neurogated.cli.output import emit
+from neurogated.cli.settings import open_memory
+from neurogated.core.ports import SupportsCheck
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "look through the memory on disk for damage; exit code 1 if there is any"
+EXAMPLES = """\
+  python main.py check --save_dir my_agent
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Check and say what is wrong."""
+    with open_memory(arguments) as memory:
+        problems = memory.store.check() if isinstance(memory.store, SupportsCheck) else []
+    emit(arguments, {"problems": problems}, "\n".join(problems) or "the memory is sound")
+    return 1 if problems else 0

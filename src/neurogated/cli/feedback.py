@@ -1,0 +1,30 @@
+"""`feedback`: say which memories were of use."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.cli.arguments import add_dataset
+from neurogated.cli.output import emit
+from neurogated.cli.settings import open_memory
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "say which memories were of use together; the edges among them grow stronger"
+EXAMPLES = """\
+  python main.py feedback --dataset sample chunk-1f… chunk-9a…
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+    parser.add_argument("ids", nargs="+", help="ids of the memories, as ask shows them")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Reinforce."""
+    with open_memory(arguments) as memory:
+        count = memory.feedback(arguments.ids)
+        emit(arguments, {"edges": count}, f"{count} edges strengthened or made")
+    return 0

@@ -1,0 +1,33 @@
+"""`history`: what changed, when and why."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.cli.arguments import add_dataset
+from neurogated.cli.output import emit, history_json, history_line
+from neurogated.cli.settings import open_memory
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "list what changed, when and why"
+EXAMPLES = """\
+  python main.py history --dataset sample
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+    parser.add_argument("--last", type=int, metavar="N", help="show the last N changes only")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """List the history."""
+    with open_memory(arguments) as memory:
+        entries = memory.history()
+    if arguments.last is not None:
+        entries = entries[max(0, len(entries) - arguments.last) :]
+    text = "\n".join(map(history_line, entries)) or "nothing has happened yet"
+    emit(arguments, [history_json(entry) for entry in entries], text)
+    return 0

@@ -1,0 +1,53 @@
+"""`index`: put a data set into its memory, or make up what a failing language model left out."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format
+from neurogated.cli.output import emit
+from neurogated.cli.settings import open_memory, say_how_it_judges
+from neurogated.errors import ConfigError
+from neurogated.evaluation.datasets import dataset_folder, load_dataset
+from neurogated.evaluation.runner import index
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "put a data set into its memory without asking its questions"
+EXAMPLES = """\
+  python main.py index --dataset sample
+  python main.py index --dataset sample --resume
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+    add_dataset_folder(parser)
+    add_format(parser)
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="make up the judgements that a failing language model left out; indexes nothing new",
+    )
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Index, or resume."""
+    if not arguments.dataset and not arguments.resume:
+        raise ConfigError("index needs --dataset; single texts are added with 'add'")
+    dataset = None
+    if not arguments.resume:
+        folder = dataset_folder(arguments.dataset_dir, arguments.dataset)
+        dataset = load_dataset(arguments.dataset, folder, arguments.format)
+    with open_memory(arguments, create=not arguments.resume) as memory:
+        say_how_it_judges(memory)
+        memories = [memory] if dataset is None else index(dataset, memory)
+        made = [one.resume() for one in memories] if arguments.resume else []
+        counts = {
+            "nodes": sum(int(one.stats()["nodes"]) for one in memories),
+            "made up": sum(done for done, _ in made),
+            "pending": sum(int(one.stats()["pending"]) for one in memories),
+        }
+        emit(arguments, counts, ", ".join(f"{count} {what}" for what, count in counts.items()))
+    return 0

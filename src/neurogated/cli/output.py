@@ -1,0 +1,97 @@
+"""What commands print: text for people, JSON for scripts."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from typing import Any
+
+from neurogated.core.delta import HistoryEntry
+from neurogated.core.kernel import Kernel
+from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.ingestion.encoder import render
+from neurogated.memory import NeuroGraphMemory
+
+__all__ = ["emit", "history_json", "history_line", "kernel_line", "recall_json", "recall_text"]
+
+_WIDTH = 90
+_INDENT = "   "
+
+
+def emit(arguments: argparse.Namespace, value: Any, text: str) -> None:  # noqa: ANN401 - JSON
+    """Print `value` as JSON where `--json` was given, else `text`."""
+    print(json.dumps(value, ensure_ascii=False, indent=2) if arguments.json else text)
+
+
+def kernel_line(kernel: Kernel) -> str:
+    """Return the weights of a kernel, those against the stored direction behind a slash, and the reason."""
+    weights = ", ".join(
+        f"{kind.name} {weight:.2f}" + (f"/{kernel.against[kind]:.2f}" if kind in kernel.against else "")
+        for kind, weight in kernel.weights.items()
+    )
+    return f"kernel: {weights or 'uniform'}\n{_INDENT}because: {kernel.justification}"
+
+
+def recall_text(memory: NeuroGraphMemory, recall: Recall) -> str:
+    """Return memories with their scores, and by which way the energy of each came."""
+    lines = [recall.query, kernel_line(recall.kernel), *(f"note: {note}" for note in recall.notes)]
+    for rank, recalled in enumerate(recall, start=1):
+        parts = ", ".join(f"{name} {value:.3f}" for name, value in recalled.parts.items())
+        lines += ["", f"{rank}. score {recalled.score:.3f} ({parts})  id {recalled.id}"]
+        lines += textwrap.indent(render(recalled.content, recalled.metadata), _INDENT).splitlines()
+        for step in recalled.path:
+            source = memory.store.get_node(step.source_id)
+            beginning = textwrap.shorten(render(source.content, source.metadata), _WIDTH, placeholder=" …")
+            lines.append(f"{_INDENT}energy {step.flow:.3f} came by {step.type.name} from: {beginning}")
+    return "\n".join(lines)
+
+
+def recall_json(recall: Recall) -> dict[str, Any]:
+    """Return a recall as JSON values."""
+    return {
+        "query": recall.query,
+        "kernel": {
+            "weights": {kind.name: weight for kind, weight in recall.kernel.weights.items()},
+            "against": {kind.name: weight for kind, weight in recall.kernel.against.items()},
+            "justification": recall.kernel.justification,
+        },
+        "notes": list(recall.notes),
+        "memories": [_memory_json(recalled) for recalled in recall],
+    }
+
+
+def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
+    return {
+        "id": recalled.id,
+        "score": recalled.score,
+        "parts": dict(recalled.parts),
+        "content": recalled.content,
+        "metadata": dict(recalled.metadata),
+        "path": [
+            {"source": step.source_id, "target": step.target_id, "type": step.type.name, "weight": step.weight,
+             "flow": step.flow}
+            for step in recalled.path
+        ],
+    }  # fmt: skip
+
+
+def history_line(entry: HistoryEntry) -> str:
+    """Return a line of history."""
+    changes = [f"{count} {what}" for what, count in entry.changes.items()]
+    changes += [f"idle edges × {operator.factor:g}, below {operator.floor:g} removed" for operator in entry.operators]
+    return f"{entry.sequence:>6}  {entry.at:%Y-%m-%d %H:%M:%S}  {entry.reason}: {', '.join(changes)}"
+
+
+def history_json(entry: HistoryEntry) -> dict[str, Any]:
+    """Return a line of history as JSON values."""
+    return {
+        "sequence": entry.sequence,
+        "at": entry.at.isoformat(),
+        "reason": entry.reason,
+        "changes": dict(entry.changes),
+        "operators": [
+            {"factor": op.factor, "idle_before": op.idle_before.isoformat(), "floor": op.floor}
+            for op in entry.operators
+        ],
+    }

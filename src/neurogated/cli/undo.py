@@ -1,0 +1,34 @@
+"""`undo`: take changes back."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.cli.arguments import add_dataset
+from neurogated.cli.output import emit, history_json, history_line
+from neurogated.cli.settings import open_memory
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "take back the last change, or every change after a numbered one"
+EXAMPLES = """\
+  python main.py undo --dataset sample
+  python main.py undo --dataset sample --to 12
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+    parser.add_argument("--to", type=int, metavar="N", help="number of the last change to keep, as history shows it")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Undo."""
+    with open_memory(arguments) as memory:
+        entry = memory.undo(arguments.to)
+    if entry is None:
+        emit(arguments, None, "there is nothing to take back")
+    else:
+        emit(arguments, history_json(entry), history_line(entry))
+    return 0

@@ -1,0 +1,99 @@
+"""What analysers find out about new nodes, and what they could not find out and has to be made up later."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TypeVar
+
+from neurogated.core.delta import PendingTask
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.judgements import CausalJudgement
+from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.ports import CausalJudge, EntityFinder
+from neurogated.errors import LLMError
+
+__all__ = ["CAUSE", "ENTITIES", "Analysis", "Findings", "causal_pairs"]
+
+CAUSE, ENTITIES = "cause", "entities"
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Findings:
+    """CAUSE edges, nodes with the names they hold, and the judgements that failed."""
+
+    edges: list[MemoryEdge] = field(default_factory=list)
+    nodes: list[MemoryNode] = field(default_factory=list)
+    failed: list[PendingTask] = field(default_factory=list)
+
+
+def causal_pairs(node_ids: Sequence[str], new_ids: Iterable[str], window: int) -> Iterator[PendingTask]:
+    """Yield the pairs of a document's nodes to be judged: each with the `window` that follow it, one of them new."""
+    new = frozenset(new_ids)
+    for place, first in enumerate(node_ids):
+        for second in node_ids[place + 1 : place + 1 + window]:
+            if first in new or second in new:
+                yield PendingTask(CAUSE, (first, second))
+
+
+class Analysis:
+    """Runs judgements side by side and keeps the failed ones apart; what fails is stored all the same."""
+
+    def __init__(self, causal_judge: CausalJudge, entity_finder: EntityFinder, workers: int) -> None:
+        self._causal_judge = causal_judge
+        self._entity_finder = entity_finder
+        self._workers = workers
+
+    def find_entities(self, nodes: Sequence[MemoryNode]) -> Findings:
+        """Return the nodes in order, with the names found in each as `entities` in its metadata."""
+        findings = Findings()
+        by_id = {node.id: node for node in nodes}
+        tasks = [PendingTask(ENTITIES, (node.id,)) for node in nodes]
+        names = self._run(tasks, lambda task: self._entity_finder.find(by_id[task.nodes[0]].content), findings)
+        for node, found in zip(nodes, names, strict=True):
+            metadata = {**node.metadata, ENTITIES: list(found)} if found else node.metadata
+            findings.nodes.append(replace(node, metadata=metadata))
+        return findings
+
+    def find_causes(self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode], at: datetime) -> Findings:
+        """Return CAUSE edges for the pairs that are causally linked: one each way, of equal weight."""
+
+        def judge(task: PendingTask) -> CausalJudgement:
+            first, second = task.nodes
+            return self._causal_judge.judge(nodes[first].content, nodes[second].content)
+
+        findings = Findings()
+        for task, judgement in zip(tasks, self._run(tasks, judge, findings), strict=True):
+            if judgement is not None and judgement.is_causal:
+                findings.edges += (
+                    MemoryEdge(source, target, EdgeType.CAUSE, judgement.weight, created_at=at)
+                    for source, target in (task.nodes, task.nodes[::-1])
+                )
+        return findings
+
+    def _run(
+        self, tasks: Sequence[PendingTask], judge: Callable[[PendingTask], T], findings: Findings
+    ) -> list[T | None]:
+        """Return what each task gives, None where the language model failed and the task has to wait."""
+
+        def attempt(task: PendingTask) -> T | LLMError:
+            try:
+                return judge(task)
+            except LLMError as error:
+                return error
+
+        with ThreadPoolExecutor(max_workers=self._workers) as pool:
+            results = list(pool.map(attempt, tasks))
+        failures = {task: result for task, result in zip(tasks, results, strict=True) if isinstance(result, LLMError)}
+        if failures:
+            findings.failed.extend(failures)
+            example = next(iter(failures.values()))
+            _log.warning("%d of %d judgements wait to be made up: %s", len(failures), len(tasks), example)
+        return [None if isinstance(result, LLMError) else result for result in results]

@@ -1,0 +1,313 @@
+"""What a text names, told from capital letters and quotation marks alone.
+
+English names are runs of capitalised words, joined over "of", "the", "van" and the like, initials and "&". The first
+word of a sentence counts where it stands capitalised elsewhere in the text, or belongs to a run, or is no common word.
+Titles of persons are dropped ("Dr. Quill" is "Quill"), as are an article that only begins a sentence, the possessive
+"'s", and days and months on their own. Chinese has no capitals: there only what stands in 《》, 「」, 『』 or “” is
+taken, and words in Latin letters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from neurogated.ingestion.sentences import split_sentences
+
+__all__ = ["OfflineEntityFinder"]
+
+# Characters of the longest Chinese term in quotation marks that is taken for a name.
+_LONGEST_TERM = 12
+_SHORTEST_TERM = 2
+# Digits of the longest number that is part of a name: "Apollo 11".
+_LONGEST_NUMBER = 3
+# How words end that are a form of a common word rather than a name: "Coopers", "Pumping"; but "Thomas".
+_COMMON_ENDING = re.compile(r"(?:ing|ed|ly|ers|tion|ness|ment|men|ity|\w{3}[^aiosu]s)\Z|\A(?:un|under|over)\w{4}")
+_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_QUOTED_TERM = re.compile(r"《(?P<work>[^《》\n]+)》|「(?P<a>[^「」\n]+)」|『(?P<b>[^『』\n]+)』|“(?P<c>[^“”\n]+)”")
+_CLAUSE_MARK = re.compile(r"[，。！？；：,.!?;:…]")
+_TOKEN = re.compile(
+    r"""
+    (?P<word>
+        (?: [^\W\d_] \. ){2,} [^\W\d_]? (?![^\W_])                       # U.S.A.
+      | [A-Z] \. (?= [ ]? [A-Z] )                                        # an initial
+      | [^\W\u3040-\u30ff\u3400-\u9fff_]+
+        (?: ['’\-] [^\W\u3040-\u30ff\u3400-\u9fff_]+ )*                  # a word with hyphens and apostrophes
+        (?: ['’] (?= \s ) )?
+    )
+    | (?P<gap> \s+ )
+    | (?P<mark> . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])\Z")
+_ROMAN = re.compile(r"[IVXL]+\Z")
+_LETTER_WORD = re.compile(r"[A-Z]-[a-z]")
+_OPENING_MARKS = frozenset("\"“\u2018'«([—:–*_#>•")
+
+
+def _set_of(words: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\S+", words))
+
+
+_ABBREVIATED = _set_of("St Mt Ft Dr Mr Mrs Ms Prof Capt Sgt Lt Col Gen Rev Jr Sr")
+# Dropped before a name, and no name on their own.
+_TITLES = _set_of(
+    """mr mrs ms miss dr prof professor sir dame madam captain capt sergeant sgt lieutenant lt colonel col general gen
+    major admiral commander corporal inspector detective constable rev reverend father sister brother mother uncle
+    aunt president minister senator governor mayor judge justice doctor nurse engineer master chancellor ambassador
+    bishop archbishop pope rabbi king queen prince princess duke duchess count countess baron baroness earl lord lady
+    emperor empress chief director chairman chairwoman secretary coach assistant grandpa grandma grandfather
+    grandmother pastor abbot"""
+)
+# What may stand inside a name before its next capitalised word.
+_JOINTS = [
+    tuple(joint.split())
+    for joint in re.split(
+        ", ",
+        "of, of the, upon, &, de, de la, de los, de las, la, le, du, des, del, della, di, da, dos, van, van der, "
+        "van den, van de, von, von der, der, ter, bin, ibn, al, el, y, sur",
+    )
+]
+_EPITHETS = _set_of(
+    """Great Terrible Wise Bald Bold Elder Younger Conqueror Pious Fat Short Good Brave Mad Red Tall Lame Old"""
+)
+_ARTICLES = frozenset({"the", "a", "an"})
+_BEFORE_PLACES = _set_of("in at from to near of on by")
+# Owners whose possessive is part of a name.
+_OWNERS = _set_of(
+    """king queen bishop widow widows fisherman fishermen lady lord devil traveller travellers children women men st"""
+)
+# After these "of" is part of the name; after others it is only where an article stands before them.
+_HEADS = _set_of(
+    """bank university college board house night battle bay isle gulf cape church duke ministry department institute
+    school society museum court council treaty kingdom city port point lord lady order book sea strait tower temple
+    republic bridge feast day way hall master guild company union act field knights bishop earl king queen prince
+    princess house archbishop academy association bureau centre center chamber committee confederation county district
+    empire faculty federation fields gardens garden heart hill hospital island islands isles journal lake league
+    library mount mouth office people peoples plain province river rock siege state states song story temple theatre
+    tomb tree valley voice war wars well wood world bill declaration charter castle abbey cathedral ballad tale prince
+    son daughter daughters sons"""
+)
+# What makes an organisation of a title before it: "General Motors".
+_ORGANISED = _set_of(
+    """Motors Electric Assembly Hospital Post Office Court Council School Island Islands Club Association"""
+)
+_TIMES = _set_of(
+    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december jan feb mar apr jun jul aug sep sept oct nov dec mondays tuesdays wednesdays
+    thursdays fridays saturdays sundays"""
+)
+_NAMES_LIKE_FORMS = _set_of(
+    "james charles agnes athens brussels naples wales alfred mohammed ahmed manfred frances hughes"
+)
+_NO_NAMES = _set_of("""I I'm I've I'd I'll I’m I’ve I’d I’ll OK AM PM AD BC CE BCE A P.M. A.M. No Nos TV Ms PS NB Q""")
+# Words that are no part of the name that follows them at the beginning of a sentence.
+_FUNCTION = _set_of(
+    """a an the and or but nor so yet for of in on at by to from with without within into onto over under above below
+    after before since until till during while when whenever where wherever why how who whom whose which what whatever
+    whoever that this these those there here then thus hence therefore however moreover meanwhile otherwise instead
+    indeed also too even only just still already again once twice never ever always often sometimes usually seldom
+    rarely perhaps maybe possibly probably certainly clearly apparently surely naturally fortunately luckily sadly
+    suddenly finally eventually soon later lately today tomorrow yesterday tonight now nowadays i you he she it we
+    they me him her us them my your his its our their mine yours hers ours theirs one two three four five six seven
+    eight nine ten eleven twelve twenty thirty forty fifty hundred hundreds thousand thousands million millions half
+    both each every either neither all any some none no not nobody nothing nowhere somebody someone something anybody
+    anyone anything everybody everyone everything many much more most several few fewer less least enough other others
+    another such same as if unless though although because whereas whether than like unlike despite except beside
+    besides between beyond about across along among amid around against behind beneath off out up down through
+    throughout toward towards upon via per plus yes oh ah please thanks hello hi hey dear is are was were be been
+    being am do does did done has have had can could may might must shall should will would let lets let's don't
+    didn't isn't it's that's there's what's he's she's we're they're you're i'm can't won't make take get go come see
+    look say said ask tell give keep put run use try add open close click set select choose read write call wait stop
+    start turn check send return remember think know congratulations"""
+)
+# Common words that often begin a sentence without an article.
+_COMMON = _FUNCTION | _set_of(
+    """seventy eighty ninety fourth fifth sixth seventh eighth ninth tenth cast wrote flame hollow landed lost found
+    born built made seen heard left sold sent wax wool silk leather cotton smeared old supply demand power energy heat
+    pressure noise sound sleep hunger thirst fear anger pain luck chance fate fortune progress success failure hope
+    faith truth advice help speed traffic mail post evidence research software hardware production staff management
+    security access output input dust mud blood flesh skin hair rust mould hay straw corn wheat barley rice fruit
+    grass moss ivy moonlight sunlight sunshine thunder lightning flood drought famine plague fever good bad great new
+    young big small large little high low first second third last next former latter early late modern ancient whole
+    full empty heavy light dark cold hot warm dry wet hard soft strong weak rich poor true false wrong red blue green
+    white black grey gray brown yellow golden silver press note rain snow fog ice frost wind hail smoke fire water
+    earth air sand salt sugar coal oil gas iron steel stone wood timber glass paper gold copper tin lead bread milk
+    meat fish tea coffee beer wine money cash news work trade food music art science history law peace war love death
+    life time night day dawn dusk noon midnight morning evening winter summer spring autumn people folk children women
+    men girls boys sheep cattle horses birds dogs cats trains ships boats soldiers sailors critics doctors nurses
+    police prices wages shares sales profits stocks markets villagers families friends parents students pupils
+    visitors tourists guests readers users customers clients servers houses shops schools trees flowers roses leaves
+    bees ants wolves rats mice nets lamps bells hands eyes tears silence darkness nature god heaven language memory
+    mother father grandmother grandfather grandma grandpa mum dad uncle aunt sister brother doctor captain king queen
+    prince princess bishop mayor sir madam nearby afterwards elsewhere inside outside upstairs downstairs overnight
+    underneath altogether together apart away back forward ahead home right north south east west according owing due
+    given provided rather quite almost nearly roughly local public private foreign national royal common general
+    special certain different similar various countless numerous legend tradition rumour rumor experts scientists
+    researchers engineers workers officials historians archaeologists astronomers keepers pilots dinner lunch
+    breakfast supper tickets letters books records results data code tests logs errors bugs questions sixty trust
+    server soup long far near well"""
+)
+
+
+@dataclass(slots=True)
+class _Word:
+    text: str
+    place: int
+    """Where it stands in the text."""
+    starts: bool
+    """Whether it is the first word of a sentence or of a quotation."""
+    follows: bool
+    """Whether only white space stands between it and the word before."""
+
+    @property
+    def bare(self) -> str:
+        """The word without a possessive."""
+        return _POSSESSIVE.sub("", self.text)
+
+    @property
+    def key(self) -> str:
+        """The bare word as the word lists hold it."""
+        return self.bare.rstrip(".").lower()
+
+    @property
+    def is_possessive(self) -> bool:
+        """Whether the word says whose something is."""
+        return self.bare != self.text
+
+    @property
+    def is_capital(self) -> bool:
+        """Whether it is written like a name: "Ada", "NASA", "iPhone", "A350"."""
+        if self.text in _NO_NAMES or _LETTER_WORD.match(self.text):
+            return False
+        return any(character.isupper() for character in self.bare)
+
+
+class OfflineEntityFinder:
+    """Finds names by the way they are written; needs no model."""
+
+    def find(self, text: str) -> tuple[str, ...]:
+        """Return names as they are written, each once, in order of appearance."""
+        words = list(_words(text))
+        inside = {word.bare for word in words if word.is_capital and not word.starts}
+        small = {word.bare for word in words if word.text.islower()}
+        found = list(_quoted_terms(text))
+        for begin, end in _runs(words):
+            name = _trimmed(words, begin, end)
+            if name and (len(name) > 1 or _is_name(name[0], inside, small)):
+                found.append((name[0].place, " ".join([*(word.text for word in name[:-1]), name[-1].bare])))
+        return tuple(dict.fromkeys(name for _, name in sorted(found)))
+
+
+def _quoted_terms(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the terms that Chinese marks as names, each with its place."""
+    for match in _QUOTED_TERM.finditer(text):
+        term = next(group for group in match.groups() if group).strip()
+        is_short = _SHORTEST_TERM <= len(term) <= _LONGEST_TERM and not _CLAUSE_MARK.search(term)
+        if match["work"] or (is_short and _HAN.search(term)):
+            yield match.start(), term
+
+
+def _words(text: str) -> Iterator[_Word]:
+    place = 0
+    for sentence in split_sentences(text):
+        starts, follows = True, False
+        last: _Word | None = None
+        for token in _TOKEN.finditer(sentence):
+            written = token[0]
+            if token["word"] or written == "&":
+                if last:
+                    yield last
+                last = _Word(written, place + token.start(), starts, follows)
+                starts, follows = False, True
+            elif written == "." and last and last.text in _ABBREVIATED:
+                last.text += "."
+            elif token["mark"]:
+                starts = starts or written in _OPENING_MARKS
+                follows = False
+        if last:
+            yield last
+        place += len(sentence)
+
+
+def _runs(words: Sequence[_Word]) -> Iterator[tuple[int, int]]:
+    """Yield where words that make up a name begin and end."""
+    begin = 0
+    while begin < len(words):
+        if not words[begin].is_capital:
+            begin += 1
+            continue
+        end = begin + 1
+        while True:
+            step = _step(words, begin, end)
+            if not step:
+                break
+            end += step
+        yield begin, end
+        begin = end
+
+
+def _step(words: Sequence[_Word], begin: int, end: int) -> int:
+    """Return how many words after `words[begin:end]` belong to it."""
+    if end == len(words) or not words[end].follows or words[end].starts:
+        return 0
+    last = words[end - 1]
+    has_article = words[begin].key in _ARTICLES or (begin > 0 and words[begin - 1].key in _ARTICLES)
+    if last.is_possessive and not (has_article or last.key in _OWNERS or words[end - 2].text == "St."):
+        return 0
+    if words[end].is_capital:
+        return 1
+    is_number = words[end].text.isdecimal() and len(words[end].text) <= _LONGEST_NUMBER
+    if is_number and last.key not in _TIMES:
+        return int(begin > 0 and words[begin - 1].key not in _BEFORE_PLACES)
+    if words[end].text == "the" and _is_joined(words, end, 1) and words[end + 1].text in _EPITHETS:
+        return 2
+    return _joint(words, end, takes_of=has_article or last.key in _HEADS)
+
+
+def _joint(words: Sequence[_Word], end: int, *, takes_of: bool) -> int:
+    """Return how many words join the name before `end` to the capitalised one after them, with that one."""
+    for joint in _JOINTS:
+        if tuple(word.text for word in words[end : end + len(joint)]) == joint and _is_joined(words, end, len(joint)):
+            return len(joint) + 1 if joint[0] != "of" or takes_of else 0
+    return 0
+
+
+def _is_joined(words: Sequence[_Word], place: int, count: int) -> bool:
+    """Return whether a capitalised word follows `count` words from `place` on without a mark between."""
+    after = words[place + 1 : place + count + 1]
+    return len(after) == count and all(word.follows and not word.starts for word in after) and after[-1].is_capital
+
+
+def _trimmed(words: Sequence[_Word], begin: int, end: int) -> Sequence[_Word]:
+    """Return a run without what begins a sentence, tells a day, or addresses a person."""
+    if words[begin].starts:
+        while begin < end and (words[begin].key in _FUNCTION or words[begin].key.endswith("ly")):
+            begin += 1
+    if all(word.key in _TIMES or word.text.isdecimal() for word in words[begin:end]):
+        return ()
+    before = words[begin - 1].key if begin > 0 else ""
+    if words[begin].key in _TIMES and (words[begin].starts or before not in _ARTICLES):
+        begin += 1
+    while begin + 1 < end and words[begin].key in _TITLES and words[begin + 1].is_capital:
+        if words[begin].is_possessive or words[begin + 1].text in _ORGANISED:
+            break
+        begin += 1
+    return words[begin:end]
+
+
+def _is_name(word: _Word, inside: AbstractSet[str], small: AbstractSet[str]) -> bool:
+    """Return whether a word names something on its own."""
+    letters = word.bare.rstrip(".")
+    if len(letters) == 1 or word.key in _TITLES | _FUNCTION or _ROMAN.match(letters):
+        return False
+    if not word.starts or word.bare in inside or any(character.isupper() for character in letters[1:]):
+        return True
+    # "Forty-one" is as common as "forty".
+    is_common = word.key in _COMMON or word.key.split("-")[0] in _COMMON
+    has_form = word.key not in _NAMES_LIKE_FORMS and _COMMON_ENDING.search(word.key)
+    is_owner = word.is_possessive and word.text.endswith("s")
+    return not is_common and (is_owner or not (word.key in small or has_form))

@@ -1,0 +1,1 @@
+"""Language models: servers, models in process, and what is wrapped around them."""

@@ -1,0 +1,87 @@
+"""Answers kept by the hash of what was asked, so that asking again costs nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from neurogated.core.cache_file import CacheFile
+from neurogated.core.ports import Message
+from neurogated.llm.base import BaseLLM, Meta
+
+__all__ = ["CachedLLM"]
+
+
+class CachedLLM(BaseLLM):
+    """Wraps a model and remembers its answers in an SQLite file; empty answers are not kept.
+
+    The `meta` of a kept answer says what it cost when it was made, and `cached`. The file is derived: a damaged one is
+    moved aside and begun anew, with a line in the log.
+    """
+
+    def __init__(self, llm: BaseLLM, path: Path) -> None:
+        """Open the cache, or begin one.
+
+        Raises:
+            StorageError: the file can be neither opened nor made.
+        """
+        self._llm = llm
+        self._file = CacheFile(path)
+
+    @property
+    def name(self) -> str:
+        """The wrapped model's name."""
+        return self._llm.name
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The wrapped model's parameters."""
+        return self._llm.parameters
+
+    def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
+        """Return the kept answer, or the wrapped model's.
+
+        Raises:
+            LLMError: as the wrapped model.
+            MemoryClosedError: the cache was closed.
+        """
+        key = self._key(messages, schema)
+        kept = self._read(key)
+        if kept is not None:
+            text, meta = kept
+            return text, {**meta, "cached": True}
+        text, meta = self._llm.infer(messages, schema=schema)
+        if text.strip():
+            self._file.put({key: json.dumps([text, meta]).encode()})
+        return text, meta
+
+    def forget(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> None:
+        """Ask the wrapped model anew the next time these messages come."""
+        self._file.remove([self._key(messages, schema)])
+
+    def close(self) -> None:
+        """Close the file and the wrapped model."""
+        self._file.close()
+        self._llm.close()
+
+    def _key(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> bytes:
+        asked = {"messages": [dict(message) for message in messages], "schema": schema, **self.parameters}
+        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()
+
+    def _read(self, key: bytes) -> tuple[str, Meta] | None:
+        value = self._file.get([key]).get(key)
+        return None if value is None else _parsed(value)
+
+
+def _parsed(value: bytes) -> tuple[str, Meta] | None:
+    """Return what was kept, None where it is no answer."""
+    try:
+        match json.loads(value):
+            case [str(text), dict(meta)]:
+                return text, meta
+    except ValueError:
+        pass
+    return None

@@ -1,0 +1,87 @@
+"""From the settings to a language model with its limits and its cache."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.llm.anthropic_llm import AnthropicLLM
+from neurogated.llm.base import BaseLLM
+from neurogated.llm.cache import CachedLLM
+from neurogated.llm.limits import LimitedLLM
+from neurogated.llm.local_llm import LocalLLM
+from neurogated.llm.openai_llm import OpenAILLM
+
+__all__ = ["get_llm", "llm_is_configured"]
+
+_OPENAI_PREFIX = "gpt"
+_ANTHROPIC_PREFIX = "claude"
+
+
+def get_llm(
+    config: MemoryConfig,
+    *,
+    api_key: str | None = None,
+    anthropic_api_key: str | None = None,
+    cache_path: Path | None = None,
+) -> BaseLLM:
+    """Return the model that `config.llm_name` names; nothing is loaded or sent yet.
+
+    With `llm_base_url` any name is asked of that server; without, gpt* is OpenAI's, claude* Anthropic's, and any other
+    name a model in this process. Kept answers cost nothing of the budget.
+
+    Args:
+        config: names the model, its server, its limits.
+        api_key: for OpenAI, or for the server if it wants one.
+        anthropic_api_key: for Anthropic.
+        cache_path: SQLite file of the answers; None to keep none.
+
+    Raises:
+        ConfigError: the key that the model needs is missing.
+        MissingExtraError: the package that the model needs is not installed.
+        StorageError: the cache can be neither opened nor made.
+    """
+    llm: BaseLLM = LimitedLLM(
+        _bare_llm(config, api_key, anthropic_api_key),
+        concurrency=config.llm_concurrency,
+        max_calls=config.llm_max_calls,
+        max_tokens=config.llm_max_tokens,
+    )
+    return llm if cache_path is None else CachedLLM(llm, cache_path)
+
+
+def llm_is_configured(config: MemoryConfig, api_key: str | None = None, anthropic_api_key: str | None = None) -> bool:
+    """Return whether there is a model to ask, without asking: a server's address, a key, or a model's folder."""
+    if config.llm_base_url:
+        return True
+    if config.llm_name.startswith(_OPENAI_PREFIX):
+        return bool(api_key)
+    if config.llm_name.startswith(_ANTHROPIC_PREFIX):
+        return bool(anthropic_api_key)
+    return bool(config.llm_name) and Path(config.llm_name).is_dir()
+
+
+def _bare_llm(config: MemoryConfig, api_key: str | None, anthropic_api_key: str | None) -> BaseLLM:
+    name = config.llm_name
+    if config.llm_base_url or name.startswith(_OPENAI_PREFIX):
+        return OpenAILLM(
+            name,
+            api_key=api_key,
+            base_url=config.llm_base_url,
+            temperature=config.temperature,
+            max_new_tokens=config.max_new_tokens,
+            timeout=config.llm_timeout,
+            retries=config.llm_retries,
+        )
+    if name.startswith(_ANTHROPIC_PREFIX):
+        return AnthropicLLM(
+            name,
+            api_key=anthropic_api_key,
+            temperature=config.temperature,
+            max_new_tokens=config.max_new_tokens,
+            timeout=config.llm_timeout,
+            retries=config.llm_retries,
+        )
+    return LocalLLM(
+        name, temperature=config.temperature, max_new_tokens=config.max_new_tokens, timeout=config.llm_timeout
+    )

@@ -1,0 +1,163 @@
+"""Language models in this process, through transformers."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from neurogated.core.ports import Message
+from neurogated.errors import LLMError
+from neurogated.llm.base import LENGTH, BaseLLM, Meta
+from neurogated.llm.served import import_package
+
+__all__ = ["LocalLLM"]
+
+
+class LocalLLM(BaseLLM):
+    """A causal language model by name or folder, loaded at the first question; it answers one question at a time.
+
+    The device is what torch chooses, so `CUDA_VISIBLE_DEVICES` decides; with the package `accelerate` a model is spread
+    over all visible GPUs. A schema has no influence here.
+    """
+
+    def __init__(self, model: str, *, temperature: float, max_new_tokens: int, timeout: float) -> None:
+        """Describe the model; nothing is loaded yet.
+
+        Args:
+            model: a folder, or a name on the Hugging Face hub.
+            temperature: 0 for the likeliest answer.
+            max_new_tokens: longest answer.
+            timeout: seconds after which an answer that does not end is given up.
+        """
+        self._name = model
+        self._temperature = temperature
+        self._max_new_tokens = max_new_tokens
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._loaded: tuple[Any, Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """The model's name or folder."""
+        return self._name
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Model, temperature and longest answer."""
+        return {"model": self._name, "temperature": self._temperature, "max_new_tokens": self._max_new_tokens}
+
+    def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:  # noqa: ARG002 - nothing here can hold a model to it
+        """Return the model's answer.
+
+        Raises:
+            LLMError: the model cannot be loaded, the messages are too long for it, or it does not come to an end.
+            MissingExtraError: transformers is not installed.
+        """
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            tokenizer, model = self._loaded
+            encoded = self._encode(tokenizer, messages).to(model.device)
+            asked = encoded["input_ids"].shape[-1]
+            room = self._room(model, asked)
+            answer = self._generate(tokenizer, model, encoded, room)[asked:]
+        finish = self._finish_reason(model, answer, room)
+        return tokenizer.decode(answer, skip_special_tokens=True), {
+            "model": self._name,
+            "prompt_tokens": asked,
+            "completion_tokens": len(answer),
+            "finish_reason": finish,
+            "cached": False,
+        }
+
+    def close(self) -> None:
+        """Let go of the model."""
+        with self._lock:
+            self._loaded = None
+
+    def _load(self) -> tuple[Any, Any]:
+        library = import_package("transformers", "transformers")
+        torch = import_package("torch", "torch")
+        on_gpu = torch.cuda.is_available()
+        spread = {"device_map": "auto"} if on_gpu and importlib.util.find_spec("accelerate") else {}
+        try:
+            with _no_loading_bar():
+                tokenizer = library.AutoTokenizer.from_pretrained(self._name)
+                model = library.AutoModelForCausalLM.from_pretrained(self._name, dtype="auto", **spread)
+        except (OSError, ValueError, RuntimeError, ImportError, KeyError) as error:
+            said = " ".join(str(error).split())
+            raise LLMError(
+                f"language model {self._name!r} cannot be loaded in this process ({said}); check llm_name, or set "
+                "llm_base_url if a server has it"
+            ) from error
+        return tokenizer, model if spread else model.to("cuda" if on_gpu else "cpu")
+
+    def _encode(self, tokenizer: Any, messages: Sequence[Message]) -> Any:  # noqa: ANN401
+        if not tokenizer.chat_template:
+            turns = [f"{message['role']}: {message['content']}" for message in messages]
+            return tokenizer("\n\n".join([*turns, "assistant:"]), return_tensors="pt")
+        jinja = import_package("jinja2", "jinja2")
+        try:
+            return tokenizer.apply_chat_template(
+                [dict(message) for message in messages],
+                add_generation_prompt=True,
+                return_tensors="pt",
+                return_dict=True,
+            )
+        except jinja.TemplateError as error:
+            raise LLMError(
+                f"the chat template of language model {self._name!r} refuses the messages ({error}); choose a model "
+                "that takes the roles system, user and assistant"
+            ) from error
+
+    def _room(self, model: Any, asked: int) -> int:  # noqa: ANN401
+        """Return how many tokens the answer may have."""
+        longest = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        room = self._max_new_tokens if longest is None else min(self._max_new_tokens, longest - asked)
+        if room < 1:
+            raise LLMError(
+                f"the messages have {asked} tokens, but language model {self._name!r} takes {longest} together with "
+                "its answer; lower CHUNK_SIZE or choose a model that takes more"
+            )
+        return room
+
+    def _generate(self, tokenizer: Any, model: Any, encoded: Any, room: int) -> list[int]:  # noqa: ANN401
+        sampling = {"do_sample": True, "temperature": self._temperature} if self._temperature else {"do_sample": False}
+        filler = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+        try:
+            made = model.generate(
+                **encoded, max_new_tokens=room, max_time=self._timeout, pad_token_id=filler, **sampling
+            )
+        except (RuntimeError, ValueError, IndexError) as error:
+            raise LLMError(
+                f"language model {self._name!r} failed ({error}); it may need more memory than there is"
+            ) from error
+        tokens: list[int] = made[0].tolist()
+        return tokens
+
+    def _finish_reason(self, model: Any, answer: list[int], room: int) -> str:  # noqa: ANN401
+        ends = model.generation_config.eos_token_id
+        if answer and answer[-1] in (ends if isinstance(ends, list) else [ends]):
+            return "stop"
+        if len(answer) >= room:
+            return LENGTH
+        raise LLMError(
+            f"language model {self._name!r} came to no end within {self._timeout:g} seconds; raise llm_timeout, or "
+            "lower max_new_tokens"
+        )
+
+
+@contextlib.contextmanager
+def _no_loading_bar() -> Iterator[None]:
+    """Keep transformers from drawing a bar over its weights among our own output."""
+    logging = import_package("transformers.utils.logging", "transformers")
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()

@@ -1,0 +1,132 @@
+"""Answers in JSON that fit a schema, from models that think aloud, fence, chat or err."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from neurogated.core.ports import Message
+from neurogated.errors import LLMError
+from neurogated.llm.base import LENGTH, BaseLLM, SupportsForgetting
+
+__all__ = ["StructuredLLM"]
+
+_THOUGHT_TAG = r"(?:think|thinking|thought|reasoning)\s*>"
+# The opening tag may be part of the model's chat template, so that only the closing one is seen.
+_THOUGHT_END = re.compile(r"</\s*" + _THOUGHT_TAG, re.IGNORECASE)
+_THOUGHT_BEGIN = re.compile(r"<\s*" + _THOUGHT_TAG, re.IGNORECASE)
+# Small models put line breaks into strings as they are.
+_DECODER = json.JSONDecoder(strict=False)
+
+# Characters of a wrong answer that an error shows.
+_SHOWN = 300
+
+
+class _UnfitAnswerError(Exception):
+    """An answer holds no JSON that fits; the message is meant for the model."""
+
+
+class StructuredLLM:
+    """Wraps a model so that it fulfils `core.ports.LanguageModel`."""
+
+    def __init__(self, llm: BaseLLM) -> None:
+        self._llm = llm
+
+    @property
+    def name(self) -> str:
+        """The wrapped model's name."""
+        return self._llm.name
+
+    def infer_json(self, messages: Sequence[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the object in the model's answer that fits the schema, the last one where there are several.
+
+        What stands in `<think>` tags, around the object or in code fences is passed over. A model whose answer does not
+        fit is shown it with what is wrong, once. Answers that were of no use do not stay in a cache.
+
+        Raises:
+            LLMError: the model cannot be reached, its answer was cut off, or did not fit twice.
+            BudgetExceededError: the calls or tokens that were allowed are used up.
+        """
+        validator = Draft202012Validator(schema)
+        text, meta = self._llm.infer(messages, schema=schema)
+        try:
+            return _fitting_object(text, validator)
+        except _UnfitAnswerError as error:
+            repair = [*messages, *_repair_turns(text, error, schema)]
+            if meta["finish_reason"] == LENGTH:
+                self._forget([messages], schema)
+                raise self._cut_off(text) from error
+        text, meta = self._llm.infer(repair, schema=schema)
+        try:
+            return _fitting_object(text, validator)
+        except _UnfitAnswerError as error:
+            self._forget([messages, repair], schema)
+            if meta["finish_reason"] == LENGTH:
+                raise self._cut_off(text) from error
+            raise LLMError(
+                f"language model {self.name!r} answered twice with what does not fit: {str(error)[:_SHOWN]}; it said "
+                f"{text[-_SHOWN:]!r}; choose a more able model with llm_name"
+            ) from error
+
+    def close(self) -> None:
+        """Close the wrapped model."""
+        self._llm.close()
+
+    def _cut_off(self, text: str) -> LLMError:
+        return LLMError(
+            f"the answer of language model {self.name!r} was cut off before it was whole ({text[-_SHOWN:]!r}); raise "
+            "max_new_tokens"
+        )
+
+    def _forget(self, conversations: Sequence[Sequence[Message]], schema: Mapping[str, Any]) -> None:
+        if isinstance(self._llm, SupportsForgetting):
+            for conversation in conversations:
+                self._llm.forget(conversation, schema=schema)
+
+
+def _repair_turns(text: str, complaint: _UnfitAnswerError, schema: Mapping[str, Any]) -> list[Message]:
+    request = (
+        f"Your answer is of no use: {complaint}. Answer again, with one JSON object and nothing else. It must fit this "
+        f"JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
+    )
+    # Some servers refuse a turn without words.
+    return [{"role": "assistant", "content": _spoken(text) or "(nothing)"}, {"role": "user", "content": request}]
+
+
+def _spoken(text: str) -> str:
+    """Return the text without what the model thought before it."""
+    after_thoughts = _THOUGHT_END.split(text)[-1]
+    return _THOUGHT_BEGIN.split(after_thoughts)[0].strip()
+
+
+def _fitting_object(text: str, validator: Draft202012Validator) -> dict[str, Any]:
+    complaints: list[str] = []
+    objects = list(_objects(_spoken(text)))
+    for found in objects[::-1]:
+        error = best_match(validator.iter_errors(found))
+        if error is None:
+            return found
+        complaints.append(f"at {error.json_path}, {error.message}")
+    raise _UnfitAnswerError(complaints[0] if complaints else "it holds no whole JSON object")
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects in `text` that are not part of others."""
+    at = text.find("{")
+    while at >= 0:
+        try:
+            found, end = _DECODER.raw_decode(text, at)
+            # Half a surrogate pair, NaN and infinity can be read, but neither written nor stored.
+            json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+        except ValueError:
+            end = at + 1
+        except RecursionError:
+            return
+        else:
+            yield found
+        at = text.find("{", end)

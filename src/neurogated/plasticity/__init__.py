@@ -1,0 +1,1 @@
+"""How use changes the graph."""

@@ -1,0 +1,118 @@
+"""Long-term potentiation and depression: what fires together wires together, what lies idle fades."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from itertools import combinations
+
+import numpy as np
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import Clock
+from neurogated.core.delta import Decay, GraphDelta, WeightChange
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView, Rows
+
+__all__ = ["PlasticityEngine"]
+
+
+class PlasticityEngine:
+    """Strengthens edges between what was of use together, and weakens edges that nothing uses.
+
+    Only plastic types change; SIM is not one of them, because how alike two texts are does not depend on use.
+    """
+
+    def __init__(self, store: GraphStorePort, config: MemoryConfig, clock: Clock) -> None:
+        self._store = store
+        self._config = config
+        self._clock = clock
+
+    def reinforce_path(
+        self, retrieved_nodes: Iterable[MemoryNode | str], *, associate: bool = False, reason: str = "reinforce_path"
+    ) -> int:
+        """Long-term potentiation: strengthen every plastic edge that connects two of the nodes.
+
+        Each such weight grows by `HEBBIAN_LEARNING_RATE`, up to 1 (Hebb 1949). Where the plastic weights that leave a
+        node then sum to more than `MAX_OUT_WEIGHT`, all of them are scaled down to it (synaptic scaling, Turrigiano
+        2008), so that strengthening alone cannot blow up.
+
+        Args:
+            retrieved_nodes: nodes or their ids.
+            associate: also connect pairs that no plastic edge connects, by an ASSOC edge of `ASSOC_WEIGHT`.
+            reason: what the history says.
+
+        Returns:
+            How many edges were strengthened or made.
+
+        Raises:
+            UnknownIdError: a node is not in the memory; nothing was changed.
+        """
+        view = self._store.view()
+        ids = list(dict.fromkeys(node if isinstance(node, str) else str(node.id) for node in retrieved_nodes))
+        rows = view.rows(ids)
+        strengthened = _edges_among(view, rows)
+        now = self._clock()
+        new = list(self._associations(view, ids, rows, strengthened, now)) if associate else []
+        weights = self._potentiated(view, strengthened)
+        changes = tuple(WeightChange(view.edge_key(row), weight) for row, weight in weights.items())
+        if changes or new:
+            self._store.apply(GraphDelta(weights=changes, edges=tuple(new), reason=reason, at=now))
+        return strengthened.size + len(new)
+
+    def decay_unused(self, now: datetime | None = None) -> None:
+        """Long-term depression: every plastic edge that was idle for `IDLE_DAYS` is multiplied by `TIME_DECAY_FACTOR`.
+
+        Those that fall below `MIN_EDGE_WEIGHT` are removed. It is one line in the journal, however many edges fade.
+
+        Args:
+            now: the time that counts as present; the clock's when left out.
+        """
+        at = self._clock() if now is None else now
+        operator = Decay(
+            self._config.TIME_DECAY_FACTOR, at - timedelta(days=self._config.IDLE_DAYS), self._config.MIN_EDGE_WEIGHT
+        )
+        self._store.apply(GraphDelta(operators=(operator,), reason="decay_unused", at=at))
+
+    def _potentiated(self, view: GraphView, strengthened: Rows) -> dict[int, float]:
+        """Return the new weight of every edge that changes, by its row."""
+        grown = np.minimum(1.0, view.weight.take(strengthened) + self._config.HEBBIAN_LEARNING_RATE)
+        weights = dict(zip(strengthened.tolist(), grown.tolist(), strict=True))
+        for source in np.unique(view.edge_source[strengthened]).tolist():
+            leaving = [view.arcs(np.array([source]), edge_type) for edge_type in view.edge_types if edge_type.plastic]
+            current = {
+                row: weights.get(row, weight)
+                for arcs in leaving
+                for row, weight in zip(arcs.edge.tolist(), arcs.weight.tolist(), strict=True)
+            }
+            total = sum(current.values())
+            if total > self._config.MAX_OUT_WEIGHT:
+                weights.update((row, weight * self._config.MAX_OUT_WEIGHT / total) for row, weight in current.items())
+        return weights
+
+    def _associations(
+        self, view: GraphView, ids: list[str], rows: Rows, connected: Rows, at: datetime
+    ) -> Iterable[MemoryEdge]:
+        """Yield an ASSOC edge for each pair of the nodes that no plastic edge connects."""
+        if not self._config.ASSOC_WEIGHT:
+            return
+        row_of = dict(zip(ids, rows.tolist(), strict=True))
+        linked = {
+            frozenset(ends)
+            for ends in zip(view.edge_source[connected].tolist(), view.edge_target[connected].tolist(), strict=True)
+        }
+        for one, other in combinations(ids, 2):
+            if frozenset((row_of[one], row_of[other])) not in linked:
+                yield MemoryEdge(one, other, EdgeType.ASSOC, self._config.ASSOC_WEIGHT, created_at=at)
+
+
+def _edges_among(view: GraphView, rows: Rows) -> Rows:
+    """Return the rows of the plastic edges whose two ends are among `rows`."""
+    found = [np.empty(0, dtype=np.int64)]
+    for edge_type in view.edge_types:
+        if edge_type.plastic:
+            arcs = view.arcs(rows, edge_type)
+            found.append(arcs.edge[np.isin(arcs.target, rows)])
+    return np.unique(np.concatenate(found))

@@ -1,0 +1,1 @@
+"""What is said to language models: one module a task, each with a version."""

@@ -1,0 +1,150 @@
+"""The commands of everyday use, on one memory from one test to the next step."""
+
+import io
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated.cli import main
+from neurogated.cli.parser import COMMANDS, build_parser
+from neurogated.compose import OFFLINE_NOTICE
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs a command on one memory, and returns its exit code and what it printed."""
+
+    def call(*words: str) -> tuple[int, str]:
+        code = main([*words, "--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash"])
+        captured = capsys.readouterr()
+        return code, captured.out if code == 0 or captured.out else captured.err
+
+    return call
+
+
+@pytest.fixture
+def filled(run: Run) -> list[str]:
+    """Return the ids of two memories put in by `add`."""
+    texts = ("The pump failed on Monday.", "Because the pump failed, the field was flooded.")
+    return [run("add", text, "--title", "Log")[1].strip() for text in texts]
+
+
+def _json(run: Run, *words: str) -> Any:  # noqa: ANN401 - JSON
+    code, out = run(*words, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def test_what_was_added_is_asked_for_and_shown_with_kernel_and_reason(run: Run, filled: list[str]) -> None:
+    code, out = run("ask", "Why was the field flooded?", "--top_n", "2")
+    assert code == 0
+    assert filled[1] in out
+    assert "kernel: " in out
+    assert "because: why question" in out
+    answer = _json(run, "ask", "Why was the field flooded?")
+    assert answer["memories"][0]["id"] == filled[1]
+    assert answer["kernel"]["weights"]["CAUSE"] > 1
+
+
+def test_asking_says_on_the_side_who_judges(
+    filled: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["ask", "pump?", "--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert OFFLINE_NOTICE in captured.err
+    assert json.loads(captured.out)["memories"][0]["id"] in filled
+
+
+def test_text_comes_from_a_file_or_by_standard_input(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "note.txt").write_text("The 井 is dry.", encoding="utf-8")
+    assert run("add", "--file", str(tmp_path / "note.txt"))[0] == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO("A letter came by boat."))
+    assert run("add", "-")[0] == 0
+    assert _json(run, "stats")["nodes"] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["add"], "either a text or --file"),
+        (["add", "text", "--file", "x"], "either a text or --file"),
+        (["add", "--file", "does-not-exist"], "cannot be read"),
+        (["add", "   "], "blank"),
+        (["ask", "anyone there?"], "there is no memory"),
+        (["stats"], "there is no memory"),
+        (["index"], "index needs --dataset"),
+        (["index", "--resume"], "there is no memory"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(run: Run, words: list[str], message: str) -> None:
+    code, out = run(*words)
+    assert code in {1, 2}
+    assert message in out
+    assert "Traceback" not in out
+
+
+def test_feedback_history_and_undo_go_together(run: Run, filled: list[str]) -> None:
+    before = _json(run, "stats")["edges"]
+    assert _json(run, "feedback", *filled)["edges"] == 1
+    assert _json(run, "stats")["edges"]["ASSOC"] == 1
+    history = _json(run, "history")
+    assert [entry["reason"] for entry in history] == ["add_documents", "add_documents", "feedback on 2 memories"]
+    assert "feedback on 2 memories: 1 edges put" in run("history", "--last", "1")[1]
+    assert _json(run, "undo")["reason"].startswith("undo to ")
+    assert {kind: count for kind, count in _json(run, "stats")["edges"].items() if count} == before
+    assert _json(run, "undo", "--to", "0")["changes"]["nodes removed"] == 2
+    assert _json(run, "stats")["nodes"] == 0
+    assert run("undo", "--to", "99")[0] == 1
+
+
+def test_feedback_on_an_unknown_id_fails(run: Run, filled: list[str]) -> None:
+    code, out = run("feedback", filled[0], "chunk-nowhere")
+    assert code == 1
+    assert "chunk-nowhere" in out
+
+
+def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]) -> None:
+    run("feedback", *filled)
+    assert _json(run, "maintain", "--now", "2999-01-01T00:00:00+00:00") == {"removed": 0}
+    assert "× 0.99" in run("history", "--last", "1")[1]
+    code, out = run("maintain", "--now", "someday")
+    assert code == 2
+    assert "someday" in out
+
+
+def test_check_finds_a_sound_memory_sound_and_a_broken_one_broken(run: Run, filled: list[str], tmp_path: Path) -> None:
+    assert run("check") == (0, "the memory is sound\n")
+    with sqlite3.connect(tmp_path / "agent" / "memory" / "memory.db") as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        connection.execute("DELETE FROM strengths")
+        connection.execute("UPDATE node_versions SET until = since WHERE node = 1")
+    connection.close()
+    code, out = run("check")
+    assert code == 1
+    assert "an edge without a weight" in out
+    assert "an edge one of whose nodes is gone" in out
+    assert filled
+
+
+def test_index_fills_the_memory_of_a_data_set(run: Run) -> None:
+    counts = _json(run, "index", "--dataset", "sample")
+    assert counts["nodes"] > 60
+    assert counts["pending"] == 0
+    assert _json(run, "index", "--dataset", "sample", "--resume")["made up"] == 0
+    assert _json(run, "ask", "--dataset", "sample", "What happened on the rock?")["memories"]
+
+
+def test_every_flag_has_help_and_every_command_has_examples() -> None:
+    parser = build_parser()
+    (commands,) = [action for action in parser._actions if action.choices]
+    assert set(commands.choices or ()) == set(COMMANDS)
+    for name, command in dict(commands.choices or {}).items():
+        assert all(action.help for action in command._actions), name
+        assert f"python main.py {name}" in command.epilog or name == "run"
+        assert "examples:" in command.epilog

@@ -1,0 +1,122 @@
+"""Which names a text holds."""
+
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from neurogated.core.ports import EntityFinder
+from neurogated.ingestion.entities import OfflineEntityFinder
+
+LINES = Path(__file__).with_name("entities.tsv").read_text(encoding="utf-8").splitlines()
+SENTENCES = [(text, names.split("|") if names else []) for text, names in (line.split("\t") for line in LINES)]
+
+
+def find(text: str) -> tuple[str, ...]:
+    finder: EntityFinder = OfflineEntityFinder()
+    return finder.find(text)
+
+
+def test_names_are_found_in_many_sentences() -> None:
+    assert len(SENTENCES) >= 60
+    right = sum(len({*find(text)} & {*names}) for text, names in SENTENCES)
+    assert right / sum(len(find(text)) for text, _ in SENTENCES) >= 0.95
+    assert right / sum(len(names) for _, names in SENTENCES) >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("The Bank of Orrskell paid Lucan Dray.", ("Bank of Orrskell", "Lucan Dray")),
+        ("Philippa Garrow of Pellarwick came.", ("Philippa Garrow", "Pellarwick")),
+        ("They sang the Ballad of Edda Marchwyn.", ("Ballad of Edda Marchwyn",)),
+        ("They met J. R. Garrow in St. Ives.", ("J. R. Garrow", "St. Ives")),
+        ("It was Ludwig van Beethoven.", ("Ludwig van Beethoven",)),
+        ("It was Catherine the Great.", ("Catherine the Great",)),
+        ("We shop at Marks & Spencer.", ("Marks & Spencer",)),
+        ("They flew Apollo 11.", ("Apollo 11",)),
+        ("In Paris 20 people met.", ("Paris",)),
+        ("We use GitHub, an iPhone and GPT-4.", ("GitHub", "iPhone", "GPT-4")),
+        ("The U.S.A. and NASA agreed.", ("U.S.A.", "NASA")),
+        ("It hangs in The Hague.", ("The Hague",)),
+    ],
+)
+def test_the_parts_of_a_name_stay_together(text: str, names: tuple[str, ...]) -> None:
+    assert find(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("We met Garrow's sister.", ("Garrow",)),
+        ("We met Dr. Quill and Inspector Corbyn Lyle.", ("Quill", "Corbyn Lyle")),
+        ("She works for General Motors.", ("General Motors",)),
+        ("The Captain slept.", ()),
+        ("We met on Monday, 4 May 1911.", ()),
+        ("On Monday Anna left.", ("Anna",)),
+        ("It was Cradle Sunday.", ("Cradle Sunday",)),
+        ("They had the Widows' Penny.", ("Widows' Penny",)),
+        ("I think I'm late.", ()),
+    ],
+)
+def test_what_only_surrounds_a_name_is_left_out(text: str, names: tuple[str, ...]) -> None:
+    assert find(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Rain fell.", ()),
+        ("Pumping took days. Coopers left.", ()),
+        ("Forty-one came. Suddenly Ada left.", ("Ada",)),
+        ("Zofia grows pears.", ("Zofia",)),
+        ("Trust is rare. She asked the Trust.", ("Trust",)),
+        ("He said: “The boat is late.”", ()),
+        ("Velvet is soft; he loves velvet.", ()),
+    ],
+)
+def test_the_first_word_of_a_sentence_counts_only_where_it_is_a_name(text: str, names: tuple[str, ...]) -> None:
+    assert find(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("他读了《潮汐抄写员》。", ("潮汐抄写员",)),
+        ("大家叫他“老船长”，也叫「海风」或『灯塔』。", ("老船长", "海风", "灯塔")),
+        ("她说：“今天下雨了，我们不去了。”", ()),
+        ("我们把Redis换成了PostgreSQL。", ("Redis", "PostgreSQL")),
+        ("昨天下雨。", ()),
+    ],
+)
+def test_chinese_names_are_those_in_quotation_marks_or_latin_letters(text: str, names: tuple[str, ...]) -> None:
+    assert find(text) == names
+
+
+def test_each_name_comes_once_in_order_of_appearance() -> None:
+    assert find("In Trell, Ada met Ben. Ben liked Ada.") == ("Trell", "Ada", "Ben")
+
+
+@given(st.text())
+def test_any_text_can_be_read(text: str) -> None:
+    names = find(text)
+    assert len(set(names)) == len(names)
+    assert all(name.strip() == name and name for name in names)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["Ada", "of", "the", "The", "'s", "St.", "J.", "&", "van", "12", "May", "Dr.", "“", "”", "《", "》", "\n"]
+        )
+    )
+)
+def test_any_text_of_names_can_be_read(words: list[str]) -> None:
+    text = " ".join(words)
+    assert find(text) == find(text)
+
+
+@pytest.mark.parametrize("unit", ["Ada of the ", "a.", "A. ", "x-", "“", "The Bank of Orrskell. "])
+def test_a_long_text_can_be_read(unit: str) -> None:
+    find(unit * (50_000 // len(unit)))

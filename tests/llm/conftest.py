@@ -1,0 +1,178 @@
+"""A server of language models on this machine that behaves, or misbehaves, as a test says."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from neurogated.llm.anthropic_llm import AnthropicLLM
+from neurogated.llm.openai_llm import OpenAILLM
+
+# Long enough for the slowest machine; nothing waits for it unless a test fails.
+PATIENCE = 30.0
+# What a call too many is given to show itself.
+GLIMPSE = 0.05
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: HTTPServer
+
+    def do_POST(self) -> None:
+        owner = self.server.owner
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with owner.lock:
+            owner.requests.append(asked)
+            owner.headers.append(dict(self.headers))
+            owner.paths.append(self.path)
+            act = owner.script.pop(0) if len(owner.script) > 1 else owner.script[0]
+        act(self)
+
+    def send(self, status: int, payload: bytes, content_type: str = "application/json", length: int = 0) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(length or len(payload)))
+        # The clients keep to it, so that trying again takes no time.
+        self.send_header("retry-after-ms", "1")
+        self.end_headers()
+        self.wfile.write(payload)
+
+    def message(self, text: object, finish: str | None, usage: tuple[int, int] | None) -> bytes:
+        if self.path.endswith("/messages"):
+            body: dict[str, Any] = {
+                "id": "m", "type": "message", "role": "assistant", "model": "m",
+                "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": text}],
+                "stop_reason": finish or "end_turn", "stop_sequence": None,
+            }  # fmt: skip
+            if usage:
+                body["usage"] = {"input_tokens": usage[0], "output_tokens": usage[1]}
+        else:
+            message = {"role": "assistant", "content": text}
+            body = {
+                "id": "c", "object": "chat.completion", "created": 0, "model": "m",
+                "choices": [{"index": 0, "message": message, "finish_reason": finish or "stop"}],
+            }  # fmt: skip
+            if usage:
+                body["usage"] = {
+                    "prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage),
+                }  # fmt: skip
+        return json.dumps(body).encode()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class HTTPServer(ThreadingHTTPServer):
+    owner: Server
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing of clients that went away, which tests make them do."""
+
+
+class Server:
+    """Acts its script line by line, the last line for ever; keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.script: list[Callable[[Handler], None]] = []
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
+        self.lock = threading.Condition()
+        self.released = threading.Event()
+        self.most_at_once = 0
+        self.http = HTTPServer(("127.0.0.1", 0), Handler)
+        self.http.owner = self
+        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
+        self._llms: list[OpenAILLM | AnthropicLLM] = []
+
+    def says(self, text: object, finish: str | None = None, usage: tuple[int, int] | None = (7, 3)) -> None:
+        self.script.append(lambda handler: handler.send(200, handler.message(text, finish, usage)))
+
+    def refuses(self, status: int, complaint: str = "what the server says") -> None:
+        payload = json.dumps({"error": {"message": complaint, "type": "t"}}).encode()
+        self.script.append(lambda handler: handler.send(status, payload))
+
+    def sends(self, payload: bytes, content_type: str = "application/json") -> None:
+        self.script.append(lambda handler: handler.send(200, payload, content_type))
+
+    def sends_half(self) -> None:
+        def act(handler: Handler) -> None:
+            payload = handler.message("whole", None, None)
+            handler.send(200, payload[: len(payload) // 2], length=len(payload))
+
+        self.script.append(act)
+
+    def hangs_up(self) -> None:
+        self.script.append(lambda _: None)
+
+    def stalls(self) -> None:
+        def act(_: Handler) -> None:
+            self.released.wait(PATIENCE)
+
+        self.script.append(act)
+
+    def gathers(self, number: int) -> None:
+        """Answer only when `number` calls are here at once, and note how many were at most."""
+        barrier = threading.Barrier(number, timeout=PATIENCE)
+        here = 0
+
+        def act(handler: Handler) -> None:
+            nonlocal here
+            with self.lock:
+                here += 1
+                self.most_at_once = max(self.most_at_once, here)
+                self.lock.notify_all()
+            barrier.wait()
+            with self.lock:
+                self.lock.wait_for(lambda: here > number, timeout=GLIMPSE)
+                here -= 1
+            handler.send(200, handler.message("done", None, (1, 1)))
+
+        self.script.append(act)
+
+    def llm(self, **changes: Any) -> OpenAILLM:  # noqa: ANN401
+        settings: dict[str, Any] = {
+            "model": "test-model", "api_key": None, "base_url": self.url, "temperature": 0.0, "max_new_tokens": 64,
+            "timeout": PATIENCE, "retries": 0, **changes,
+        }  # fmt: skip
+        llm = OpenAILLM(settings.pop("model"), **settings)
+        self._llms.append(llm)
+        return llm
+
+    def claude(self, **changes: Any) -> AnthropicLLM:  # noqa: ANN401
+        settings: dict[str, Any] = {
+            "model": "claude-test", "api_key": "secret-key", "base_url": self.url.removesuffix("/v1"),
+            "temperature": 0.0, "max_new_tokens": 64, "timeout": PATIENCE, "retries": 0, **changes,
+        }  # fmt: skip
+        llm = AnthropicLLM(settings.pop("model"), **settings)
+        self._llms.append(llm)
+        return llm
+
+    def close(self) -> None:
+        self.released.set()
+        for llm in self._llms:
+            llm.close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    # Polled often, so that shutting down does not take the half second it takes by default.
+    thread = threading.Thread(target=server.http.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.close()
+    server.http.shutdown()
+    thread.join()
+    server.http.server_close()
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the clients try again at once where no server says when."""
+    for package in ("openai", "anthropic"):
+        monkeypatch.setattr(f"{package}._base_client.INITIAL_RETRY_DELAY", 0.0)

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from neurogated.errors import ConfigError, LLMError
+from neurogated.llm.base import LENGTH
+from neurogated.llm.structured import StructuredLLM
+
+if TYPE_CHECKING:
+    from tests.llm.conftest import Server
+
+ASKED = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Hi."},
+    {"role": "user", "content": "How are you?"},
+]
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+
+
+def test_the_answer_comes_without_the_thinking_and_with_its_tokens(server: Server) -> None:
+    server.says("Well.", usage=(21, 4))
+
+    text, meta = server.claude().infer(ASKED)
+
+    assert text == "Well."
+    assert meta == {
+        "model": "claude-test", "prompt_tokens": 21, "completion_tokens": 4, "finish_reason": "stop", "cached": False,
+    }  # fmt: skip
+
+
+def test_what_is_sent_is_what_was_set_with_the_system_text_apart(server: Server) -> None:
+    server.says("Well.")
+
+    server.claude(temperature=0.5, max_new_tokens=11).infer(ASKED)
+
+    assert server.requests == [
+        {
+            "model": "claude-test",
+            "max_tokens": 11,
+            "messages": ASKED[1:],
+            "system": "Be brief.",
+            "temperature": 0.5,
+        }
+    ]
+    assert server.paths == ["/v1/messages"]
+    # Versions of the package differ in which header they put it.
+    assert any("secret-key" in value for value in server.headers[0].values())
+
+
+def test_a_cut_off_answer_says_so(server: Server) -> None:
+    server.says("We", finish="max_tokens")
+
+    assert server.claude().infer(ASKED)[1]["finish_reason"] == LENGTH
+
+
+def test_tokens_that_the_server_does_not_count_are_words(server: Server) -> None:
+    server.says("two words", usage=None)
+
+    _, meta = server.claude().infer([{"role": "user", "content": "three short words"}])
+
+    assert (meta["prompt_tokens"], meta["completion_tokens"]) == (3, 2)
+
+
+def test_a_passing_failure_is_tried_again(server: Server) -> None:
+    server.refuses(429)
+    server.refuses(529)
+    server.says("Well.")
+
+    assert server.claude(retries=2).infer(ASKED)[0] == "Well."
+
+
+@pytest.mark.usefixtures("no_pauses")
+@pytest.mark.parametrize("failure", ["hangs_up", "sends_half"])
+def test_half_a_response_or_none_is_tried_again(server: Server, failure: str) -> None:
+    getattr(server, failure)()
+    server.says("Well.")
+
+    assert server.claude(retries=1).infer(ASKED)[0] == "Well."
+
+
+@pytest.mark.parametrize(("status", "remedy"), [(500, "check the server"), (401, "check the key")])
+def test_a_lasting_refusal_says_what_the_server_says_and_what_to_do(server: Server, status: int, remedy: str) -> None:
+    server.refuses(status)
+
+    with pytest.raises(LLMError, match="what the server says") as caught:
+        server.claude(retries=1).infer(ASKED)
+
+    assert "'claude-test'" in str(caught.value)
+    assert remedy in str(caught.value)
+
+
+def test_a_server_that_does_not_answer_in_time_is_given_up(server: Server) -> None:
+    server.stalls()
+
+    with pytest.raises(LLMError, match="raise llm_timeout"):
+        server.claude(timeout=0.05).infer(ASKED)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [b"{not json", b"", b"{}", b"[]", b"null", b'{"content": null}', json.dumps({"content": ["x"]}).encode()],
+)
+def test_garbage_is_an_error_that_names_the_model(server: Server, payload: bytes) -> None:
+    server.sends(payload)
+
+    with pytest.raises(LLMError, match="'claude-test'"):
+        server.claude().infer(ASKED)
+
+
+def test_a_schema_is_handed_to_the_server(server: Server) -> None:
+    server.says('{"a": "b"}')
+
+    assert StructuredLLM(server.claude()).infer_json(ASKED, SCHEMA) == {"a": "b"}
+    assert server.requests[0]["output_config"] == {"format": {"type": "json_schema", "schema": SCHEMA}}
+
+
+def test_a_model_that_takes_neither_schema_nor_temperature_is_asked_without_them(server: Server) -> None:
+    server.refuses(400, "temperature is deprecated for this model")
+    server.refuses(400, "output_config: extra inputs are not permitted")
+    server.says('{"a": "b"}')
+
+    assert server.claude().infer(ASKED, schema=SCHEMA)[0] == '{"a": "b"}'
+    assert not {"temperature", "output_config"} & set(server.requests[-1])
+
+
+def test_no_key_is_refused_when_built(server: Server) -> None:
+    with pytest.raises(ConfigError, match="'claude-test' needs ANTHROPIC_API_KEY"):
+        server.claude(api_key="")

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from neurogated import MemoryConfig
+from neurogated.errors import BudgetExceededError, ConfigError
+from neurogated.llm.anthropic_llm import AnthropicLLM
+from neurogated.llm.base import BaseLLM
+from neurogated.llm.cache import CachedLLM
+from neurogated.llm.factory import get_llm, llm_is_configured
+from neurogated.llm.limits import LimitedLLM
+from neurogated.llm.local_llm import LocalLLM
+from neurogated.llm.openai_llm import OpenAILLM
+from neurogated.llm.structured import StructuredLLM
+
+if TYPE_CHECKING:
+    from tests.llm.conftest import Server
+
+SERVER = "http://127.0.0.1:1/v1"
+
+
+@pytest.mark.parametrize(
+    ("name", "base_url", "expected"),
+    [
+        ("gpt-4o-mini", None, OpenAILLM),
+        ("claude-sonnet-4-5", None, AnthropicLLM),
+        ("meta-llama/Llama-3.3-70B-Instruct", None, LocalLLM),
+        ("meta-llama/Llama-3.3-70B-Instruct", SERVER, OpenAILLM),
+        ("claude-sonnet-4-5", SERVER, OpenAILLM),
+        ("gpt-4o-mini", SERVER, OpenAILLM),
+    ],
+)
+def test_the_name_chooses_unless_there_is_a_server(name: str, base_url: str | None, expected: type[BaseLLM]) -> None:
+    config = MemoryConfig(llm_name=name, llm_base_url=base_url, temperature=0.5, max_new_tokens=9)
+    llm = get_llm(config, api_key="k", anthropic_api_key="k")
+
+    assert isinstance(llm, LimitedLLM)
+    assert type(llm._llm) is expected
+    assert llm.name == name
+    assert llm.parameters == {"model": name, "temperature": 0.5, "max_new_tokens": 9}
+    llm.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "variable"), [("gpt-4o-mini", "OPENAI_API_KEY"), ("claude-sonnet-4-5", "ANTHROPIC_API_KEY")]
+)
+def test_a_missing_key_is_named(name: str, variable: str) -> None:
+    with pytest.raises(ConfigError, match=variable):
+        get_llm(MemoryConfig(llm_name=name), api_key="", anthropic_api_key="")
+
+
+def test_a_key_for_one_is_none_for_the_other() -> None:
+    with pytest.raises(ConfigError):
+        get_llm(MemoryConfig(llm_name="claude-sonnet-4-5"), api_key="k")
+    with pytest.raises(ConfigError):
+        get_llm(MemoryConfig(), anthropic_api_key="k")
+
+
+def test_kept_answers_cost_nothing_of_the_budget(server: Server, tmp_path: Path) -> None:
+    server.says('{"a": 1}', usage=(1, 1))
+    config = MemoryConfig(llm_base_url=server.url, llm_max_calls=1)
+    llm = get_llm(config, cache_path=tmp_path / "answers.db")
+    structured = StructuredLLM(llm)
+    asked = [{"role": "user", "content": "a?"}]
+
+    assert isinstance(llm, CachedLLM)
+    assert [structured.infer_json(asked, {"type": "object"}) for _ in range(3)] == [{"a": 1}] * 3
+    with pytest.raises(BudgetExceededError):
+        structured.infer_json([{"role": "user", "content": "b?"}], {"type": "object"})
+    structured.close()
+
+
+def test_settings_reach_the_server(server: Server) -> None:
+    server.refuses(500)
+    server.says("Hello.")
+    config = MemoryConfig(
+        llm_name="any-model", llm_base_url=server.url, temperature=1.5, max_new_tokens=17, llm_retries=1
+    )
+    llm = get_llm(config, api_key="secret-key")
+    llm.infer([{"role": "user", "content": "Hi"}])
+    llm.close()
+
+    sent = server.requests[-1]
+    assert (sent["model"], sent["temperature"], sent["max_tokens"]) == ("any-model", 1.5, 17)
+    assert server.headers[-1]["authorization"] == "Bearer secret-key"
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "base_url", "key", "anthropic_key", "expected"),
+    [
+        ("gpt-4o-mini", None, None, None, False),
+        ("gpt-4o-mini", None, "", "k", False),
+        ("gpt-4o-mini", None, "k", None, True),
+        ("gpt-4o-mini", SERVER, None, None, True),
+        ("gpt-4o-mini", "", None, None, False),
+        ("claude-sonnet-4-5", None, "k", None, False),
+        ("claude-sonnet-4-5", None, "k", "", False),
+        ("claude-sonnet-4-5", None, None, "k", True),
+        ("claude-sonnet-4-5", SERVER, None, None, True),
+        ("Qwen/Qwen2.5-0.5B-Instruct", None, "k", "k", False),
+        ("", None, "k", "k", False),
+    ],
+)
+def test_a_model_is_there_if_it_could_be_asked(
+    name: str, base_url: str | None, key: str | None, anthropic_key: str | None, *, expected: bool
+) -> None:
+    config = MemoryConfig(llm_name=name, llm_base_url=base_url)
+
+    assert llm_is_configured(config, key, anthropic_key) is expected
+
+
+def test_a_folder_with_a_model_is_a_model(tmp_path: Path) -> None:
+    assert llm_is_configured(MemoryConfig(llm_name=str(tmp_path)))

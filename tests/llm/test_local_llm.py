@@ -1,0 +1,135 @@
+"""With a real, tiny, untrained model, made here."""
+
+import importlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from neurogated.errors import LLMError
+from neurogated.llm.base import LENGTH
+from neurogated.llm.local_llm import LocalLLM
+
+pytestmark = pytest.mark.slow
+
+ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "what is memory"}]
+TEMPLATE = (
+    "{% for m in messages %}{% if m.role == 'tool' %}{{ raise_exception('no tools here') }}{% endif %}"
+    "{{ m.role }} {{ m.content }} {% endfor %}{% if add_generation_prompt %}assistant{% endif %}"
+)
+END, UNKNOWN = "<end>", "<unknown>"
+WORDS = [END, UNKNOWN, "system", "user", "assistant", "what", "is", "memory", "graph", "energy", "flows"]
+POSITIONS = 32
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tokenizers, transformers, torch = map(importlib.import_module, ("tokenizers", "transformers", "torch"))
+    rows = {word: row for row, word in enumerate(WORDS)}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(rows, unk_token=UNKNOWN))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=END, unk_token=UNKNOWN)
+    fast.chat_template = TEMPLATE
+    torch.manual_seed(0)
+    model = transformers.LlamaForCausalLM(
+        transformers.LlamaConfig(
+            vocab_size=len(WORDS), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
+            max_position_embeddings=POSITIONS, eos_token_id=0, bos_token_id=None, pad_token_id=None,
+        )
+    )  # fmt: skip
+    # Whatever the weights are, it says words of the list and comes to no end by itself.
+    model.generation_config.suppress_tokens = [WORDS.index(END), WORDS.index(UNKNOWN)]
+    folder = tmp_path_factory.mktemp("tiny-model")
+    fast.save_pretrained(folder)
+    model.save_pretrained(folder)
+    return folder
+
+
+def local(folder: Path, **changes: Any) -> LocalLLM:  # noqa: ANN401
+    settings: dict[str, Any] = {"temperature": 0.0, "max_new_tokens": 5, "timeout": 600.0, **changes}
+    return LocalLLM(str(folder), **settings)
+
+
+def test_a_model_of_ones_own_answers_the_same_each_time(folder: Path) -> None:
+    llm = local(folder)
+
+    (text, meta), again = llm.infer(ASKED), llm.infer(ASKED)
+    llm.close()
+
+    assert (text, meta) == again
+    assert len(text.split()) == 5
+    assert meta == {
+        "model": str(folder), "prompt_tokens": 8, "completion_tokens": 5, "finish_reason": LENGTH, "cached": False,
+    }  # fmt: skip
+
+
+def test_chance_plays_a_part_only_with_a_temperature(folder: Path) -> None:
+    llm = local(folder, temperature=2.0, max_new_tokens=20)
+
+    assert len({llm.infer(ASKED)[0] for _ in range(5)}) > 1
+    assert llm.parameters == {"model": str(folder), "temperature": 2.0, "max_new_tokens": 20}
+
+
+def test_an_answer_that_ends_by_itself_says_so(folder: Path) -> None:
+    llm = local(folder)
+    llm.infer(ASKED)
+    assert llm._loaded
+    _, model = llm._loaded
+    first = model.generate(**llm._encode(llm._loaded[0], ASKED), max_new_tokens=1, pad_token_id=0)[0, -1].item()
+    # From now on its first word counts as the end.
+    model.generation_config.eos_token_id = [0, first]
+
+    _, meta = llm.infer(ASKED)
+
+    assert (meta["finish_reason"], meta["completion_tokens"]) == ("stop", 1)
+
+
+def test_a_model_without_chat_template_sees_the_roles_as_words(folder: Path) -> None:
+    llm = local(folder)
+    llm.infer(ASKED)
+    assert llm._loaded
+    tokenizer, _ = llm._loaded
+    tokenizer.chat_template = None
+
+    encoded = llm._encode(tokenizer, [{"role": "user", "content": "is"}])
+
+    assert tokenizer.decode(encoded["input_ids"][0]).split() == ["<unknown>", "is", "<unknown>"]
+
+
+def test_messages_that_leave_no_room_for_an_answer_are_refused(folder: Path) -> None:
+    with pytest.raises(LLMError, match=f"have 53 tokens, .* takes {POSITIONS}"):
+        local(folder).infer([{"role": "user", "content": "memory " * 51}])
+
+
+def test_an_answer_has_the_room_that_the_messages_leave(folder: Path) -> None:
+    _, meta = local(folder, max_new_tokens=1000).infer([{"role": "user", "content": "memory " * 20}])
+
+    assert meta["prompt_tokens"] + meta["completion_tokens"] == POSITIONS
+
+
+def test_an_answer_without_end_is_given_up(folder: Path) -> None:
+    with pytest.raises(LLMError, match="raise llm_timeout"):
+        local(folder, timeout=0.0, max_new_tokens=20).infer(ASKED)
+
+
+def test_messages_that_the_chat_template_refuses_are_an_error(folder: Path) -> None:
+    with pytest.raises(LLMError, match="no tools here"):
+        local(folder).infer([{"role": "tool", "content": "x"}])
+
+
+def test_a_folder_without_model_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(LLMError, match=r"cannot be loaded .* check llm_name, or set llm_base_url"):
+        local(tmp_path).infer(ASKED)
+
+
+def test_a_model_that_fails_is_an_error(folder: Path) -> None:
+    def run_out(**_: object) -> None:
+        raise RuntimeError("out of memory")
+
+    llm = local(folder)
+    tokenizer, model = llm._load()
+    llm._loaded = (tokenizer, SimpleNamespace(device="cpu", config=model.config, generate=run_out))
+
+    with pytest.raises(LLMError, match="out of memory"):
+        llm.infer(ASKED)

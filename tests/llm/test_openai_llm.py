@@ -1,0 +1,285 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from neurogated.errors import ConfigError, LLMError, MissingExtraError
+from neurogated.llm import served
+from neurogated.llm.base import LENGTH
+from neurogated.llm.openai_llm import OpenAILLM
+
+if TYPE_CHECKING:
+    from tests.llm.conftest import Server
+
+ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "你好 {world} \"'\n"}]
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+
+
+def test_the_answer_and_its_tokens_come_back(server: Server) -> None:
+    server.says("Hello.", usage=(21, 4))
+
+    text, meta = server.llm().infer(ASKED)
+
+    assert text == "Hello."
+    assert meta == {
+        "model": "test-model", "prompt_tokens": 21, "completion_tokens": 4, "finish_reason": "stop", "cached": False,
+    }  # fmt: skip
+
+
+def test_what_is_sent_is_what_was_set(server: Server) -> None:
+    server.says("Hello.")
+
+    server.llm(api_key="secret-key", temperature=0.5, max_new_tokens=11).infer(ASKED)
+
+    assert server.requests == [{"model": "test-model", "messages": ASKED, "temperature": 0.5, "max_tokens": 11}]
+    assert server.paths == ["/v1/chat/completions"]
+    assert server.headers[0]["authorization"] == "Bearer secret-key"
+
+
+def test_openai_itself_is_told_the_limit_by_its_new_name(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The one way to have its client speak to another address than OpenAI's.
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    server.says("Hello.")
+
+    server.llm(base_url=None, api_key="k").infer(ASKED)
+
+    assert server.requests[0]["max_completion_tokens"] == 64
+    assert "max_tokens" not in server.requests[0]
+
+
+def test_ainfer_answers_many_at_once(server: Server) -> None:
+    server.gathers(3)
+    llm = server.llm()
+
+    async def ask() -> list[tuple[str, dict[str, Any]]]:
+        return await asyncio.gather(*(llm.ainfer(ASKED) for _ in range(3)))
+
+    assert [text for text, _ in asyncio.run(ask())] == ["done"] * 3
+    assert server.most_at_once == 3
+
+
+def test_tokens_that_the_server_does_not_count_are_words(server: Server) -> None:
+    server.says("two words", usage=None)
+
+    _, meta = server.llm().infer([{"role": "user", "content": "three short words"}])
+
+    assert (meta["prompt_tokens"], meta["completion_tokens"]) == (3, 2)
+
+
+def test_a_cut_off_answer_says_so(server: Server) -> None:
+    server.says("Hel", finish="length")
+
+    assert server.llm().infer(ASKED)[1]["finish_reason"] == LENGTH
+
+
+@pytest.mark.parametrize("text", ["", None])
+def test_no_words_are_an_empty_answer(server: Server, text: object) -> None:
+    server.says(text)
+
+    assert server.llm().infer(ASKED)[0] == ""
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
+def test_a_passing_failure_is_tried_again(server: Server, status: int) -> None:
+    server.refuses(status)
+    server.refuses(status)
+    server.says("Hello.")
+
+    assert server.llm(retries=2).infer(ASKED)[0] == "Hello."
+    assert len(server.requests) == 3
+
+
+@pytest.mark.usefixtures("no_pauses")
+@pytest.mark.parametrize("failure", ["hangs_up", "sends_half"])
+def test_half_a_response_or_none_is_tried_again(server: Server, failure: str) -> None:
+    getattr(server, failure)()
+    server.says("Hello.")
+
+    assert server.llm(retries=1).infer(ASKED)[0] == "Hello."
+    assert len(server.requests) == 2
+
+
+@pytest.mark.usefixtures("no_pauses")
+@pytest.mark.parametrize("failure", ["hangs_up", "sends_half"])
+def test_half_a_response_or_none_for_ever_fails_after_the_retries(server: Server, failure: str) -> None:
+    getattr(server, failure)()
+
+    with pytest.raises(LLMError, match="check the server, llm_base_url and llm_name") as caught:
+        server.llm(retries=2).infer(ASKED)
+
+    assert "'test-model'" in str(caught.value)
+    assert server.url in str(caught.value)
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "tries", "remedy"),
+    [
+        (500, 3, "check the server"),
+        (429, 3, "lower llm_concurrency, raise llm_retries"),
+        (401, 1, "check the key"),
+        (403, 1, "check what the key may use"),
+        (404, 1, "check llm_name and llm_base_url"),
+        (400, 1, "check the server"),
+        (422, 1, "check the server"),
+    ],
+)
+def test_a_lasting_refusal_says_what_the_server_says_and_what_to_do(
+    server: Server, status: int, tries: int, remedy: str
+) -> None:
+    server.refuses(status)
+
+    with pytest.raises(LLMError, match="what the server says") as caught:
+        server.llm(retries=2).infer(ASKED)
+
+    assert all(part in str(caught.value) for part in ("'test-model'", server.url, remedy))
+    assert len(server.requests) == tries
+
+
+def test_a_server_that_does_not_answer_in_time_is_given_up(server: Server) -> None:
+    server.stalls()
+
+    with pytest.raises(LLMError, match="raise llm_timeout"):
+        server.llm(timeout=0.05).infer(ASKED)
+
+
+def test_a_port_where_nobody_listens_is_named() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        llm = OpenAILLM(
+            "m", api_key=None, base_url=url, temperature=0.0, max_new_tokens=1, timeout=5.0, retries=0
+        )  # fmt: skip
+        with pytest.raises(LLMError, match="refused") as caught:
+            llm.infer(ASKED)
+        llm.close()
+    assert url in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        pytest.param(b"{not json", id="no JSON"),
+        pytest.param(b"", id="empty"),
+        pytest.param(b"\xff\xfe\x00", id="bytes"),
+        pytest.param(b"[" * 100_000, id="brackets"),
+        pytest.param(b"{}", id="no choices"),
+        pytest.param(b"[]", id="a list"),
+        pytest.param(b"null", id="null"),
+        pytest.param(b"7", id="a number"),
+        pytest.param(json.dumps({"choices": []}).encode(), id="choices empty"),
+        pytest.param(json.dumps({"choices": None}).encode(), id="choices null"),
+        pytest.param(json.dumps({"choices": {}}).encode(), id="choices are an object"),
+        pytest.param(json.dumps({"choices": [{}]}).encode(), id="no message"),
+        pytest.param(json.dumps({"choices": ["x"]}).encode(), id="a choice is text"),
+        pytest.param(json.dumps({"choices": [{"message": None}]}).encode(), id="message null"),
+        pytest.param(
+            json.dumps({"choices": [{"message": {"content": [1]}, "finish_reason": "stop"}]}).encode(),
+            id="content is a list",
+        ),
+    ],
+)
+@pytest.mark.parametrize("content_type", ["application/json", "text/html"])
+def test_garbage_is_an_error_that_names_model_and_address(server: Server, payload: bytes, content_type: str) -> None:
+    server.sends(payload, content_type)
+
+    with pytest.raises(LLMError) as caught:
+        server.llm().infer(ASKED)
+
+    assert "'test-model'" in str(caught.value)
+    assert server.url in str(caught.value)
+
+
+def test_a_refusal_of_the_model_is_an_error(server: Server) -> None:
+    message = {"role": "assistant", "content": None, "refusal": "I'd rather not."}
+    server.sends(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode())
+
+    with pytest.raises(LLMError, match="I'd rather not"):
+        server.llm().infer(ASKED)
+
+
+def test_text_that_cannot_be_sent_is_an_error(server: Server) -> None:
+    server.says("never")
+
+    with pytest.raises(LLMError, match="surrogates"):
+        server.llm().infer([{"role": "user", "content": "\ud800"}])
+
+
+def test_a_schema_is_handed_to_the_server(server: Server) -> None:
+    server.says('{"a": "b"}')
+
+    server.llm().infer(ASKED, schema=SCHEMA)
+
+    form = server.requests[0]["response_format"]
+    assert form == {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True}}
+
+
+@pytest.mark.parametrize("status", [400, 422])
+@pytest.mark.parametrize("complaint", ["unknown field response_format", "extra inputs are not permitted"])
+def test_a_server_that_takes_no_schema_is_asked_without_it_from_then_on(
+    server: Server, status: int, complaint: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.refuses(status, complaint)
+    server.says('{"a": "b"}')
+    llm = server.llm()
+
+    assert llm.infer(ASKED, schema=SCHEMA)[0] == '{"a": "b"}'
+    assert llm.infer(ASKED, schema=SCHEMA)[0] == '{"a": "b"}'
+
+    assert ["response_format" in request for request in server.requests] == [True, False, False]
+    assert all(request["temperature"] == 0.0 for request in server.requests)
+    assert "refuses response_format" in caplog.text
+
+
+def test_another_schema_is_tried_though_one_was_refused(server: Server) -> None:
+    server.refuses(400)
+    server.says("{}")
+    llm = server.llm()
+    llm.infer(ASKED, schema=SCHEMA)
+    llm.infer(ASKED, schema={"type": "object"})
+
+    assert "response_format" in server.requests[-1]
+
+
+def test_a_model_that_takes_no_temperature_is_asked_without_it(server: Server) -> None:
+    server.refuses(400, "Unsupported value: 'temperature' does not support 0.0 with this model.")
+    server.says("{}")
+
+    assert server.llm().infer(ASKED, schema=SCHEMA)[0] == "{}"
+    assert "temperature" not in server.requests[-1]
+    assert "response_format" in server.requests[-1]
+
+
+def test_a_request_refused_for_another_reason_keeps_its_schema_the_next_time(server: Server) -> None:
+    server.refuses(400, "context length exceeded")
+    server.refuses(400, "context length exceeded")
+    server.says("{}")
+    llm = server.llm()
+    with pytest.raises(LLMError, match="context length"):
+        llm.infer(ASKED, schema=SCHEMA)
+    llm.infer(ASKED, schema=SCHEMA)
+
+    assert ["response_format" in request for request in server.requests] == [True, False, True]
+
+
+@pytest.mark.parametrize("key", [None, ""])
+def test_neither_key_nor_address_is_refused_when_built(server: Server, key: str | None) -> None:
+    with pytest.raises(ConfigError, match="'test-model' needs OPENAI_API_KEY, or llm_base_url"):
+        server.llm(api_key=key, base_url=None)
+
+
+def test_a_missing_package_says_how_to_install_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> None:
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(served, "importlib", SimpleNamespace(import_module=refuse))
+
+    with pytest.raises(MissingExtraError, match="pip install openai"):
+        server.llm()
+    with pytest.raises(MissingExtraError, match=r"pip install 'neurogated\[anthropic\]'"):
+        server.claude()

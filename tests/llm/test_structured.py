@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from neurogated.errors import BudgetExceededError, LLMError
+from neurogated.llm.cache import CachedLLM
+from neurogated.llm.limits import LimitedLLM
+from neurogated.llm.structured import StructuredLLM, _fitting_object, _UnfitAnswerError
+
+if TYPE_CHECKING:
+    from tests.llm.conftest import Server
+
+ASKED = [{"role": "user", "content": "Which kind?"}]
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"kind": {"type": "string", "enum": ["why", "when"]}, "reason": {"type": "string"}},
+    "required": ["kind", "reason"],
+    "additionalProperties": False,
+}
+RIGHT = {"kind": "why", "reason": "asks for {a} cause"}
+OTHER = {"kind": "when", "reason": ""}
+GOOD = json.dumps(RIGHT)
+BAD = '{"kind": "because", "reason": "asks for a cause"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(GOOD, id="bare"),
+        pytest.param(f"```json\n{GOOD}\n```", id="fenced"),
+        pytest.param(f"```\n{GOOD}\n```\n", id="fenced without language"),
+        pytest.param(f"Sure! Here is the answer: {GOOD} Anything else?", id="in chat"),
+        pytest.param(f"<think>{json.dumps(OTHER)} or not</think>\n\n{GOOD}", id="thought"),
+        pytest.param(f"<THINKING>hm {{</THINKING>{GOOD}", id="thought in capitals"),
+        pytest.param(f"perhaps {json.dumps(OTHER)}\n</think>\n{GOOD}", id="thought begun by the template"),
+        pytest.param(f"<think>a</think><think>{json.dumps(OTHER)}</think>{GOOD}", id="two thoughts"),
+        pytest.param(f"It could be {json.dumps(OTHER)}, but it is {GOOD}", id="reasoning before"),
+        pytest.param(f"The form is {{kind, reason}}: {GOOD}", id="braces before"),
+        pytest.param(f"{GOOD} {{and so on", id="braces after"),
+        pytest.param(f'{GOOD}\n\n{{"question": "another one"}}', id="another object after"),
+        pytest.param(f'Result: [{GOOD}, {{"n": 1}}]', id="in a list"),
+        pytest.param(json.dumps(RIGHT, indent=2), id="over many lines"),
+    ],
+)
+def test_the_answer_is_found(server: Server, text: str) -> None:
+    server.says(text)
+
+    assert StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA) == RIGHT
+    assert len(server.requests) == 1
+
+
+def test_line_breaks_within_a_text_are_taken(server: Server) -> None:
+    server.says('{"kind": "why", "reason": "two\nlines"}')
+
+    assert StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)["reason"] == "two\nlines"
+
+
+def test_the_schema_goes_with_every_attempt(server: Server) -> None:
+    server.says(BAD)
+    server.says(GOOD)
+    StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
+
+    sent = [request["response_format"]["json_schema"]["schema"] for request in server.requests]
+    assert sent == [SCHEMA, SCHEMA]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        pytest.param(BAD, "at $.kind, 'because' is not one of ['why', 'when']", id="not in the schema"),
+        pytest.param('{"kind": "why"}', "'reason' is a required property", id="a field missing"),
+        pytest.param('{"kind": "why", "reason": "so', "no whole JSON object", id="half"),
+        pytest.param("It asks for a cause.", "no whole JSON object", id="no JSON"),
+        pytest.param("[1]", "no whole JSON object", id="a list"),
+        pytest.param('{"kind": "why", "reason": "\\ud800"}', "no whole JSON object", id="half a character"),
+        pytest.param('{"kind": "why", "reason": NaN}', "no whole JSON object", id="NaN"),
+        pytest.param('{"kind": ' * 5_000, "no whole JSON object", id="too deep"),
+        pytest.param(f"<think>{GOOD}", "no whole JSON object", id="thought without end"),
+        pytest.param("", "no whole JSON object", id="nothing"),
+    ],
+)
+def test_a_wrong_answer_is_shown_to_the_model_with_what_is_wrong(server: Server, text: str, complaint: str) -> None:
+    server.says(text)
+    server.says(f"<think>oh</think>{GOOD}")
+
+    assert StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA) == RIGHT
+
+    first, second = (request["messages"] for request in server.requests)
+    assert first == ASKED
+    assert second[:1] == ASKED
+    assert [message["role"] for message in second] == ["user", "assistant", "user"]
+    assert all(message["content"] for message in second)
+    assert complaint in second[-1]["content"]
+    assert json.dumps(SCHEMA) in second[-1]["content"]
+
+
+def test_the_repair_shows_the_answer_without_its_thoughts(server: Server) -> None:
+    server.says(f"<think>long and winding</think>\n{BAD}")
+    server.says(GOOD)
+    StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
+
+    assert server.requests[1]["messages"][1]["content"] == BAD
+
+
+def test_wrong_twice_is_an_error_that_tells_model_answer_and_remedy(server: Server) -> None:
+    server.says(BAD)
+
+    with pytest.raises(LLMError, match="answered twice with what does not fit") as caught:
+        StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
+
+    assert all(part in str(caught.value) for part in ("'test-model'", "'because'", "$.kind", "llm_name"))
+    assert len(server.requests) == 2
+
+
+def test_an_answer_cut_off_says_to_raise_the_limit_and_is_not_repaired(server: Server) -> None:
+    server.says('<think>and then, and then</think>{"kind": "why", "rea', finish="length")
+
+    with pytest.raises(LLMError, match="raise max_new_tokens"):
+        StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
+    assert len(server.requests) == 1
+
+
+def test_a_repair_cut_off_says_to_raise_the_limit(server: Server) -> None:
+    server.says(BAD)
+    server.says("<think>hm", finish="length")
+
+    with pytest.raises(LLMError, match="raise max_new_tokens"):
+        StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
+
+
+def test_a_whole_answer_is_taken_though_what_followed_was_cut_off(server: Server) -> None:
+    server.says(f"{GOOD} and furtherm", finish="length")
+
+    assert StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA) == RIGHT
+
+
+def test_a_failing_server_fails_the_answer(server: Server) -> None:
+    server.refuses(500)
+
+    with pytest.raises(LLMError, match="what the server says"):
+        StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
+
+
+def test_a_budget_that_ends_before_the_repair_stops_it(server: Server) -> None:
+    server.says(BAD)
+    llm = LimitedLLM(server.llm(), concurrency=1, max_calls=1)
+
+    with pytest.raises(BudgetExceededError):
+        StructuredLLM(llm).infer_json(ASKED, SCHEMA)
+
+
+def test_answers_of_no_use_do_not_stay_in_the_cache(server: Server, tmp_path: Path) -> None:
+    server.says(BAD)
+    server.says(BAD)
+    server.says('{"kind": "why"', finish="length")
+    server.says(GOOD)
+    llm = StructuredLLM(CachedLLM(server.llm(), tmp_path / "answers.db"))
+
+    for complaint in ("twice", "cut off"):
+        with pytest.raises(LLMError, match=complaint):
+            llm.infer_json(ASKED, SCHEMA)
+    assert llm.infer_json(ASKED, SCHEMA) == RIGHT
+    assert llm.infer_json(ASKED, SCHEMA) == RIGHT
+    llm.close()
+
+    assert len(server.requests) == 4
+
+
+def test_a_repaired_answer_stays_in_the_cache(server: Server, tmp_path: Path) -> None:
+    server.says(BAD)
+    server.says(GOOD)
+    llm = StructuredLLM(CachedLLM(server.llm(), tmp_path / "answers.db"))
+
+    assert [llm.infer_json(ASKED, SCHEMA) for _ in range(2)] == [RIGHT, RIGHT]
+    llm.close()
+
+    assert len(server.requests) == 2
+
+
+def test_the_name_is_the_models(server: Server) -> None:
+    assert StructuredLLM(server.llm()).name == "test-model"
+
+
+@given(st.text())
+def test_whatever_a_model_says_is_an_answer_or_a_complaint(text: str) -> None:
+    validator = Draft202012Validator(SCHEMA)
+    try:
+        found = _fitting_object(text, validator)
+    except _UnfitAnswerError:
+        return
+    assert validator.is_valid(found)
+
+
+@given(
+    st.fixed_dictionaries({"kind": st.sampled_from(["why", "when"]), "reason": st.text(alphabet='ab{}[]"\\\n:,')}),
+    st.text(alphabet="xyz {}[]\n`:"),
+    st.text(alphabet="xyz }]\n`:,"),
+)
+def test_an_answer_is_found_among_any_words(answer: dict[str, str], before: str, after: str) -> None:
+    assert _fitting_object(before + json.dumps(answer) + after, Draft202012Validator(SCHEMA)) == answer

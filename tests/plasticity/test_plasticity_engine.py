@@ -1,0 +1,167 @@
+"""LTP and LTD: what grows, what fades, and what never changes."""
+
+from datetime import timedelta
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
+from neurogated.errors import UnknownIdError
+from neurogated.plasticity.plasticity_engine import PlasticityEngine
+from neurogated.testing import ManualClock
+
+NAMES = "abcdef"
+KEYS = st.builds(
+    EdgeKey,
+    st.sampled_from(NAMES),
+    st.sampled_from(NAMES),
+    st.sampled_from([EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE]),
+).filter(lambda key: key.source_id != key.target_id)
+
+
+def _store(edges: dict[EdgeKey, float], clock: ManualClock) -> GraphStore:
+    store = GraphStore(overlay_edges=4, clock=clock)
+    nodes = tuple(MemoryNode(id=name, content=name) for name in NAMES)
+    put = tuple(MemoryEdge(*key, weight=weight, created_at=clock()) for key, weight in edges.items())
+    store.apply(GraphDelta(nodes=nodes, edges=put, at=clock()))
+    return store
+
+
+def _weights(store: GraphStore) -> dict[EdgeKey, float]:
+    return {edge.key: edge.weight for edge in store.all_edges()}
+
+
+def _key(source: str, target: str, kind: EdgeType = EdgeType.SEQ) -> EdgeKey:
+    return EdgeKey(source, target, kind)
+
+
+@given(
+    st.dictionaries(KEYS, st.floats(0.1, 1.0), max_size=15),
+    st.lists(st.sampled_from(NAMES), unique=True),
+    st.floats(0.5, 4.0),
+)
+@settings(deadline=None)
+def test_reinforcement_equals_its_formula(edges: dict[EdgeKey, float], used: list[str], bound: float) -> None:
+    clock = ManualClock()
+    store = _store(edges, clock)
+    PlasticityEngine(store, MemoryConfig(MAX_OUT_WEIGHT=bound), clock).reinforce_path(used)
+    expected = dict(edges)
+    among = {key for key in edges if key.type.plastic and {key.source_id, key.target_id} <= set(used)}
+    for key in among:
+        expected[key] = min(1.0, expected[key] + 0.1)
+    for source in {key.source_id for key in among}:
+        leaving = [key for key in edges if key.source_id == source and key.type.plastic]
+        total = sum(expected[key] for key in leaving)
+        if total > bound:
+            expected.update((key, expected[key] * bound / total) for key in leaving)
+    assert _weights(store) == pytest.approx(expected)
+    assert {k: w for k, w in _weights(store).items() if k.type is EdgeType.SIM} == {
+        k: w for k, w in edges.items() if k.type is EdgeType.SIM
+    }
+
+
+def test_strengthening_stops_at_one(clock: ManualClock) -> None:
+    store = _store({_key("a", "b"): 0.95}, clock)
+    engine = PlasticityEngine(store, MemoryConfig(), clock)
+    for _ in range(3):
+        assert engine.reinforce_path(["a", "b"]) == 1
+    assert _weights(store) == {_key("a", "b"): 1.0}
+
+
+def test_nodes_are_taken_as_nodes_or_ids(clock: ManualClock) -> None:
+    store = _store({_key("a", "b"): 0.5}, clock)
+    assert PlasticityEngine(store, MemoryConfig(), clock).reinforce_path([store.get_node("a"), "b", "b"]) == 1
+    assert _weights(store)[_key("a", "b")] == pytest.approx(0.6)
+
+
+def test_an_unknown_node_changes_nothing(clock: ManualClock) -> None:
+    store = _store({_key("a", "b"): 0.5}, clock)
+    before = store.view().sequence
+    with pytest.raises(UnknownIdError, match="'ghost'"):
+        PlasticityEngine(store, MemoryConfig(), clock).reinforce_path(["a", "b", "ghost"])
+    assert store.view().sequence == before
+
+
+def test_nothing_to_strengthen_writes_nothing(clock: ManualClock) -> None:
+    store = _store({_key("a", "b", EdgeType.SIM): 0.5}, clock)
+    before = store.view().sequence
+    assert PlasticityEngine(store, MemoryConfig(), clock).reinforce_path(["a", "b"]) == 0
+    assert store.view().sequence == before
+
+
+def test_confirmed_pairs_without_a_plastic_edge_are_associated_once(clock: ManualClock) -> None:
+    store = _store({_key("a", "b"): 0.5, _key("b", "c", EdgeType.SIM): 0.5}, clock)
+    engine = PlasticityEngine(store, MemoryConfig(), clock)
+    assert engine.reinforce_path(["a", "b", "c"], associate=True) == 3
+    new = {key: weight for key, weight in _weights(store).items() if key.type is EdgeType.ASSOC}
+    assert new == {_key("a", "c", EdgeType.ASSOC): 0.2, _key("b", "c", EdgeType.ASSOC): 0.2}
+    engine.reinforce_path(["c", "b", "a"], associate=True)
+    grown = {key: weight for key, weight in _weights(store).items() if key.type is EdgeType.ASSOC}
+    assert grown == pytest.approx(dict.fromkeys(new, 0.3))
+
+
+def test_association_can_be_switched_off(clock: ManualClock) -> None:
+    store = _store({}, clock)
+    assert PlasticityEngine(store, MemoryConfig(ASSOC_WEIGHT=0.0), clock).reinforce_path("ab", associate=True) == 0
+
+
+@given(st.lists(st.lists(st.sampled_from(NAMES), min_size=2, unique=True), max_size=40))
+@settings(deadline=None, max_examples=30)
+def test_strengthening_alone_cannot_blow_up(uses: list[list[str]]) -> None:
+    clock = ManualClock()
+    store = _store({_key(a, b): 0.5 for a in NAMES for b in NAMES if a != b}, clock)
+    engine = PlasticityEngine(store, MemoryConfig(MAX_OUT_WEIGHT=2.0), clock)
+    for used in uses:
+        engine.reinforce_path(used, associate=True)
+        touched = set(used)
+        for name in touched:
+            total = sum(edge.weight for _, edge in store.get_neighbors(name) if edge.type.plastic)
+            assert total <= 2.0 + 1e-9
+
+
+def test_scaling_keeps_the_order_of_strength(clock: ManualClock) -> None:
+    store = _store({_key("a", "b"): 0.9, _key("a", "c"): 0.5, _key("a", "d"): 0.3}, clock)
+    PlasticityEngine(store, MemoryConfig(MAX_OUT_WEIGHT=1.0), clock).reinforce_path(["a", "c"])
+    weights = _weights(store)
+    assert sum(weights.values()) == pytest.approx(1.0)
+    assert weights[_key("a", "b")] > weights[_key("a", "c")] > weights[_key("a", "d")]
+    assert weights[_key("a", "c")] / weights[_key("a", "d")] > 0.5 / 0.3
+
+
+def test_two_hundred_rounds_leave_sim_alone_and_follow_the_power_of_the_factor(clock: ManualClock) -> None:
+    sim = {_key("a", name, EdgeType.SIM): 0.05 + 0.1 * place for place, name in enumerate("bcd")}
+    seq = {_key("a", "b"): 1.0, _key("b", "c"): 0.5, _key("c", "d", EdgeType.CAUSE): 0.11}
+    store = _store({**sim, **seq}, clock)
+    engine = PlasticityEngine(store, MemoryConfig(), clock)
+    clock.advance(timedelta(days=2))
+    for round_ in range(1, 201):
+        engine.decay_unused()
+        weights = _weights(store)
+        assert {key: weights[key] for key in sim} == sim
+        for key, start in seq.items():
+            expected = start * 0.99**round_
+            if abs(expected - 0.1) > 1e-9:
+                assert (key in weights) == (expected >= 0.1)
+            if key in weights:
+                assert weights[key] == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_was_used_lately_does_not_fade(clock: ManualClock) -> None:
+    store = _store({_key("a", "b"): 0.5, _key("c", "d"): 0.5}, clock)
+    engine = PlasticityEngine(store, MemoryConfig(IDLE_DAYS=10.0), clock)
+    clock.advance(timedelta(days=8))
+    engine.reinforce_path(["a", "b"])
+    clock.advance(timedelta(days=8))
+    engine.decay_unused()
+    assert _weights(store) == pytest.approx({_key("a", "b"): 0.6, _key("c", "d"): 0.495})
+
+
+def test_the_present_may_be_given(clock: ManualClock) -> None:
+    store = _store({_key("a", "b"): 0.5}, clock)
+    engine = PlasticityEngine(store, MemoryConfig(), clock)
+    engine.decay_unused(clock() + timedelta(hours=1))
+    assert _weights(store) == {_key("a", "b"): 0.5}
+    engine.decay_unused(clock() + timedelta(days=30))
+    assert np.isclose(_weights(store)[_key("a", "b")], 0.495)

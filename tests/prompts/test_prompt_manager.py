@@ -1,0 +1,149 @@
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from neurogated.core.judgements import QuestionKind
+from neurogated.errors import ConfigError, InputError
+from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.prompts.prompt_template import STRENGTHS, PromptTemplate, few_shot
+
+NAMES = ["causal_extraction", "kernel_generation", "ner", "qa"]
+VALUES = {
+    "causal_extraction": ["first", "second"],
+    "kernel_generation": ["query"],
+    "ner": ["text"],
+    "qa": ["passages", "question"],
+}
+MANAGER = PromptTemplateManager()
+ANSWERS = [
+    (name, json.loads(message["content"]))
+    for name in NAMES
+    for message in MANAGER.render(name, **dict.fromkeys(VALUES[name], "x"))
+    if message["role"] == "assistant"
+]
+# Whatever a formatter could stumble over is frequent here.
+TEXTS = st.text(alphabet=st.one_of(st.sampled_from("{}$%\"'\\\n\t@#你 "), st.characters(exclude_categories=["Cs"])))
+
+
+def answers(name: str) -> list[dict[str, Any]]:
+    return [answer for owner, answer in ANSWERS if owner == name]
+
+
+def test_there_is_one_prompt_a_task() -> None:
+    assert MANAGER.names() == NAMES
+    assert all(MANAGER.version(name) for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_prompt_is_system_text_examples_and_the_request(name: str) -> None:
+    roles = [message["role"] for message in MANAGER.render(name, **dict.fromkeys(VALUES[name], "x"))]
+
+    assert roles == ["system", *["user", "assistant"] * (len(roles) // 2 - 1), "user"]
+    assert len(answers(name)) >= 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_texts_are_put_in_unchanged_whatever_they_contain(name: str, data: st.DataObject) -> None:
+    texts = {value: data.draw(TEXTS, label=value) for value in VALUES[name]}
+    marks = {value: f"<<{value}>>" for value in VALUES[name]}
+
+    expected = MANAGER.render(name, **marks)[-1]["content"]
+    # Put in from the last to the first, so that no text is searched for marks.
+    for value, at in sorted(((value, expected.index(mark)) for value, mark in marks.items()), key=lambda v: -v[1]):
+        expected = expected[:at] + texts[value] + expected[at + len(marks[value]) :]
+
+    assert MANAGER.render(name, **texts)[-1] == {"role": "user", "content": expected}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_texts_change_the_request_only(name: str) -> None:
+    one, two = (MANAGER.render(name, **dict.fromkeys(VALUES[name], text)) for text in ("{x}", "$y"))
+
+    assert one[:-1] == two[:-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_are_asked_for_as_strict_servers_want_it(name: str) -> None:
+    schema = MANAGER.schema(name)
+
+    Draft202012Validator.check_schema(schema)
+    assert schema["additionalProperties"] is False
+    assert schema["required"] == list(schema["properties"])
+    assert json.loads(json.dumps(schema)) == schema
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_answer_is_asked_for_in_numbers(name: str) -> None:
+    assert not {"number", "integer"} & {field["type"] for field in MANAGER.schema(name)["properties"].values()}
+
+
+@pytest.mark.parametrize(("name", "answer"), ANSWERS)
+def test_the_examples_answer_as_they_ask(name: str, answer: Mapping[str, Any]) -> None:
+    Draft202012Validator(MANAGER.schema(name)).validate(answer)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_system_text_shows_every_field_and_choice(name: str) -> None:
+    system = MANAGER.render(name, **dict.fromkeys(VALUES[name], "x"))[0]["content"]
+
+    for field, spec in MANAGER.schema(name)["properties"].items():
+        assert f'"{field}"' in system
+        assert all(f'"{choice}"' in system for choice in spec.get("enum", ()))
+
+
+def test_kinds_of_questions_are_explained_and_shown() -> None:
+    system = MANAGER.render("kernel_generation", query="x")[0]["content"]
+    kinds = {kind.value for kind in QuestionKind}
+
+    assert all(f"\n- {kind}: " in system for kind in kinds)
+    assert {answer["kind"] for answer in answers("kernel_generation")} == kinds
+    assert "原因" in system
+    assert "结果" in system
+
+
+def test_causes_are_shown_beside_what_is_none() -> None:
+    shown = answers("causal_extraction")
+
+    assert {answer["causal"] for answer in shown} == {True, False}
+    assert {answer["strength"] for answer in shown if answer["causal"]} == set(STRENGTHS)
+    assert all(answer["strength"] == "weak" for answer in shown if not answer["causal"])
+
+
+def test_named_entities_of_the_examples_stand_in_their_texts_in_order() -> None:
+    messages = MANAGER.render("ner", text="x")[1:-1]
+    for asked, answered in zip(messages[::2], messages[1::2], strict=True):
+        places = [asked["content"].index(name) for name in json.loads(answered["content"])["entities"]]
+        assert places == sorted(places)
+
+
+def test_an_unknown_prompt_is_refused_with_those_there_are() -> None:
+    for call in (MANAGER.render, MANAGER.version, MANAGER.schema):
+        with pytest.raises(ConfigError, match="unknown prompt 'nerr'; there are causal_extraction"):
+            call("nerr")
+
+
+@pytest.mark.parametrize("values", [{}, {"text": "a", "more": "b"}, {"texts": "a"}, {"text": None}, {"text": 7}])
+def test_missing_unknown_and_other_values_than_texts_are_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="prompt 'ner' takes the texts text, but was given"):
+        MANAGER.render("ner", **values)
+
+
+def test_a_prompt_of_ones_own_replaces_that_of_the_same_name() -> None:
+    user = "$text for $$5"
+    own = PromptTemplate("ner", "mine", "Names.", few_shot(user, [({"text": "{a}"}, {"n": "ü"})]), user, {})
+    other = PromptTemplate("summary", "1", "Sum up.", (), "$text", {})
+    manager = PromptTemplateManager([own, other])
+
+    assert manager.names() == [*NAMES, "summary"]
+    assert manager.version("ner") == "mine"
+    assert manager.render("ner", text="$x")[1:] == [
+        {"role": "user", "content": "{a} for $5"},
+        {"role": "assistant", "content": '{"n": "ü"}'},
+        {"role": "user", "content": "$x for $5"},
+    ]

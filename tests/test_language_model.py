@@ -1,0 +1,179 @@
+"""A memory with a language model behind real HTTP: kernels, causes, names, answers, and what happens when it fails."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated.cli import main
+from neurogated.evaluation.datasets import dataset_folder, load_dataset
+from neurogated.evaluation.runner import run
+from neurogated.ingestion.document import Document, Passage
+
+STORY = Document((Passage("The dam broke at dawn."), Passage("The fields lay under water.")), "Flood")
+
+
+class _Answers(BaseHTTPRequestHandler):
+    """Plays a model that knows four tasks by the words of their prompts, or one that is down."""
+
+    server: "Model"
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append(request)
+        if self.server.down:
+            self._reply(500, {"error": {"message": "out of order"}})
+            return
+        answer = self._answer(request["messages"][-1]["content"])
+        text = f"<think>Let me see.</think>\n```json\n{json.dumps(answer)}\n```"
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+        usage = {"prompt_tokens": 50, "completion_tokens": 10, "total_tokens": 60}
+        self._reply(
+            200,
+            {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage},
+        )
+
+    def _answer(self, asked: str) -> dict[str, Any]:
+        if asked.startswith("Question: "):
+            kind = "consequence" if "came of" in asked else "why"
+            return {"kind": kind, "strength": "strong", "reason": f"asks for a {kind}"}
+        if asked.startswith("Text A:"):
+            return {"causal": "dam" in asked, "strength": "medium", "reason": "the water came from the dam"}
+        if "Text:" in asked:
+            return {"entities": ["dam", "not in the text"]}
+        return {"thought": "It is in the first passage.", "answer": "the dam"}
+
+    def _reply(self, status: int, body: dict[str, Any]) -> None:
+        payload = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(payload)))
+        self.send_header("retry-after-ms", "1")
+        self.end_headers()
+        self.wfile.write(payload)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+class Model(ThreadingHTTPServer):
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answers)
+        self.down = False
+        self.requests: list[dict[str, Any]] = []
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    with Model() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def with_model(config: MemoryConfig, model: Model) -> MemoryConfig:
+    return config.replace(llm_base_url=f"http://127.0.0.1:{model.server_address[1]}/v1", llm_retries=1)
+
+
+def _causes(memory: NeuroGraphMemory) -> list[float]:
+    return [edge.weight for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]
+
+
+def test_the_model_judges_questions_causes_and_names(with_model: MemoryConfig) -> None:
+    with NeuroGraphMemory(with_model) as memory:
+        ids = memory.add_documents([STORY])[0]
+        assert _causes(memory) == [0.7, 0.7]
+        assert memory.store.get_node(ids[0]).metadata["entities"] == ["dam"]
+        why = memory.recall("Why were the fields under water?").kernel
+        consequence = memory.recall("What came of the broken dam?").kernel
+        assert why[EdgeType.CAUSE] == 2.0
+        assert "asks for a why" in why.justification
+        assert why.weights != consequence.weights
+        assert memory.stats()["language model"]
+
+
+def test_the_model_answers_from_what_was_recalled(with_model: MemoryConfig, model: Model) -> None:
+    with NeuroGraphMemory(with_model) as memory:
+        memory.add_documents([STORY])
+        assert memory.answer(memory.recall("What broke?")) == "the dam"
+        assert "The dam broke at dawn." in model.requests[-1]["messages"][-1]["content"]
+
+
+def test_without_a_model_there_is_no_answer(memory: NeuroGraphMemory) -> None:
+    memory.add_documents([STORY])
+    assert memory.answer(memory.recall("What broke?")) is None
+
+
+def test_asking_and_indexing_again_asks_the_model_nothing(with_model: MemoryConfig, model: Model) -> None:
+    for _ in range(2):
+        with NeuroGraphMemory(with_model) as memory:
+            memory.add_documents([STORY])
+            memory.recall("Why were the fields under water?")
+        seen = len(model.requests)
+    assert len(model.requests) == seen == 4
+
+
+def test_when_the_model_fails_a_question_is_judged_offline_and_the_recall_says_so(
+    with_model: MemoryConfig, model: Model
+) -> None:
+    with NeuroGraphMemory(with_model) as memory:
+        memory.add_documents([STORY])
+        model.down = True
+        recall = memory.recall("Why were the fields under water at noon?")
+        assert len(recall) == 2
+        assert recall.kernel[EdgeType.CAUSE] > 1
+        assert "the language model failed" in recall.notes[0]
+
+
+def test_what_fails_at_indexing_is_stored_and_made_up_by_resume(
+    with_model: MemoryConfig, model: Model, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model.down = True
+    with NeuroGraphMemory(with_model) as memory:
+        memory.add_documents([STORY])
+        assert memory.stats()["nodes"] == 2
+        assert memory.stats()["pending"] == 3
+    model.down = False
+    words = ["index", "--resume", "--json"]
+    for name in ("save_dir", "embedding_name", "llm_base_url"):
+        words += [f"--{name}", str(getattr(with_model, name))]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out) == {"nodes": 2, "made up": 3, "pending": 0}
+    with NeuroGraphMemory(with_model) as memory:
+        assert _causes(memory) == [0.7, 0.7]
+
+
+def test_a_budget_stops_cleanly_and_the_rest_is_made_up_later(with_model: MemoryConfig, model: Model) -> None:
+    with NeuroGraphMemory(with_model.replace(llm_max_calls=1)) as memory:
+        memory.add_documents([STORY])
+        assert memory.stats()["pending"] == 2
+        assert memory.recall("Why were the fields under water?").notes
+    assert len(model.requests) == 1
+    with NeuroGraphMemory(with_model) as memory:
+        assert memory.resume() == (2, 0)
+
+
+def test_a_run_with_a_model_scores_its_answers(
+    with_model: MemoryConfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = [{"title": "Flood", "text": passage.text, "idx": idx} for idx, passage in enumerate(STORY.passages)]
+    gold = [{**corpus[0], "is_supporting": True}]
+    questions = [
+        {"id": "1", "question": "What broke?", "answer": ["The dam!"], "paragraphs": gold},
+        {"id": "2", "question": "What broke first?", "answer": ["a wall by the dam"], "paragraphs": gold},
+    ]
+    (tmp_path / "tiny_corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
+    (tmp_path / "tiny.json").write_text(json.dumps(questions), encoding="utf-8")
+    report = run(load_dataset("tiny", dataset_folder(tmp_path, "tiny"), "hipporag"), with_model)
+    assert report.answers == {"exact match": 50.0, "F1": pytest.approx((100 + 50) / 2)}
+    rankings = (report.folder / "rankings.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(rankings[0])["answer"] == "the dam"
+    assert capsys.readouterr().out == ""
