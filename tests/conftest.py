@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 from neurogated import MemoryConfig
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 # Set before any test imports a model library, which reads it on import.
 os.environ["HF_HUB_OFFLINE"] = "1"
+
+# Machines are shared and slow at times; how long an example takes says nothing about its truth.
+hypothesis.settings.register_profile("tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("tests")
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"

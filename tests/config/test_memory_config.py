@@ -284,7 +284,7 @@ def test_whole_number_is_read_as_float_where_a_float_is_meant(spec: dataclasses.
 def test_none_is_written_as_a_word_where_none_is_allowed(name: str, text: str) -> None:
     config = MemoryConfig.from_mapping({name: text})
     assert getattr(config, name) is None
-    assert getattr(config.replace(**{name: "some text"}), name) == "some text"
+    assert str(getattr(config.replace(**{name: "7"}), name)) == "7"
 
 
 def test_text_setting_keeps_words_that_look_like_other_types() -> None:

@@ -89,8 +89,11 @@ class Analysis:
             except LLMError as error:
                 return error
 
-        with ThreadPoolExecutor(max_workers=self._workers) as pool:
-            results = list(pool.map(attempt, tasks))
+        if self._workers > 1 and len(tasks) > 1:
+            with ThreadPoolExecutor(max_workers=self._workers) as pool:
+                results = list(pool.map(attempt, tasks))
+        else:
+            results = [attempt(task) for task in tasks]
         failures = {task: result for task, result in zip(tasks, results, strict=True) if isinstance(result, LLMError)}
         if failures:
             findings.failed.extend(failures)

@@ -45,7 +45,7 @@ _PARTS = {
     r"induc(?:ed|es)|tempt(?:ed|s)|spur(?:red|s)|encourag(?:ed|es)|ke(?:pt|eps)|stop(?:ped|s)|prevent(?:ed|s)|"
     r"turn(?:ed|s)|puts?|brought|justif(?:ied|ies)|attract(?:ed|s)|dr(?:ew|aws)|discourag(?:ed|es)|deter(?:red|s)|"
     r"bother(?:ed|s)|ail(?:ed|s)|anger(?:ed|s)|upset|frighten(?:ed|s)|scar(?:ed|es)|caused|allowed|enabled|held|"
-    r"necessitated|warranted|g(?:ave|ives)|(?:bother|ail|upsett|driv|mak|caus|keep|stopp|push|hold|troubl|worry|turn|"
+    r"necessitated|warranted|lur(?:ed|es)|g(?:ave|ives)|(?:bother|ail|upsett|driv|mak|caus|keep|stopp|push|hold|troubl|worry|turn|"
     r"hinder)ing)",
     "CAUSE": r"(?:cause|lead to|result in|bring (?:about|on)|give rise to|trigger|spark|set off|provoke|explain|"
     r"make)",
@@ -104,7 +104,7 @@ which|whose)\b
 \b(?:hoping|trying|aiming|intending|wanting|meant) to (?:achieve|gain|prove|do|accomplish)\b
 = consequence strong
 \bwhat difference\b|\bma(?:de|ke|kes) (?:a|any|much|the|no) difference\b
-\bwhat(?: else| \w+)? @MODAL(?:n't)? (?!@ADVERB\b)(?:[\w'-]+ ){1,12}?@EFFECT\b
+\bwhat(?: else| \w+| \w+ of \w+)? @MODAL(?:n't)? (?!@ADVERB\b)(?:[\w'-]+ ){1,12}?(?<!the )(?<!a )@EFFECT\b
 \bwhat (?:(?:\w+ ){0,2})?(?:resulted|results|stemm?ed|stems|arose|arises|grew|came|comes|come|followed|
 follows) (?:out )?(?:of|from)\b(?! (?:what|which))
 = why strong
@@ -115,7 +115,8 @@ follows) (?:out )?(?:of|from)\b(?! (?:what|which))
 \bwhat(?:'s| @MODAL(?:n't)?)(?: @ADVERB)* (?:@CAUSE|@CAUSED)\b
 \b(?:what|which)(?: of the \w+| (?!@AUX\b)\w+){0,2}?(?: @ADVERB)* @CAUSED\b
 \bwhat(?:'s)?(?: (?:was|is) it that)?(?: @MODAL| @ADVERB)* @MOVED\b|\bwhat (?:has|have|had) been \w+ing\b
-\bto blame\b|\bwhat(?:'s| is| was| lay| lies)? (?:really )?behind\b|\bthinking behind\b|\broot of\b
+\bto blame\b|\bwhat(?:'s| is| was| lay| lies)? (?:really )?behind\b|\bthinking behind\b|\broot of\b|\btriggers? (?:of|
+for)\b
 \bpurpose of\b|\bwhat purpose\b|\b(?:is|was|'s) the point (?:of|in)\b|\bto what\b.*\b(?:attribute|owe|ascribe|
 put down)\b|\b(?:mad|angry|upset|worried|annoyed|cross|nervous|excited|sad|scared|afraid|furious|proud|ashamed|
 happy) .{0,30}\b(?:about|over|of)\b|\bwhat (?:is|was) it (?:about|in)\b|\bhow (?:was|is) it possible\b
@@ -151,7 +152,8 @@ lines?)\b
 \bas (?:the |an? )?[\w ]{1,30} (?:is|was|does|did|do|were|are)\b(?=\W*$|,)
 \b(?:modern|local|own|later|earlier|\w+an|\w+ese|\w+ish|\w+'s) (?:version|answer|take) (?:of|to|on)\b|
 \bshare[sd]? .{1,40}\b(?:way|view|taste|trait|fate)\b
-\banother (?:example|instance|case|one) of\b|\bjust as \w+\b|\bas (?!long|soon|far|well|many|much|possible)\w+ as\b|\btell apart\b|\b(?:confused|mixed up) with\b|\bin place of\b
+\banother (?:example|instance|case|one) of\b|\bjust as \w+\b|\bdo .{1,40} share\W*$|\bas (?!long|soon|far|well|many|
+much|possible)\w+ as\b|\btell apart\b|\b(?:confused|mixed up) with\b|\bin place of\b
 \b(?:comes?|came) close(?:st)? to\b|\b(?:close )?match for\b|\bmistaken for\b|\bpass for\b|\bdouble of\b
 = next strong
 \bnext\b|\bafterwards?\b|\bthereafter\b|\bsubsequent(?:ly)?\b|\bsequel\b|\bsuccessor\b
@@ -181,14 +183,16 @@ spoil(?:ed|t)|saved|delayed|sent)\b
 \b(?:find|found) (?:its|his|her|their) way\b
 = consequence weak
 \b(?:changes?|changed|leave|cost|loss(?:es)?|suffer\w*|damage[ds]?|harm(?:ed)?|hurt|benefit(?:s|ed)?|gain(?:ed|s)?)\b
-\bdo(?:ne|es)? (?:to|for) (?!a living)|\bhappen(?:s|ed)? to\b|\b(?:now that|thanks to|because of|good come)\b|\bprice\b|\btoll\b|\bmark\b|
+\bdo(?:ne|es)? (?:to|for) (?!a living)|\bhappen(?:s|ed)? to\b|\b(?:now that|thanks to|because of|good come)\b|
+\bprice\b|\btoll\b|\bmark\b|
 \bwhat (?:harm|damage|toll|price|penalty|punishment|reward|trouble|losses|benefits?)\b
 \b(?:influence|shape|end|reveal|come to light|force|react\w*|reaction|response|yield|create|in what way)\b
 = when weak
 \b@UNIT\b|\b(?:dates?|times?|age|reign|era|since|until|ago|before|schedule[ds]?|expires?|o'clock)\b
 \bhow (?:often|frequently|fast|long|old)\b|\b(?:earlier|later|latest|oldest|older)\b|\b(?:spring|summer|winter)\b
 = next weak
-\bdo(?: with (?:it|them|him|her|that))?\W*$|\bdo (?:with|when|the (?:minute|moment|instant))\b|\bat (?:that|this) (?:point|stage)\b|\btask\b
+\bdo(?: with (?:it|them|him|her|that))?\W*$|\bdo (?:with|when|the (?:minute|moment|instant))\b|\bat (?:that|
+this) (?:point|stage)\b|\btask\b
 \b(?:step|stage|phase|following|after|later|once|having|with the|as soon as|upon|on leaving|now|remains|follow|then)\b
 ^when\b.+,\s*@ASKS\b|^(?:with|having)\b.+,\s*@ASKS\b|^(?:on|out of|from)\b.+,\s*@ASKS\b
 = like weak
@@ -201,32 +205,41 @@ both)\b
 
 _CHINESE = r"""
 = hide
-(?:头|頭|图|圖|画|畫|录|錄|雕|肖|偶|摄|攝|想|影|佛|石|铜|銅|塑|石膏|群)像|像素|好像|像样|不像话|(?<!什么)(?<!什麼)(?<!啥)(?:的时候|的時候)|比较(?=[好大小多少快慢高低难贵])
+(?:头|頭|图|圖|画|畫|录|錄|雕|肖|偶|摄|攝|想|影|佛|石|铜|銅|塑|石膏|群)像|像素|好像|像样|不像话|
+(?<!什么)(?<!什麼)(?<!啥)(?:的时候|的時候)|比较(?=[好大小多少快慢高低难贵])
 结果子|效果图|音效|特效
 = why strong
-(?:结果|结局|后果|影响|局面|現象|现象|变化).{0,6}的(?:原因|缘故|起因|根源|理由)|为什么|為什麼|为甚么|为何|為何|为啥|為啥|何以|怎么会|怎麼會|怎会|怎會|何故|因何|凭什么|憑什麼|干嘛|幹嘛|干吗
-(?:什么|什麼|哪些|何种)(?:原因|缘故|缘由|理由|因素)(?:.{0,6}(?:导致|造成|引起|引发|促使))?|原因|缘故|緣故|缘由|緣由|起因|成因|理由|动机|動機|根源|来由|用意|目的
+(?:结果|结局|后果|影响|局面|現象|现象|变化).{0,6}的(?:原因|缘故|起因|根源|理由)|为什么|為什麼|为甚么|为何|為何|为啥|
+為啥|何以|怎么会|怎麼會|怎会|怎會|何故|因何|凭什么|憑什麼|干嘛|幹嘛|干吗
+(?:什么|什麼|哪些|何种)(?:原因|缘故|缘由|理由|因素)(?:.{0,6}(?:导致|造成|引起|引发|促使))?|原因|缘故|緣故|缘由|緣由|
+起因|成因|理由|动机|動機|根源|来由|用意|目的
 (?:由于|因为|因為|出于|由於|图)(?:的是)?(?:什么|什麼|啥|何)|怎么回事|怎麼回事|(?:问题|毛病)出在
-(?:是|被|由|因)?(?:什么|什麼|啥|谁)(?:事|事情|东西|因素|力量)?.{0,3}?(?:导致|造成|引起|引发|促使|促成|驱使|使得|导致|導致|迫使|致使|使|让|讓|把|令|逼)(?:了)?
+(?:是|被|由|因)?(?:什么|什麼|啥|谁)(?:事|事情|东西|因素|力量)?.{0,3}?(?:导致|造成|引起|引发|促使|促成|驱使|使得|导致|
+導致|迫使|致使|使|让|讓|把|令|逼)(?:了)?
 (?:促使|导致|造成|引起|引发|推动|驱使|決定|左右).{1,20}的(?:是|究竟是|到底是)(?:什么|什麼|啥|谁)
-怎么.{1,14}(?:就|又|都).{0,8}了|^怎么(?!样|办|做|才|用|去|走|写|读|继续).{2,14}了\W*$|怎么(?=没|不|就|这么|那么|突然|又|都|老|总|忽然)|
+怎么.{1,14}(?:就|又|都).{0,8}了|^怎么(?!样|办|做|才|用|去|走|写|读|继续).{2,14}了\W*$|怎么(?=没|不|就|这么|那么|突然|
+又|都|老|总|忽然)|
 怎麼(?=沒|不|就|這麼|那麼|突然|又)|隐情|内情|是怎么.{0,6}起来的
 = consequence strong
-(?:导致|導致|造成|引起|引发|引發|带来|帶來|产生|產生|留下|招致|触发|惹出|酿成)(?:了|过)?.{0,4}(?:怎样|什么|什麼|哪些|何种|怎么样|多大|多少|多严重)(?:的)?(?:后果|結果|结果|影响|影響|
+(?:导致|導致|造成|引起|引发|引發|带来|帶來|产生|產生|留下|招致|引出|触发|惹出|酿成)(?:了|过)?.{0,4}(?:怎样|什么|什麼|
+哪些|何种|怎么样|多大|多少|多严重)(?:的)?(?:后果|結果|结果|影响|影響|
 变化|變化|损失|麻烦)?
-后果|後果|结果|結果|影响|影響|结局|結局|下场|成效|效果|代价|代價|意味着什么|副作用|好处|坏处|损失
-会怎么样|会怎样|會怎樣|怎么样了|怎样了|成了?(?:什么|怎么|怎|啥)样|会发生什么|會發生什麼|会如何|变成了?(?:什么|怎样|啥)|落得|落到|沦为
+后果|後果|结果|結果|影响|影響|结局|結局|下场|成效|效果|作用|代价|代價|意味着什么|副作用|好处|坏处|损失
+会怎么样|会怎样|會怎樣|怎么样了|怎样了|成了?(?:什么|怎么|怎|啥)样|会发生什么|會發生什麼|会如何|变成了?(?:什么|怎样|
+啥)|落得|落到|沦为
 (?:有|发生|起)了?(?:什么|怎样的|哪些|何)(?:改变|变化|变动|起色|好转)|何去何从|有何(?:变化|改变)|如何收场
 = when strong
 什么时候|什麼時候|甚么时候|啥时候|啥时|何时|何時|几时|幾時|几点|幾點|多久|多长时间|多長時間|什么时间|什么日子
 哪一?(?:年|天|日|月|周|晚|季)|哪一?个(?:月|世纪|年代|季节|季度|朝代|时期|星期|时代|阶段|时候)|哪個(?:月|世紀|年代|季節)
 几(?:月|号|岁|年|分钟|小时|个月|天|个星期|周|个小时)|星期几|周几|礼拜几|多少(?:年|天|个月|分钟|小时|周|个小时|岁)
-先后|之前还是之后|之前還是之後|以前还是以后|先.{0,8}(?:还是|還是).{0,10}|(?:谁|哪一?[个场座次件位])(?:事|人)?(?:最)?(?:先|早)|
+先后|之前还是之后|之前還是之後|以前还是以后|先.{0,8}(?:还是|還是).{0,10}|(?:谁|哪一?[个场座次件位])(?:事|
+人)?(?:最)?(?:先|早)|
 [春夏秋冬].{0,8}(?:还是|還是).{0,4}[春夏秋冬]|上午还是|白天还是|早上还是
-(?:时间|日期|年份|期限|年代|时期|時期|早于|晚于|多早|多晚|最快|最早|最晚|截止|生日|纪念日)|(?:周|星期)[一二三四五六日天].{0,6}(?:还是|還是)
+(?:时间|日期|年份|期限|年代|时期|時期|早于|晚于|多早|更早|较早|多晚|最快|最早|最晚|截止|生日|纪念日)|(?:周|
+星期)[一二三四五六日天].{0,6}(?:还是|還是)
 = next strong
 接下来|接下來|接着|接著|然后|然後|随后|隨後|下一步|下一(?:个|站|章|位|项|环节)|紧接|緊接|其后|后续|後續|往下|下一
-(?:之后|之後|以后|以後|过后|后来|後來|完后|后|後).{0,10}?(?:发生|發生|做|去|干|怎么|又|再|呢|是什么|会|要)
+(?:之后|之後|以后|以後|过后|后来|後來|完后|后|後).{0,10}?(?:发生|發生|做|去|搬|点|由谁|干|怎么|又|再|呢|是什么|会|要)
 [，,].{0,12}(?:做|干|去|走|送|放)(?:了|些|到|往)*(?:什么|什麼|哪里|哪儿|啥|何处)|怎么处理|往哪.{0,3}[送走去]
 (?:又|再|还|先)(?:去|做|干|怎么|放|说).{0,3}(?:什么|啥|哪)|怎么继续|继续.{0,4}(?:什么|怎么)|怎么接着
 = like strong
@@ -236,7 +249,8 @@ _CHINESE = r"""
 = fact strong
 谁|誰|哪里|哪裡|哪儿|哪兒|何处|叫什么|叫什麼|多少|[几幾](?:个|個|只|本|次|位|座|条|张|件|口|辆|人|层|家|名)|
 ^(?!.{0,3}(?:知道|记得|記得|告诉|告訴|说说|清楚|晓得)).*(?:吗|嗎)\W*$
-什么(?:颜色|名字|地方|牌子|材料|木头|语言|货币|尺寸|型号|口味|配料)|多(?:高|大|重|深|宽|厚|远)|是不是|有没有|哪(?:种|座|家|支|位|本)
+什么(?:颜色|名字|地方|牌子|材料|木头|语言|货币|尺寸|型号|口味|配料)|多(?:高|大|重|深|宽|厚|远)|是不是|有没有|哪(?:种|
+座|家|支|位|本)
 = why weak
 怎么|怎麼|因为|因為|由于|导致|造成|究竟|到底|背后|凭|好端端
 = consequence weak

@@ -23,6 +23,8 @@ __all__ = ["OfflineQuestionJudge", "QuestionExample", "load_examples"]
 _CUE_SCALE = 1.5
 _JOINT_FREEDOM = 0.5
 _MEANING_FREEDOM = 1.0
+# What each of the two adds to the sum; chosen so that strengths are about as high as the judge is often right.
+_SHARE = 0.75
 _MAX_ITERATIONS = 2000
 # What is no question is recalled as a fact, and says next to nothing about how.
 _STATEMENT_STRENGTH = 0.1
@@ -64,7 +66,7 @@ def load_examples() -> tuple[QuestionExample, ...]:
 
 
 class OfflineQuestionJudge:
-    """A multinomial logistic regression over [embedding, cue words], fitted to labelled examples on first use.
+    """Logistic regression over embeddings and cue words, fitted to labelled examples on first use.
 
     Any embedder will do: where its vectors tell kinds apart they add to the cues, elsewhere the cues decide.
     May be used from several threads. The strength is the probability that the regression gives to the kind.
@@ -119,9 +121,11 @@ class OfflineQuestionJudge:
 
 
 def _fit(examples: tuple[QuestionExample, ...], embedder: Embedder) -> _Fitted:
-    """Fit the regression."""
-    # Loaded here because it takes a second, and has no types to check.
-    linear_model = importlib.import_module("sklearn.linear_model")
+    """Fit one regression to vectors and cues and one to vectors alone, and return their sum.
+
+    Among examples the cues are nearly always there and right, so a learner that sees both forgets the vectors, and
+    takes a question without cues for a fact.
+    """
     vectors = embedder.embed_queries([example.text for example in examples])
     mean = vectors.mean(axis=0)
     centred = vectors - mean
@@ -129,13 +133,25 @@ def _fit(examples: tuple[QuestionExample, ...], embedder: Embedder) -> _Fitted:
     scale = 1 / spread if spread > 0 else 1.0
     cues = np.stack([read_question(example.text).features for example in examples])
     labels = [example.kind.value for example in examples]
-    meaning = _Linear.fit(linear_model, centred * scale, labels, _MEANING_FREEDOM)
-    both = _Linear.fit(linear_model, _joined(centred * scale, cues), labels, _JOINT_FREEDOM)
-    # The mean of two linear models is one, whose chances are the geometric mean of theirs.
-    weights = (both.weights + np.pad(meaning.weights, ((0, 0), (0, cues.shape[1])))) / 2
-    biases = (both.biases + meaning.biases) / 2
-    kinds = tuple(QuestionKind(name) for name in both.labels)
-    return _Fitted(examples, vectors, mean, scale, kinds, weights, biases)
+    weights, biases = _regression(_joined(centred * scale, cues), labels, _JOINT_FREEDOM)
+    alone, alone_biases = _regression(centred * scale, labels, _MEANING_FREEDOM)
+    # The sum of two linear models is one; half of it would be as sure as either, but two that agree may be surer.
+    weights = (weights + np.pad(alone, ((0, 0), (0, cues.shape[1])))) * _SHARE
+    kinds = tuple(QuestionKind(label) for label in sorted(set(labels)))
+    return _Fitted(examples, vectors, mean, scale, kinds, weights, (biases + alone_biases) * _SHARE)
+
+
+def _regression(
+    features: NDArray[np.floating], labels: Sequence[str], freedom: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return weights (labels, features) and biases of a logistic regression, labels in alphabetical order."""
+    # Loaded here because it takes a second, by name because it has no types to check.
+    learner = importlib.import_module("sklearn.linear_model").LogisticRegression(C=freedom, max_iter=_MAX_ITERATIONS)
+    learner.fit(features, labels)
+    if len(learner.coef_) > 1:
+        return learner.coef_, learner.intercept_
+    # Of two labels the learner keeps the weights of the second only.
+    return np.pad(learner.coef_, ((1, 0), (0, 0))), np.pad(learner.intercept_, (1, 0))
 
 
 def _joined(vectors: NDArray[np.float32], cues: NDArray[np.float32]) -> NDArray[np.float64]:
