@@ -38,8 +38,10 @@ FIXED_CONSTANTS = {
         "_LONG", "_INDIRECT", "_OVERLAP_GAIN", "_MIN_STEM", "_QUOTED",
     },
     "ingestion/entities.py": {"_LONGEST_TERM", "_LONGEST_NUMBER"},
-    "retrieval/question_cues.py": {"_STRONG", "_WEAK"},
-    "retrieval/question_kinds.py": {"_CUE_SCALE", "_INVERSE_REGULARISATION", "_MAX_ITERATIONS", "_STATEMENT_STRENGTH"},
+    "retrieval/question_cues.py": {"_LONGEST_END"},
+    "retrieval/question_kinds.py": {
+        "_CUE_SCALE", "_JOINT_FREEDOM", "_MEANING_FREEDOM", "_SHARE", "_MAX_ITERATIONS", "_STATEMENT_STRENGTH",
+    },
     "llm/structured.py": {"_SHOWN"},  # how much of a wrong answer an error shows
     "cli/output.py": {"_WIDTH"},  # how a line is cut for the eye
     "storage/sqlite_loading.py": {"NOW"},  # the largest number SQLite holds

@@ -62,6 +62,8 @@ class CountingEmbedder(HashEmbedder):
     """Remembers how many texts it was given at a time."""
 
     def __init__(self) -> None:
+        # A name of its own: what is learned is kept by the embedder's name.
+        self.name = f"counting-{id(self)}"
         self.calls: list[int] = []
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -57,6 +57,11 @@ class _Fitted:
         return _joined((vector - self.mean) * self.scale, cues)
 
 
+# Embedders of one name make the same vectors, so what was learned over them serves every memory of the process.
+_fitted: dict[tuple[str, tuple[QuestionExample, ...]], _Fitted] = {}
+_fitting = threading.Lock()
+
+
 def load_examples() -> tuple[QuestionExample, ...]:
     """Return the labelled questions that come with the package, English and Chinese."""
     text = resources.files(__package__).joinpath("question_examples.json").read_text(encoding="utf-8")
@@ -84,8 +89,6 @@ class OfflineQuestionJudge:
                 "the examples of a question judge are all of one kind; give questions of two or more kinds"
             )
         self._embedder = embedder
-        self._lock = threading.Lock()
-        self._fitted: _Fitted | None = None
 
     def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:
         """Return kind, strength and reason; `vector`: (dimension,), what `embed_queries` makes of `query`.
@@ -113,11 +116,11 @@ class OfflineQuestionJudge:
         return QuestionJudgement(kind, strength, _reason(kind, reading.cues, fitted, given))
 
     def _fit_once(self) -> _Fitted:
-        if self._fitted is None:
-            with self._lock:
-                if self._fitted is None:
-                    self._fitted = _fit(self._examples, self._embedder)
-        return self._fitted
+        key = self._embedder.name, self._examples
+        with _fitting:
+            if key not in _fitted:
+                _fitted[key] = _fit(self._examples, self._embedder)
+            return _fitted[key]
 
 
 def _fit(examples: tuple[QuestionExample, ...], embedder: Embedder) -> _Fitted:

@@ -37,8 +37,8 @@ EXAMPLES = few_shot(
     [
         (
             {
-                "text": "Harbour Radio\nHarbour Radio is the oldest private station of Velmouth, on the air since 4 May 1998. "
-                "It plays shanties and jazz, and in 2011 opened the archive TideTapes."
+                "text": "Harbour Radio\nHarbour Radio is the oldest private station of Velmouth, since 4 May 1998. It "
+                "plays shanties and jazz, and in 2011 opened the archive TideTapes."
             },
             {"entities": ["Harbour Radio", "Velmouth", "TideTapes"]},
         ),

@@ -1,0 +1,61 @@
+"""Activation against the matrices of an independent graph library."""
+
+import igraph
+import numpy as np
+import pytest
+
+from neurogated import (
+    EdgeType,
+    GraphDelta,
+    GraphStore,
+    Kernel,
+    MemoryConfig,
+    MemoryEdge,
+    MemoryNode,
+    SpreadingActivation,
+)
+
+NODES, EDGES, HOPS, DECAY = 300, 1500, 3, 0.5
+
+
+@pytest.fixture(scope="module")
+def graph() -> igraph.Graph:
+    rng = np.random.default_rng(11)
+    ends = np.unique(rng.integers(0, NODES, (EDGES, 2)), axis=0)
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    return igraph.Graph(
+        n=NODES, edges=ends.tolist(), directed=True, edge_attrs={"weight": rng.uniform(0.1, 1, len(ends))}
+    )
+
+
+@pytest.fixture(scope="module")
+def store(graph: igraph.Graph) -> GraphStore:
+    store = GraphStore(overlay_edges=64)
+    store.apply(GraphDelta(nodes=tuple(MemoryNode(id=str(name), content="x") for name in range(NODES))))
+    for edge in graph.es:
+        store.add_edge(MemoryEdge(str(edge.source), str(edge.target), EdgeType.SEQ, edge["weight"]))
+    return store
+
+
+def _spread(store: GraphStore, mode: str) -> np.ndarray:
+    config = MemoryConfig(ACTIVATION=mode, MAX_HOPS=HOPS, ENERGY_DECAY_RATE=DECAY)
+    anchors = {str(name): 1.0 - name / 10 for name in range(5)}
+    total = SpreadingActivation(config).spread(store.view(), anchors, Kernel()).total
+    energies = np.zeros(NODES)
+    energies[total.rows] = total.values
+    return energies
+
+
+def test_classic_is_the_power_of_one_plus_the_adjacency(graph: igraph.Graph, store: GraphStore) -> None:
+    step = np.eye(NODES) + DECAY * np.array(graph.get_adjacency(attribute="weight").data, dtype=float)
+    start = np.array([1.0 - name / 10 if name < 5 else 0.0 for name in range(NODES)])
+    assert _spread(store, "classic") == pytest.approx(start @ np.linalg.matrix_power(step, HOPS))
+
+
+def test_gated_is_a_sum_of_damped_steps_both_ways(graph: igraph.Graph, store: GraphStore) -> None:
+    one_way = np.array(graph.get_adjacency(attribute="weight").data, dtype=float)
+    both_ways = one_way + one_way.T
+    step = DECAY * both_ways / np.maximum(1.0, both_ways.sum(axis=1, keepdims=True))
+    start = np.array([1.0 - name / 10 if name < 5 else 0.0 for name in range(NODES)])
+    expected = sum(start @ np.linalg.matrix_power(step, hop) for hop in range(HOPS + 1))
+    assert _spread(store, "gated") == pytest.approx(expected)

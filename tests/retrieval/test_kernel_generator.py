@@ -1,0 +1,105 @@
+"""From a judgement to weights, and what happens when the judge fails."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from neurogated import EdgeType, Kernel, MemoryConfig
+from neurogated.analysis import extract_causal_edges, generate_kernel
+from neurogated.core.judgements import CausalJudgement, QuestionJudgement, QuestionKind
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.errors import ConfigError, InputError, LLMError
+from neurogated.retrieval.kernel_generator import KernelGenerator
+from neurogated.retrieval.question_kinds import OfflineQuestionJudge
+
+
+class Fixed:
+    """Says the same of every question."""
+
+    def __init__(self, kind: QuestionKind, strength: float) -> None:
+        self.judgement = QuestionJudgement(kind, strength, "because")
+
+    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:
+        assert query or vector is not None
+        return self.judgement
+
+
+class Broken:
+    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:
+        raise LLMError(f"no answer to {query!r}, {vector is None}")
+
+
+@pytest.mark.parametrize("kind", list(QuestionKind))
+def test_a_clear_question_gets_the_kernel_of_its_kind(kind: QuestionKind) -> None:
+    config = MemoryConfig()
+    kernel = KernelGenerator(Fixed(kind, 1.0), config).generate("?")
+    expected = Kernel.parse(getattr(config, f"KERNEL_{kind.name}"), "")
+    assert dict(kernel.weights) == pytest.approx(dict(expected.weights))
+    assert dict(kernel.against) == pytest.approx(dict(expected.against))
+    assert kind.value in kernel.justification
+
+
+@pytest.mark.parametrize(("strength", "weight"), [(0.0, 1.0), (0.5, 1.5), (1.0, 2.0)])
+def test_the_less_clear_the_nearer_to_uniform(strength: float, weight: float) -> None:
+    kernel = KernelGenerator(Fixed(QuestionKind.WHY, strength), MemoryConfig(KERNEL_WHY="CAUSE=2.0")).generate("?")
+    assert kernel[EdgeType.CAUSE] == pytest.approx(weight)
+
+
+def test_a_failing_judge_is_replaced_and_the_kernel_says_so() -> None:
+    generator = KernelGenerator(Broken(), MemoryConfig(), fallback=Fixed(QuestionKind.WHEN, 1.0))
+    kernel = generator.generate("when?")
+    assert kernel[EdgeType.SEQ] == pytest.approx(1.6)
+    assert "no answer to 'when?'" in kernel.note
+
+
+def test_without_a_replacement_the_failure_shows() -> None:
+    with pytest.raises(LLMError, match="no answer"):
+        KernelGenerator(Broken(), MemoryConfig()).generate("when?")
+
+
+@pytest.mark.parametrize("text", ["CAUSE", "CAUSE=a", "CAUSE=3", "CAUSE=1/x", "MIND=1", "CAUSE=1/9"])
+def test_a_kernel_that_cannot_be_read_names_its_setting(text: str) -> None:
+    with pytest.raises(ConfigError, match="KERNEL_LIKE"):
+        KernelGenerator(Fixed(QuestionKind.WHY, 1.0), MemoryConfig(KERNEL_LIKE=text))
+
+
+def test_a_kernel_is_read_with_both_directions() -> None:
+    kernel = Kernel.parse("CAUSE=2.0, SEQ=0.4/1.2", "why")
+    assert (kernel[EdgeType.CAUSE], kernel.backwards(EdgeType.CAUSE)) == (2.0, 2.0)
+    assert (kernel[EdgeType.SEQ], kernel.backwards(EdgeType.SEQ)) == (0.4, 1.2)
+    assert (kernel[EdgeType.SIM], kernel.backwards(EdgeType.SIM)) == (1.0, 1.0)
+
+
+def test_cause_and_consequence_get_visibly_different_kernels_in_both_languages() -> None:
+    generator = KernelGenerator(OfflineQuestionJudge(HashEmbedder()), MemoryConfig())
+    for why, consequence in (
+        ("Why did the dam break?", "What were the consequences of the broken dam?"),
+        ("水坝决口的原因是什么？", "水坝决口的结果是什么？"),
+    ):
+        one, other = generator.generate(why), generator.generate(consequence)
+        assert one.backwards(EdgeType.SEQ) > one[EdgeType.SEQ]
+        assert other[EdgeType.SEQ] > other.backwards(EdgeType.SEQ)
+        assert abs(one[EdgeType.SEQ] - other[EdgeType.SEQ]) > 0.5
+        assert one[EdgeType.CAUSE] > 1.5
+
+
+def test_the_specifications_functions_give_what_it_says() -> None:
+    generator = KernelGenerator(OfflineQuestionJudge(HashEmbedder()), MemoryConfig())
+    kernel = generate_kernel("Why did the dam break?", source=generator)
+    assert set(kernel) == {"weights", "justification"}
+    assert kernel["weights"][EdgeType.CAUSE] > 1.5
+    linked = extract_causal_edges("The dam broke at dawn.", "Because of this, the fields were flooded.")
+    assert linked[0]
+    assert 0 < linked[1] <= 1
+    assert extract_causal_edges("The dam broke at dawn.", "Bread is baked at four.") == (False, 0.0)
+
+
+@pytest.mark.parametrize(("is_causal", "weight"), [(True, 0.0), (False, 0.5), (True, 1.5)])
+def test_a_causal_judgement_that_makes_no_sense_is_refused(is_causal: bool, weight: float) -> None:  # noqa: FBT001
+    with pytest.raises(InputError, match="makes no sense"):
+        CausalJudgement(is_causal, weight, "")
+
+
+def test_a_strength_out_of_range_is_refused() -> None:
+    with pytest.raises(InputError, match="between 0 and 1"):
+        QuestionJudgement(QuestionKind.WHY, 1.2, "")
