@@ -28,8 +28,8 @@ EXAMPLES = """\
   python main.py demo --save_dir /tmp/demo
 """
 
-_CAUSE_QUESTION = "Why did the rope works burn down in 1884?"
-_CONSEQUENCE_QUESTION = "What were the consequences of the fire at the rope works in 1884?"
+_CAUSE_QUESTION = "Why did the herring fail?"
+_CONSEQUENCE_QUESTION = "What came of the failure of the herring?"
 _DAYS, _DAYS_A_LINE = 240, 20
 _BAR = 40
 

@@ -129,9 +129,9 @@ class SpreadingActivation:
     is added to what is there.
 
     Gated: SEQ and SIM edges are walked both ways; each round only what arrived in the round before moves on; a node
-    shares its energy out in proportion once the weights that leave it sum to more than 1, so that hubs do not multiply
-    what they get, EdgeWeight x KernelMod / max(1, sum over the node of EdgeWeight x KernelMod); and a gate, 0-1, says
-    how much a node takes in.
+    shares its energy out among its edges of a type once their weights sum to more than 1, so that hubs do not multiply
+    what they get: EdgeWeight / max(1, sum of the node's EdgeWeights of the type); and a gate, 0-1, says how much a
+    node takes in. The sum is taken by type, so that many similar nodes do not drown the few that precede or follow.
     """
 
     def __init__(self, config: MemoryConfig) -> None:
@@ -168,23 +168,21 @@ class SpreadingActivation:
         return Activation(view, primed, spread, tuple(flows), cumulative=self._classic)
 
     def _flow(self, view: GraphView, energy: _Energy, kernel: Kernel) -> _Flow:
-        parts = [
-            _walk(view, energy.rows, edge_type, kernel, both_ways=not self._classic) for edge_type in view.edge_types
-        ]
+        parts = [self._walk(view, energy.rows, edge_type, kernel) for edge_type in view.edge_types]
         if not parts:
             nothing = np.empty(0, dtype=np.int64)
             return _Flow(nothing, nothing, nothing, np.empty(0))
         origin, target, edge, conductance = (np.concatenate(column) for column in zip(*parts, strict=True))
-        if not self._classic:
-            out_strength = np.bincount(origin, weights=conductance, minlength=energy.rows.size)
-            conductance /= np.maximum(1.0, out_strength)[origin]
         return _Flow(energy.rows[origin], target, edge, energy.values[origin] * conductance * self._decay)
 
-
-def _walk(view: GraphView, rows: Rows, edge_type: EdgeType, kernel: Kernel, *, both_ways: bool) -> Arcs:
-    """Return the arcs of one type over which energy can flow, their weights multiplied by the kernel's."""
-    arcs = view.arcs(rows, edge_type, both_ways=both_ways and edge_type.both_ways)
-    along = view.edge_source[arcs.edge] == rows[arcs.origin]
-    conductance = arcs.weight * np.where(along, kernel[edge_type], kernel.backwards(edge_type))
-    is_open = conductance > 0
-    return Arcs(arcs.origin[is_open], arcs.target[is_open], arcs.edge[is_open], conductance[is_open])
+    def _walk(self, view: GraphView, rows: Rows, edge_type: EdgeType, kernel: Kernel) -> Arcs:
+        """Return the arcs of one type over which energy can flow, with EdgeWeight x KernelMod in the place of weights."""
+        arcs = view.arcs(rows, edge_type, both_ways=edge_type.both_ways and not self._classic)
+        weight = arcs.weight
+        if not self._classic:
+            out_strength = np.bincount(arcs.origin, weights=weight, minlength=rows.size)
+            weight = weight / np.maximum(1.0, out_strength)[arcs.origin]
+        along = view.edge_source[arcs.edge] == rows[arcs.origin]
+        conductance = weight * np.where(along, kernel[edge_type], kernel.backwards(edge_type))
+        is_open = conductance > 0
+        return Arcs(arcs.origin[is_open], arcs.target[is_open], arcs.edge[is_open], conductance[is_open])
