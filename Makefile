@@ -25,7 +25,7 @@ demo: $(STAMP) ## run the main job on the bundled sample data set
 	$(BIN)/python main.py demo
 
 test: $(STAMP) ## run all tests with coverage
-	$(BIN)/python -m pytest --cov --cov-report=term --cov-fail-under=90
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-fail-under=90
 
 test-fast: $(STAMP) ## run the tests that take no model and no long loop
 	$(BIN)/python -m pytest -m 'not slow'

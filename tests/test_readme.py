@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from neurogated import MemoryConfig
 
 ROOT = Path(__file__).parents[1]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -31,13 +33,16 @@ def _environment(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, **quick, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 
-@pytest.mark.parametrize("command", _lines("bash"))
-def test_a_command_runs(command: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        shlex.split(command), cwd=ROOT, env=_environment(tmp_path), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
+@pytest.mark.parametrize("block", _blocks("bash"))
+def test_the_commands_of_a_block_run_one_after_the_other(block: str, tmp_path: Path) -> None:
+    for name in ("main.py", "dataset"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    for command in block.splitlines():
+        done = subprocess.run(
+            shlex.split(command), cwd=tmp_path, env=_environment(tmp_path), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        assert done.stdout, command
 
 
 @pytest.mark.parametrize("code", _blocks("python"))
@@ -61,6 +66,8 @@ def test_what_is_installed_and_made_is_there() -> None:
         words = shlex.split(line)
         if words[0] == "make":
             assert re.search(rf"^{words[1]}:", makefile, flags=re.MULTILINE), line
+        elif words[0] == "pip" and "neurogated[" in line:
+            assert words[2].split("[")[1].rstrip("]") in EXTRAS, line
         elif words[0] == "pip":
             assert all((ROOT / word).exists() for word in words if word.endswith(".txt")), line
         else:

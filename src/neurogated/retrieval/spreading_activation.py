@@ -176,7 +176,7 @@ class SpreadingActivation:
         return _Flow(energy.rows[origin], target, edge, energy.values[origin] * conductance * self._decay)
 
     def _walk(self, view: GraphView, rows: Rows, edge_type: EdgeType, kernel: Kernel) -> Arcs:
-        """Return the arcs of one type over which energy can flow, with EdgeWeight x KernelMod in the place of weights."""
+        """Return the arcs of one type over which energy can flow; their weights are EdgeWeight x KernelMod."""
         arcs = view.arcs(rows, edge_type, both_ways=edge_type.both_ways and not self._classic)
         weight = arcs.weight
         if not self._classic:
