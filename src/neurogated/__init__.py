@@ -3,21 +3,29 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neurogated.analysis import extract_causal_edges, generate_kernel
     from neurogated.config.memory_config import MemoryConfig
-    from neurogated.core.delta import AccessMark, Decay, GraphDelta, WeightChange
+    from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, WeightChange
+    from neurogated.core.edge_type import EdgeType
     from neurogated.core.kernel import Kernel
-    from neurogated.core.model import EdgeKey, EdgeType, MemoryEdge, MemoryNode
+    from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
     from neurogated.core.trace import PathStep, Recall, RecalledMemory
     from neurogated.core.view import GraphView
     from neurogated.errors import NeurogatedError
     from neurogated.ingestion.document import Document, Passage
+    from neurogated.llm.base import BaseLLM
+    from neurogated.llm.factory import get_llm
     from neurogated.memory import NeuroGraphMemory
+    from neurogated.plasticity.plasticity_engine import PlasticityEngine
+    from neurogated.prompts.prompt_manager import PromptTemplateManager
+    from neurogated.retrieval.kernel_generator import KernelGenerator
     from neurogated.retrieval.spreading_activation import SpreadingActivation
     from neurogated.storage.graph_store import GraphStore
     from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = [
     "AccessMark",
+    "BaseLLM",
     "Decay",
     "Document",
     "EdgeKey",
@@ -25,7 +33,9 @@ __all__ = [
     "GraphDelta",
     "GraphStore",
     "GraphView",
+    "HistoryEntry",
     "Kernel",
+    "KernelGenerator",
     "MemoryConfig",
     "MemoryEdge",
     "MemoryNode",
@@ -33,12 +43,17 @@ __all__ = [
     "NeurogatedError",
     "Passage",
     "PathStep",
+    "PlasticityEngine",
+    "PromptTemplateManager",
     "Recall",
     "RecalledMemory",
     "SpreadingActivation",
     "WeightChange",
     "__version__",
     "compute_mdhash_id",
+    "extract_causal_edges",
+    "generate_kernel",
+    "get_llm",
 ]
 
 __version__ = "0.1.0"
@@ -46,6 +61,7 @@ __version__ = "0.1.0"
 # Loaded on first use, so that `import neurogated` is quick and pulls in no model.
 _HOMES = {
     "AccessMark": "core.delta",
+    "BaseLLM": "llm.base",
     "Decay": "core.delta",
     "Document": "ingestion.document",
     "EdgeKey": "core.model",
@@ -53,7 +69,9 @@ _HOMES = {
     "GraphDelta": "core.delta",
     "GraphStore": "storage.graph_store",
     "GraphView": "core.view",
+    "HistoryEntry": "core.delta",
     "Kernel": "core.kernel",
+    "KernelGenerator": "retrieval.kernel_generator",
     "MemoryConfig": "config.memory_config",
     "MemoryEdge": "core.model",
     "MemoryNode": "core.model",
@@ -61,11 +79,16 @@ _HOMES = {
     "NeurogatedError": "errors",
     "Passage": "ingestion.document",
     "PathStep": "core.trace",
+    "PlasticityEngine": "plasticity.plasticity_engine",
+    "PromptTemplateManager": "prompts.prompt_manager",
     "Recall": "core.trace",
     "RecalledMemory": "core.trace",
     "SpreadingActivation": "retrieval.spreading_activation",
     "WeightChange": "core.delta",
     "compute_mdhash_id": "utils.hash_utils",
+    "extract_causal_edges": "analysis",
+    "generate_kernel": "analysis",
+    "get_llm": "llm.factory",
 }
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Clock
+from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import Decay, GraphDelta, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
@@ -25,7 +25,7 @@ class PlasticityEngine:
     Only plastic types change; SIM is not one of them, because how alike two texts are does not depend on use.
     """
 
-    def __init__(self, store: GraphStorePort, config: MemoryConfig, clock: Clock) -> None:
+    def __init__(self, store: GraphStorePort, config: MemoryConfig, clock: Clock = utc_now) -> None:
         self._store = store
         self._config = config
         self._clock = clock
