@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from neurogated import EdgeType, GraphDelta, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import Parts, build
 from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.errors import InputError, LLMError, UnknownIdError
+from neurogated.errors import InputError, LLMError, StorageError, UnknownIdError
 from neurogated.ingestion.document import Document, Passage
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.storage.graph_store import GraphStore
@@ -224,3 +225,79 @@ def test_the_example_agent_runs_offline_and_learns(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(example), str(tmp_path)], capture_output=True, text=True, check=True)
     assert "feedback on" in done.stdout
     assert "strengthened" in done.stdout
+
+
+def test_undo_passes_over_changes_that_changed_nothing(memory: NeuroGraphMemory) -> None:
+    start = _weights(memory)
+    memory.feedback(_ids(memory)[:3])
+    memory.maintenance()
+    assert memory.undo() is not None
+    assert _weights(memory) == start
+
+
+def test_use_counts_from_when_it_was(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    (first,) = memory.recall("bread baked in the morning", top_n=1).ids
+    used = clock()
+    clock.advance(timedelta(days=60))
+    memory.flush()
+    assert memory.store.get_node(first).last_accessed == used
+
+
+def test_a_node_that_comes_back_keeps_when_it_was_last_accessed(memory: NeuroGraphMemory) -> None:
+    first = _ids(memory)[0]
+    before = memory.store.get_node(first).last_accessed
+    memory.store.apply(GraphDelta(removed_nodes=(first,)))
+    memory.undo()
+    assert memory.store.get_node(first).last_accessed == before
+
+
+def test_names_that_come_with_a_text_stay(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        for _ in range(2):
+            (node_id,) = memory.add_document("Lucan Dray met Edda Moor.", metadata={"entities": ["X"]})
+            assert memory.store.get_node(node_id).metadata["entities"] == ["X"]
+        assert len(memory.history()) == 1
+
+
+def test_resume_keeps_what_changed_while_it_judged() -> None:
+    flaky = _Flaky()
+    parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), flaky, flaky)
+    with NeuroGraphMemory(MemoryConfig(storage="memory"), parts=parts) as memory:
+        (ids,) = memory.add_documents([STORY])
+        flaky.broken = False
+        judge = flaky.judge
+
+        def slow(first: str, second: str) -> CausalJudgement:
+            if memory.store.has_node(ids[3]):
+                memory.store.apply(GraphDelta(removed_nodes=(ids[3],)))
+                memory.add_documents([Document(STORY.passages, STORY.title, {"tag": "new"})])
+                memory.store.apply(GraphDelta(removed_nodes=(ids[3],)))
+            return judge(first, second)
+
+        flaky.judge = slow  # type: ignore[method-assign]
+        memory.resume()
+        assert memory.store.get_node(ids[0]).metadata["tag"] == "new"
+        assert not memory.store.has_node(ids[3])
+
+
+def test_threads_that_add_the_same_documents_store_them_once(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory, ThreadPoolExecutor(4) as pool:
+        texts = [f"Entry {number} of the log." for number in range(20)]
+        stored = list(pool.map(lambda _: memory.add_documents(texts, progress=False), range(4)))
+        assert all(ids == stored[0] for ids in stored)
+        assert len(_ids(memory)) == 20
+
+
+def test_a_memory_whose_marks_cannot_be_written_still_closes(
+    config: MemoryConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = NeuroGraphMemory(config)
+    memory.add_document("The dam broke.")
+    memory.retrieve("dam")
+
+    def full(_: object) -> int:
+        raise StorageError("disk full")
+
+    monkeypatch.setattr(memory.store, "apply", full)
+    memory.close()
+    NeuroGraphMemory(config).close()

@@ -19,7 +19,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import AccessMark, GraphDelta, HistoryEntry
 from neurogated.core.ports import SupportsNamespaces
 from neurogated.core.trace import Recall
-from neurogated.errors import ConfigError, InputError, StorageError
+from neurogated.errors import ConfigError, InputError, MemoryClosedError, StorageError
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.encoder import render
@@ -72,7 +72,7 @@ class NeuroGraphMemory:
         self._ingestion = IngestionEngine(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
         self._frozen = False
         self._marks = AccessMark()
-        self._marks_since = self._parts.clock()
+        self._marks_since = self._marked_at = self._parts.clock()
         self._marks_lock = threading.Lock()
 
     def add_document(
@@ -202,7 +202,8 @@ class NeuroGraphMemory:
     def undo(self, to: int | None = None) -> HistoryEntry | None:
         """Take back every change after the delta number `to`; weights come back to the last bit.
 
-        Taking back is a change too: it stands in the history and can be taken back.
+        Taking back is a change too: it stands in the history and can be taken back. Judgements that waited before a
+        change do not wait again when it is taken back.
 
         Args:
             to: a `sequence` of `history`, or 0 for the empty memory; the last change alone when left out.
@@ -213,17 +214,15 @@ class NeuroGraphMemory:
         Raises:
             InputError: there is no such delta.
         """
-        if to is None:
-            history = self.history()
-            if not history:
-                return None
-            to = history[-1].sequence - 1
-        past = self.store.as_of(to)
-        delta = delta_back_to(past, self.store, reason=f"undo to {to}", at=self._parts.clock())
-        if not delta:
-            return None
-        self.store.apply(delta)
-        return self.history()[-1]
+        # A last change that changed nothing, such as a round of forgetting in which nothing was idle, is passed over.
+        targets = [entry.sequence - 1 for entry in reversed(self.history())] if to is None else [to]
+        for target in targets:
+            past = self.store.as_of(target)
+            delta = delta_back_to(past, self.store, reason=f"undo to {target}", at=self._parts.clock())
+            if delta:
+                self.store.apply(delta)
+                return self.history()[-1]
+        return None
 
     def freeze(self) -> None:
         """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`."""
@@ -280,15 +279,16 @@ class NeuroGraphMemory:
         """Write down now which memories were used; otherwise done every `TOUCH_FLUSH_SECONDS` and on close."""
         with self._marks_lock:
             marks, self._marks = self._marks, AccessMark()
-            now = self._marks_since = self._parts.clock()
+            self._marks_since = self._parts.clock()
         if marks:
-            self.store.apply(GraphDelta(touch=marks, reason="touch", at=now))
+            self.store.apply(GraphDelta(touch=marks, reason="touch", at=self._marked_at))
 
     def close(self) -> None:
         """Write down what was used and release file and model; closing twice does no harm."""
-        if not self.store.closed:
-            self.flush()
-        if self._owns_parts and not self.store.closed:
+        if self.store.closed:
+            return
+        self._flush_if_possible()
+        if self._owns_parts:
             self.store.close()
             self._parts.embedder.close()
             if self._parts.language_model is not None:
@@ -305,13 +305,18 @@ class NeuroGraphMemory:
             return
         with self._marks_lock:
             self._marks |= mark
-            due = self._parts.clock() - self._marks_since >= timedelta(seconds=self.config.TOUCH_FLUSH_SECONDS)
+            # Use counts from when it was, not from when it is written down.
+            self._marked_at = self._parts.clock()
+            due = self._marked_at - self._marks_since >= timedelta(seconds=self.config.TOUCH_FLUSH_SECONDS)
         if due:
-            try:
-                self.flush()
-            except StorageError as error:
-                # Marks are the one thing that may be lost; a question is answered even when the disk is full.
-                _log.warning("what was recalled could not be marked as used: %s", error)
+            self._flush_if_possible()
+
+    def _flush_if_possible(self) -> None:
+        try:
+            self.flush()
+        except (StorageError, MemoryClosedError) as error:
+            # Marks are the one thing that may be lost; a question is answered even when the disk is full.
+            _log.warning("what was recalled could not be marked as used: %s", error)
 
 
 def show_progress(

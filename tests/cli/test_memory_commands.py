@@ -2,7 +2,10 @@
 
 import io
 import json
+import shlex
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,14 +124,16 @@ def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]
 def test_check_finds_a_sound_memory_sound_and_a_broken_one_broken(run: Run, filled: list[str], tmp_path: Path) -> None:
     assert run("check") == (0, "the memory is sound\n")
     with sqlite3.connect(tmp_path / "agent" / "memory" / "memory.db") as connection:
-        connection.execute("PRAGMA foreign_keys = OFF")
-        connection.execute("DELETE FROM strengths")
         connection.execute("UPDATE node_versions SET until = since WHERE node = 1")
     connection.close()
     code, out = run("check")
     assert code == 1
-    assert "an edge without a weight" in out
     assert "an edge one of whose nodes is gone" in out
+    assert "a vector of a node that is gone" in out
+    with sqlite3.connect(tmp_path / "agent" / "memory" / "memory.db") as connection:
+        connection.execute("DELETE FROM strengths")
+    connection.close()
+    assert "an edge without a weight" in run("check")[1]
     assert filled
 
 
@@ -148,3 +153,34 @@ def test_every_flag_has_help_and_every_command_has_examples() -> None:
         assert all(action.help for action in command._actions), name
         assert f"python main.py {name}" in command.epilog or name == "run"
         assert "examples:" in command.epilog
+
+
+@pytest.mark.parametrize("words", [["ask", "pump"], ["stats"], ["history"], ["index", "--resume"]])
+def test_only_indexing_forgets_what_is_there(run: Run, filled: list[str], words: list[str]) -> None:
+    assert run(*words, "--force_index_from_scratch")[0] == 0
+    assert _json(run, "stats")["nodes"] == len(filled)
+
+
+def test_a_model_that_was_named_but_cannot_be_asked_is_named(
+    filled: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = [
+        "ask",
+        "pump?",
+        "--save_dir",
+        str(tmp_path / "agent"),
+        "--embedding_name",
+        "hash",
+        "--llm_name",
+        "claude-x",
+    ]
+    assert main(words) == 0
+    assert "'claude-x' has neither key nor llm_base_url" in capsys.readouterr().err
+    assert filled
+
+
+def test_whoever_stops_reading_gets_no_traceback(filled: list[str], tmp_path: Path) -> None:
+    program = f"{shlex.quote(sys.executable)} -m neurogated stats --embedding_name hash --save_dir {tmp_path / 'agent'}"
+    done = subprocess.run(["bash", "-c", f"{program} | true"], capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr
+    assert filled

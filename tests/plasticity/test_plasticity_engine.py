@@ -1,6 +1,6 @@
 """LTP and LTD: what grows, what fades, and what never changes."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import hypothesis.strategies as st
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
-from neurogated.errors import UnknownIdError
+from neurogated.errors import InputError, UnknownIdError
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.testing import ManualClock
 
@@ -165,3 +165,24 @@ def test_the_present_may_be_given(clock: ManualClock) -> None:
     assert _weights(store) == {_key("a", "b"): 0.5}
     engine.decay_unused(clock() + timedelta(days=30))
     assert np.isclose(_weights(store)[_key("a", "b")], 0.495)
+
+
+def test_new_associations_count_for_the_bound(clock: ManualClock) -> None:
+    store = _store({}, clock)
+    PlasticityEngine(store, MemoryConfig(MAX_OUT_WEIGHT=0.5), clock).reinforce_path(NAMES, associate=True)
+    for name in NAMES:
+        assert sum(edge.weight for _, edge in store.get_neighbors(name)) <= 0.5 + 1e-9
+
+
+def test_being_scaled_down_is_no_use(clock: ManualClock) -> None:
+    store = _store({_key("a", "b"): 0.9, _key("a", "c"): 0.9}, clock)
+    made = clock()
+    clock.advance(timedelta(days=30))
+    PlasticityEngine(store, MemoryConfig(MAX_OUT_WEIGHT=1.0), clock).reinforce_path(["a", "b"])
+    assert store.get_edge("a", "b").last_activated == clock()
+    assert store.get_edge("a", "c").last_activated == made
+
+
+def test_a_present_too_early_for_the_calendar_is_refused(clock: ManualClock) -> None:
+    with pytest.raises(InputError, match="beginning of time"):
+        PlasticityEngine(_store({}, clock), MemoryConfig(), clock).decay_unused(datetime(1, 1, 1, tzinfo=UTC))

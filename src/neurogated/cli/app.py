@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -29,6 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"error: {error}", file=sys.stderr)
         return EXIT_USAGE if isinstance(error, ConfigError | DatasetError) else EXIT_FAILED
+    except BrokenPipeError:
+        # Whoever read our output has had enough; Python's own flush at the end must not complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
     except KeyboardInterrupt:
         print("interrupted; what was stored so far is kept", file=sys.stderr)
         return EXIT_INTERRUPTED

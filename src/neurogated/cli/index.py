@@ -40,7 +40,7 @@ def command(arguments: argparse.Namespace) -> int:
     if not arguments.resume:
         folder = dataset_folder(arguments.dataset_dir, arguments.dataset)
         dataset = load_dataset(arguments.dataset, folder, arguments.format)
-    with open_memory(arguments, create=not arguments.resume) as memory:
+    with open_memory(arguments, create=not arguments.resume, from_scratch=not arguments.resume) as memory:
         say_how_it_judges(memory)
         memories = [memory] if dataset is None else index(dataset, memory)
         made = [one.resume() for one in memories] if arguments.resume else []

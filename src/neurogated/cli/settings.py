@@ -26,13 +26,19 @@ def config_of(arguments: argparse.Namespace) -> MemoryConfig:
 
 
 @contextlib.contextmanager
-def open_memory(arguments: argparse.Namespace, *, create: bool = False) -> Iterator[NeuroGraphMemory]:
+def open_memory(
+    arguments: argparse.Namespace, *, create: bool = False, from_scratch: bool = False
+) -> Iterator[NeuroGraphMemory]:
     """Open the memory of a command: that of `--dataset` where it is given, else that of `--save_dir`.
+
+    Only a command that indexes anew, `from_scratch`, obeys `force_index_from_scratch`; no other may forget everything.
 
     Raises:
         StorageError: there is none, and `create` is not set.
     """
     config = config_of(arguments)
+    if not from_scratch:
+        config = config.replace(force_index_from_scratch=False)
     if arguments.dataset:
         config = config.replace(save_dir=Path(config.save_dir) / arguments.dataset)
     if not create and not memory_exists(config):
@@ -45,5 +51,11 @@ def open_memory(arguments: argparse.Namespace, *, create: bool = False) -> Itera
 
 def say_how_it_judges(memory: NeuroGraphMemory) -> None:
     """Say in one line, beside the output, who judges questions, causes and names."""
-    model = memory.stats()["language model"]
-    print(OFFLINE_NOTICE if model is None else f"language model: {model}", file=sys.stderr)
+    model, named = memory.stats()["language model"], memory.config.llm_name
+    if model is not None:
+        notice = f"language model: {model}"
+    elif named != MemoryConfig().llm_name:
+        notice = f"language model {named!r} has neither key nor llm_base_url, so: {OFFLINE_NOTICE}"
+    else:
+        notice = OFFLINE_NOTICE
+    print(notice, file=sys.stderr)

@@ -101,7 +101,7 @@ class MemoryConfig:
     HEBBIAN_LEARNING_RATE: float = _setting(0.1, "what one reinforcement adds to a weight", low=0.0, high=1.0)
     TIME_DECAY_FACTOR: float = _setting(0.99, "what one round of forgetting multiplies a weight by", low=0.0, high=1.0)
     MIN_EDGE_WEIGHT: float = _setting(0.1, "weight below which a fading edge is removed", low=0.0, high=1.0)
-    IDLE_DAYS: float = _setting(1.0, "days without use after which an edge begins to fade", low=0.0)
+    IDLE_DAYS: float = _setting(1.0, "days without use after which an edge begins to fade", low=0.0, high=36_500.0)
     ASSOC_WEIGHT: float = _setting(
         0.2,
         "weight of the ASSOC edge that feedback makes between nodes with no plastic edge; 0: none",
@@ -111,7 +111,9 @@ class MemoryConfig:
     MAX_OUT_WEIGHT: float = _setting(
         8.0, "most that the plastic weights leaving a node may sum to; learning scales them down to it", low=0.0
     )
-    TOUCH_FLUSH_SECONDS: float = _setting(30.0, "how long marks of what was recalled are gathered", low=0.0)
+    TOUCH_FLUSH_SECONDS: float = _setting(
+        30.0, "how long marks of what was recalled are gathered", low=0.0, high=86_400.0
+    )
 
     # Language model
     llm_name: str = _setting("gpt-4o-mini", "language model to ask for kernels, causes and answers")
@@ -152,7 +154,9 @@ class MemoryConfig:
     storage: str = _setting("sqlite", "where the graph lives", choices=("sqlite", "memory"))
     save_dir: str = _setting("outputs", "root of all that is written; the memory is in its folder 'memory'")
     namespace: str = _setting("default", "which of the graphs in the memory is meant; one never sees another")
-    force_index_from_scratch: bool = _setting(False, "forget the stored graph and index again (embeddings are kept)")
+    force_index_from_scratch: bool = _setting(
+        False, "forget the whole memory, with all its namespaces, and index again (embeddings are kept)"
+    )
     OVERLAY_EDGES: int = _setting(4096, "changed edges gathered before the adjacency is sorted anew", low=1)
 
     def __post_init__(self) -> None:

@@ -58,7 +58,8 @@ class Analysis:
         tasks = [PendingTask(ENTITIES, (node.id,)) for node in nodes]
         names = self._run(tasks, lambda task: self._entity_finder.find(by_id[task.nodes[0]].content), findings)
         for node, found in zip(nodes, names, strict=True):
-            metadata = {**node.metadata, ENTITIES: list(found)} if found else node.metadata
+            # Names that came with the text are its author's and stay.
+            metadata = {ENTITIES: list(found), **node.metadata} if found else node.metadata
             findings.nodes.append(replace(node, metadata=metadata))
         return findings
 

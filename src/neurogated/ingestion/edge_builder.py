@@ -44,6 +44,8 @@ def similarity_edges(
         among_new = exact_cosines(vectors[:position], vectors[position]).tolist()
         candidates = dict(store.nearest(vectors[position], neighbors))
         candidates.update(zip((earlier.id for earlier in new_nodes[:position]), among_new, strict=True))
+        # Another thread may have stored the same node meanwhile.
+        candidates.pop(node.id, None)
         best = sorted(candidates.items(), key=lambda pair: (-pair[1], pair[0]))[:neighbors]
         for neighbor_id, cosine in best:
             yield MemoryEdge(node.id, neighbor_id, EdgeType.SIM, max(0.0, min(1.0, cosine)), created_at=at)

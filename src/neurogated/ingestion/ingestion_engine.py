@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -47,6 +48,8 @@ class IngestionEngine:
         self._analysis = analysis
         self._config = config
         self._clock = clock
+        # Which nodes are new is found out and acted on by one thread at a time.
+        self._lock = threading.Lock()
         self._chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
@@ -73,8 +76,7 @@ class IngestionEngine:
             yield self._make_up(waiting[begin : begin + self._config.INDEX_BATCH])
 
     def _make_up(self, tasks: Sequence[PendingTask]) -> int:
-        ids = dict.fromkeys(node_id for task in tasks for node_id in task.nodes)
-        nodes = {node.id: node for node in self._store.get_nodes([id_ for id_ in ids if self._store.has_node(id_)])}
+        nodes = self._stored(node_id for task in tasks for node_id in task.nodes)
         # What was asked about nodes that are gone need not be answered.
         possible = [task for task in tasks if nodes.keys() >= set(task.nodes)]
         at = self._clock()
@@ -82,12 +84,26 @@ class IngestionEngine:
         named = self._analysis.find_entities([nodes[task.nodes[0]] for task in possible if task.kind == ENTITIES])
         failed = {*causes.failed, *named.failed}
         settled = tuple(task for task in tasks if task not in failed)
-        if settled:
-            changed = tuple(node for node in named.nodes if node != nodes[node.id])
-            self._store.apply(
-                GraphDelta(nodes=changed, edges=tuple(causes.edges), settled=settled, reason="resume", at=at)
+        with self._lock:
+            # Judging took its time: nodes may have changed or gone meanwhile, and only the names are ours to add.
+            current = self._stored(nodes)
+            found = {node.id: node.metadata[ENTITIES] for node in named.nodes if ENTITIES in node.metadata}
+            changed = tuple(
+                replace(current[name], metadata={ENTITIES: entities, **current[name].metadata})
+                for name, entities in found.items()
+                if name in current and ENTITIES not in current[name].metadata
             )
+            edges = tuple(edge for edge in causes.edges if {edge.source_id, edge.target_id} <= current.keys())
+            if settled:
+                self._store.apply(GraphDelta(nodes=changed, edges=edges, settled=settled, reason="resume", at=at))
         return len(settled)
+
+    def _stored(self, node_ids: Iterable[str]) -> dict[str, MemoryNode]:
+        """Return those of the nodes that exist, by id."""
+        return {
+            node.id: node
+            for node in self._store.get_nodes([name for name in dict.fromkeys(node_ids) if self._store.has_node(name)])
+        }
 
     def _drafts(self, document: Document) -> list[_Draft]:
         length = sum(len(passage.text) for passage in document.passages)
@@ -113,10 +129,11 @@ class IngestionEngine:
         for draft in chain.from_iterable(batch):
             twin = drafts.get(draft.id)
             drafts[draft.id] = draft if twin is None else replace(draft, metadata={**twin.metadata, **draft.metadata})
-        old = {node.id: node for node in self._store.get_nodes([id_ for id_ in drafts if self._store.has_node(id_)])}
-        to_write = [draft for draft in drafts.values() if draft.id not in old or draft.changes(old[draft.id])]
-        if to_write:
-            self._write(to_write, old, dict.fromkeys(map(tuple, ids)))
+        with self._lock:
+            old = self._stored(drafts)
+            to_write = [draft for draft in drafts.values() if draft.id not in old or draft.changes(old[draft.id])]
+            if to_write:
+                self._write(to_write, old, dict.fromkeys(map(tuple, ids)))
         yield from ids
 
     def _nodes(self, drafts: Sequence[_Draft], old: Mapping[str, MemoryNode], at: datetime) -> list[MemoryNode]:

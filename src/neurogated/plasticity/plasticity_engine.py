@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import combinations
 
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Clock, utc_now
+from neurogated.core.clock import Clock, from_micros, utc_now
 from neurogated.core.delta import Decay, GraphDelta, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView, Rows
+from neurogated.errors import InputError
 
 __all__ = ["PlasticityEngine"]
 
@@ -56,8 +59,13 @@ class PlasticityEngine:
         strengthened = _edges_among(view, rows)
         now = self._clock()
         new = list(self._associations(view, ids, rows, strengthened, now)) if associate else []
-        weights = self._potentiated(view, strengthened)
-        changes = tuple(WeightChange(view.edge_key(row), weight) for row, weight in weights.items())
+        weights, new = self._potentiated(view, strengthened, new)
+        used = frozenset(strengthened.tolist())
+        changes = tuple(
+            # Being scaled down is no use: an idle edge stays idle.
+            WeightChange(view.edge_key(row), weight, now if row in used else _last_activated(view, row))
+            for row, weight in weights.items()
+        )
         if changes or new:
             self._store.apply(GraphDelta(weights=changes, edges=tuple(new), reason=reason, at=now))
         return strengthened.size + len(new)
@@ -69,28 +77,41 @@ class PlasticityEngine:
 
         Args:
             now: the time that counts as present; the clock's when left out.
+
+        Raises:
+            InputError: the time lies less than `IDLE_DAYS` after the year 1.
         """
         at = self._clock() if now is None else now
-        operator = Decay(
-            self._config.TIME_DECAY_FACTOR, at - timedelta(days=self._config.IDLE_DAYS), self._config.MIN_EDGE_WEIGHT
-        )
+        try:
+            idle_before = at - timedelta(days=self._config.IDLE_DAYS)
+        except OverflowError:
+            raise InputError(f"the time {at} is too near to the beginning of time; give a later one") from None
+        operator = Decay(self._config.TIME_DECAY_FACTOR, idle_before, self._config.MIN_EDGE_WEIGHT)
         self._store.apply(GraphDelta(operators=(operator,), reason="decay_unused", at=at))
 
-    def _potentiated(self, view: GraphView, strengthened: Rows) -> dict[int, float]:
-        """Return the new weight of every edge that changes, by its row."""
+    def _potentiated(
+        self, view: GraphView, strengthened: Rows, new: list[MemoryEdge]
+    ) -> tuple[dict[int, float], list[MemoryEdge]]:
+        """Return the new weight of every edge that changes, by its row, and the new edges, all scaled to the bound."""
         grown = np.minimum(1.0, view.weight.take(strengthened) + self._config.HEBBIAN_LEARNING_RATE)
         weights = dict(zip(strengthened.tolist(), grown.tolist(), strict=True))
-        for source in np.unique(view.edge_source[strengthened]).tolist():
+        from_source: dict[int, list[MemoryEdge]] = defaultdict(list)
+        for edge in new:
+            from_source[view.row(edge.source_id)].append(edge)
+        scaled: list[MemoryEdge] = []
+        for source in sorted({*view.edge_source[strengthened].tolist(), *from_source}):
             leaving = [view.arcs(np.array([source]), edge_type) for edge_type in view.edge_types if edge_type.plastic]
             current = {
                 row: weights.get(row, weight)
                 for arcs in leaving
                 for row, weight in zip(arcs.edge.tolist(), arcs.weight.tolist(), strict=True)
             }
-            total = sum(current.values())
-            if total > self._config.MAX_OUT_WEIGHT:
-                weights.update((row, weight * self._config.MAX_OUT_WEIGHT / total) for row, weight in current.items())
-        return weights
+            total = sum(current.values()) + sum(edge.weight for edge in from_source[source])
+            share = min(1.0, self._config.MAX_OUT_WEIGHT / total)
+            if share < 1:
+                weights.update((row, weight * share) for row, weight in current.items())
+            scaled += (replace(edge, weight=edge.weight * share) for edge in from_source[source])
+        return weights, scaled
 
     def _associations(
         self, view: GraphView, ids: list[str], rows: Rows, connected: Rows, at: datetime
@@ -116,3 +137,7 @@ def _edges_among(view: GraphView, rows: Rows) -> Rows:
             arcs = view.arcs(rows, edge_type)
             found.append(arcs.edge[np.isin(arcs.target, rows)])
     return np.unique(np.concatenate(found))
+
+
+def _last_activated(view: GraphView, row: int) -> datetime:
+    return from_micros(view.last_activated.take(np.array([row]))[0])

@@ -66,6 +66,7 @@ class GraphStore(BaseStore):
         self._topology = Topology(overlay_edges)
         self._vectors = EmbeddingStore()
         self._closed = False
+        self._interrupted = False
         self._embedder: tuple[str, int] | None = None
         self._pending: dict[PendingTask, None] = {}
         self._applied: list[GraphDelta] = []
@@ -88,14 +89,19 @@ class GraphStore(BaseStore):
             self._require_open()
             self._check_vectors(delta)
             plan = make_plan(self._topology.view(), delta)
-            sequence = self._persist(plan)
-            # What is persisted must reach the working form whole: an interrupt in between closes the store, and
-            # opening it again reads the truth.
-            self._closed = True
+            # What is persisted must reach the working form whole. An interrupt in between makes the store useless
+            # but for closing; opening it again reads the truth.
+            self._interrupted = True
+            try:
+                sequence = self._persist(plan)
+            except Exception:
+                # The transaction was rolled back whole.
+                self._interrupted = False
+                raise
             self._topology.commit(plan, sequence)
             self._commit_vectors(plan)
             self._pending = self._pending_after(delta)
-            self._closed = False
+            self._interrupted = False
             return sequence
 
     def view(self) -> GraphView:
@@ -302,6 +308,10 @@ class GraphStore(BaseStore):
     def _require_open(self) -> None:
         if self._closed:
             raise MemoryClosedError("the memory is closed; open it again to use it")
+        if self._interrupted:
+            raise MemoryClosedError(
+                "a write was interrupted; close the memory and open it again, nothing stored is lost"
+            )
 
     def _require_past(self, sequence: int) -> None:
         self._require_open()

@@ -39,6 +39,12 @@ class SqliteFile:
             if from_scratch:
                 self._drop()
             self._connection = self._open()
+        except StorageError:
+            self._release()
+            raise
+        except OSError as error:
+            self._release()
+            raise StorageError(f"{path} cannot be opened ({error}); check it, or choose another save_dir") from error
         except BaseException:
             self._release()
             raise
@@ -114,10 +120,13 @@ class SqliteFile:
             raise MemoryLockedError(f"{self.path} is open for writing in {holder}; close it there first") from None
         except OSError as error:
             raise StorageError(f"cannot write in {self.path.parent} ({error}); choose another save_dir") from error
-        self._holder_note.write_text(str(os.getpid()), encoding="utf-8")
+        # The note only serves the error above; a memory can do without it.
+        with contextlib.suppress(OSError):
+            self._holder_note.write_text(str(os.getpid()), encoding="utf-8")
 
     def _release(self) -> None:
-        self._holder_note.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self._holder_note.unlink(missing_ok=True)
         self._writer_lock.release()
 
     def _open(self) -> sqlite3.Connection:
@@ -145,6 +154,8 @@ class SqliteFile:
         """Make an empty memory beside its final name and move it there, so that a half-made one is never opened."""
         draft = self.path.with_suffix(".draft")
         draft.unlink(missing_ok=True)
+        # A log that lost its file belongs to another memory and must not be played into this one.
+        self._drop()
         with self.translated(), contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             connection.executescript(f"BEGIN; {DDL} COMMIT;")
         draft.replace(self.path)

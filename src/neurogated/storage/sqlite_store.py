@@ -97,7 +97,15 @@ class SqliteStore(GraphStore):
 
     def check(self) -> list[str]:
         """Return what is wrong with the memory on disk, a line each; none if it is sound."""
-        return self._file.problems()
+        view = self.view()
+        edges = view.live_edges()
+        ends = np.stack([view.edge_source[edges], view.edge_target[edges]])
+        keys = np.concatenate([ends, view.edge_type[edges][np.newaxis]])
+        found = {
+            "an edge one of whose nodes is gone": int((~view.alive.take(ends.ravel().astype(np.int64))).sum()),
+            "two edges of one type between the same nodes": edges.size - np.unique(keys, axis=1).shape[1],
+        }
+        return self._file.problems() + [f"{count} × {what}" for what, count in found.items() if count]
 
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; marks of use are left out."""
@@ -136,13 +144,18 @@ class SqliteStore(GraphStore):
 
     def close(self) -> None:
         """Close the file with all its namespaces; every acknowledged write is in it."""
-        if not self.closed:
+        if self._as_of != NOW:
+            # The file belongs to the present.
+            self._closed = True
+        elif not self.closed:
             super().close()
             self._file.close()
 
     # What GraphStore leaves to the durable store
 
     def _open_namespace(self, namespace: str) -> Self:
+        if self._as_of != NOW:
+            raise InputError(f"this is the graph as of delta {self._as_of}; ask the present one for other namespaces")
         return type(self)(self._file, namespace, overlay_edges=self._overlay_edges, clock=self._clock)
 
     def _record_embedder(self, name: str, dimension: int) -> None:
@@ -222,7 +235,6 @@ class SqliteStore(GraphStore):
         nodes = self._node_keys.values[plan.removed_nodes].tolist()
         _end(connection, "node_versions", "node", nodes, sequence)
         _end(connection, "vectors", "node", nodes, sequence)
-        connection.executemany("DELETE FROM accesses WHERE node = ?", ((node,) for node in nodes))
         _end(connection, "edges", "edge", self._edge_keys.values[plan.removed_edges].tolist(), sequence)
 
     def _write_nodes(self, connection: sqlite3.Connection, plan: Plan, keys: NDArray[np.int64], sequence: int) -> None:
