@@ -25,7 +25,7 @@ __all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
 SUMMARY = "run on the bundled sample; one graph, two kernels; and how idle edges fade"
 EXAMPLES = """\
   python main.py demo
-  python main.py demo --save_dir /tmp/demo
+  python main.py demo --save_dir my_demo
 """
 
 _CAUSE_QUESTION = "Why did the herring fail?"

@@ -17,7 +17,14 @@ from neurogated.core.delta import GraphDelta, HistoryEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.view import GraphView, Rows
-from neurogated.errors import AmbiguousEdgeError, EmbedderMismatchError, InputError, MemoryClosedError, UnknownIdError
+from neurogated.errors import (
+    AmbiguousEdgeError,
+    EmbedderMismatchError,
+    InputError,
+    MemoryClosedError,
+    NeurogatedError,
+    UnknownIdError,
+)
 from neurogated.storage.base_store import BaseStore
 from neurogated.storage.embedding_store import EmbeddingStore
 from neurogated.storage.planning import Plan, make_plan
@@ -94,7 +101,7 @@ class GraphStore(BaseStore):
             self._interrupted = True
             try:
                 sequence = self._persist(plan)
-            except Exception:
+            except NeurogatedError:
                 # The transaction was rolled back whole.
                 self._interrupted = False
                 raise
