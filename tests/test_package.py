@@ -46,6 +46,16 @@ FIXED_CONSTANTS = {
     "cli/output.py": {"_WIDTH"},  # how a line is cut for the eye
     "storage/sqlite_loading.py": {"NOW"},  # the largest number SQLite holds
     "storage/embedding_store.py": {"_ROUNDING_ERROR"},  # a property of single precision
+    "storage/lexical_store.py": {  # tantivy's formula, format and limits
+        "_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "_ROUNDINGS", "_HEAP", "_GROWTH", "_TAIL_TEXTS",
+    },
+    "storage/graph_store.py": {"_INDEX_CHUNK"},  # how many texts are in memory at once
+    "core/rendering.py": {"_LONGEST_SUBJECT"},  # what is still a name
+    "viewer/layout.py": {  # pixels
+        "_BOX_WIDTH", "_BOX_HEIGHT", "_SMALL_WIDTH", "_SMALL_HEIGHT", "_PORT_HEIGHT", "_COLUMN_GAP", "_ROW_GAP",
+        "_MARGIN", "_HEAD", "_MIN_STROKE", "_MAX_STROKE", "_LABEL_GAP", "_LETTER", "_BOW", "_SWEEPS",
+    },
+    "viewer/page.py": {"_LABEL", "_SHOWN", "_MOST", "_PERCENT"},  # how text is cut for the eye
     "storage/sqlite_file.py": {"_PRIMARY_CODE"},  # SQLite's error codes
     "storage/sqlite_schema.py": {  # the file format
         "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT",

@@ -18,11 +18,11 @@ from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import AccessMark, GraphDelta, HistoryEntry
 from neurogated.core.ports import SupportsNamespaces
+from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall
 from neurogated.errors import ConfigError, InputError, MemoryClosedError, StorageError
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.document import Document
-from neurogated.ingestion.encoder import render
 from neurogated.ingestion.ingestion_engine import IngestionEngine
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.plasticity.undo import delta_back_to
@@ -65,7 +65,11 @@ class NeuroGraphMemory:
         self._owns_parts = True
         self.store = self._parts.store
         self.retriever = NeuroRetriever(
-            self.store, self.config, embedder=self._parts.embedder, kernel_source=self._parts.kernel_source
+            self.store,
+            self.config,
+            embedder=self._parts.embedder,
+            kernel_source=self._parts.kernel_source,
+            clock=self._parts.clock,
         )
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, self.config.llm_concurrency)
@@ -158,7 +162,7 @@ class NeuroGraphMemory:
             return None
         prompts = PromptTemplateManager()
         memories = recall.memories[: self.config.QA_PASSAGES]
-        texts = "\n\n".join(render(memory.content, memory.metadata) for memory in memories)
+        texts = "\n\n".join(quoted(memory.content, memory.metadata) for memory in memories)
         messages = prompts.render("qa", question=recall.query, passages=texts)
         return str(self._parts.language_model.infer_json(messages, prompts.schema("qa"))["answer"])
 

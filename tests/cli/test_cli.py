@@ -69,7 +69,7 @@ def test_help_shows_every_setting_with_its_help_and_default(
     assert _exit_code(words) == 0
     shown = " ".join(capsys.readouterr().out.split())
     for spec in dataclasses.fields(MemoryConfig):
-        default = {"None": "none", "False": "false"}.get(str(spec.default), str(spec.default))
+        default = {"None": "none", "False": "false", "True": "true"}.get(str(spec.default), str(spec.default))
         flag = rf"--{spec.name} (\S+ )?"
         assert re.search(flag + re.escape(f"{spec.metadata['help']} (default: {default})"), shown), spec.name
 
@@ -215,7 +215,9 @@ def test_demo_for_people_has_scores_paths_and_a_chart(flags: list[str], capsys: 
     assert main(["demo", *flags, "--TOP_K_ANCHORS", "1", "--ENERGY_WEIGHT", "9"]) == 0
     captured = capsys.readouterr()
     assert re.search(
-        r"^1\. score \d\.\d{3} \(similarity \d\.\d{3}, energy \d\.\d{3}\)  id chunk-", captured.out, re.MULTILINE
+        r"^1\. score \d\.\d{3} \(similarity \d\.\d{3}, energy \d\.\d{3}, cosine \d\.\d{3}, [^)]*\)  id chunk-",
+        captured.out,
+        re.MULTILINE,
     )
     assert re.search(r"^   energy \d\.\d{3} came by \w+ from: .", captured.out, re.MULTILINE)
     assert re.search(r"^day   0 SIM  █+", captured.out, re.MULTILINE)

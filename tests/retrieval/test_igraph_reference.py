@@ -38,7 +38,7 @@ def store(graph: igraph.Graph) -> GraphStore:
 
 
 def _spread(store: GraphStore, mode: str) -> np.ndarray:
-    config = MemoryConfig(ACTIVATION=mode, MAX_HOPS=HOPS, ENERGY_DECAY_RATE=DECAY)
+    config = MemoryConfig(ACTIVATION=mode, MAX_HOPS=HOPS, ENERGY_DECAY_RATE=DECAY, MAX_FRONTIER=NODES)
     anchors = {str(name): 1.0 - name / 10 for name in range(5)}
     total = SpreadingActivation(config).spread(store.view(), anchors, Kernel()).total
     energies = np.zeros(NODES)
@@ -52,10 +52,12 @@ def test_classic_is_the_power_of_one_plus_the_adjacency(graph: igraph.Graph, sto
     assert _spread(store, "classic") == pytest.approx(start @ np.linalg.matrix_power(step, HOPS))
 
 
-def test_gated_is_a_sum_of_damped_steps_both_ways(graph: igraph.Graph, store: GraphStore) -> None:
+def test_gated_is_a_sum_of_shared_out_steps_both_ways(graph: igraph.Graph, store: GraphStore) -> None:
     one_way = np.array(graph.get_adjacency(attribute="weight").data, dtype=float)
-    both_ways = one_way + one_way.T
-    step = DECAY * both_ways / np.maximum(1.0, both_ways.sum(axis=1, keepdims=True))
+    # Each edge takes its share by its weight and carries it by its weight.
+    squares = one_way**2 + one_way.T**2
+    strengths = (one_way + one_way.T).sum(axis=1, keepdims=True)
+    step = DECAY * np.divide(squares, strengths, out=np.zeros_like(squares), where=strengths > 0)
     start = np.array([1.0 - name / 10 if name < 5 else 0.0 for name in range(NODES)])
     expected = sum(start @ np.linalg.matrix_power(step, hop) for hop in range(HOPS + 1))
     assert _spread(store, "gated") == pytest.approx(expected)

@@ -83,8 +83,9 @@ def gated_reference(world: World, decay: float, gate: dict[str, float]) -> dict[
         arrived: dict[str, float] = defaultdict(float)
         for node, energy in moving.items():
             for target, kind, weight, modulation in walks[node]:
-                strength = max(1.0, sum(w for _, of_kind, w, _ in walks[node] if of_kind is kind))
-                arrived[target] += energy * weight / strength * modulation * decay * gate[target]
+                claims = sum(w * gate[end] for end, of_kind, w, _ in walks[node] if of_kind is kind)
+                if claims:
+                    arrived[target] += energy * weight * gate[target] / claims * weight * modulation * decay
         for node, energy in arrived.items():
             spread[node] += energy
         moving = arrived

@@ -73,25 +73,69 @@ class MemoryConfig:
         "its similarity to the question, and keeps that similarity in the score",
         choices=("gated", "classic"),
     )
-    TOP_K_ANCHORS: int = _setting(5, "how many nodes the vector search hands to the activation as anchors", low=1)
+    TOP_K_ANCHORS: int = _setting(5, "how many nodes energy starts from", low=1)
     TOP_N_RETRIEVAL: int = _setting(3, "how many memories a retrieval returns", low=1)
+    CANDIDATES: int = _setting(100, "how many nodes each of vector and keyword search hands to the ranking", low=1)
     MAX_HOPS: int = _setting(2, "how many rounds energy spreads from the anchors", low=0)
+    MAX_FRONTIER: int = _setting(20, "how many nodes, those of most energy, send energy on in the gated mode", low=1)
     ENERGY_DECAY_RATE: float = _setting(0.5, "share of the energy that survives a hop", low=0.0, high=1.0)
-    SIMILARITY_WEIGHT: float = _setting(1.0, "weight of the question's similarity in the gated score", low=0.0)
-    ENERGY_WEIGHT: float = _setting(0.5, "weight of the energy that spread to a node in the gated score", low=0.0)
+    CLOSED_EDGE_TYPES: str = _setting("", "edge types no energy flows over, with commas, such as SIM,TERM")
 
-    # Kernel: weights 0–2 per edge type; behind a slash the weight of walking against the stored direction
-    KERNEL_WHY: str = _setting("CAUSE=2.0, SEQ=0.4/1.2, SIM=0.6", "kernel of questions for a reason")
-    KERNEL_CONSEQUENCE: str = _setting("CAUSE=1.6, SEQ=1.4/0.2, SIM=0.4", "kernel of questions for a consequence")
-    KERNEL_WHEN: str = _setting("SEQ=1.6, CAUSE=0.6, SIM=0.6", "kernel of questions for a time or an order")
-    KERNEL_NEXT: str = _setting("SEQ=2.0/0.2, CAUSE=0.8, SIM=0.4", "kernel of questions for what comes next")
-    KERNEL_LIKE: str = _setting("SIM=2.0, SEQ=0.2, CAUSE=0.2", "kernel of questions for what is alike")
-    KERNEL_FACT: str = _setting("SIM=1.0, SEQ=1.0, CAUSE=1.0", "kernel of questions for plain facts")
+    # Similarity of a question and a memory: a weighted mean, in which the cosine has the weight 1
+    KEYWORD_WEIGHT: float = _setting(0.4, "weight of keywords in common, BM25 against the best of all nodes", low=0.0)
+    SUBJECT_WEIGHT: float = _setting(
+        0.5, "weight of the question naming what a memory is about, or who speaks", low=0.0
+    )
+    MARK_WEIGHT: float = _setting(
+        0.2, "weight of a memory's carrying what the kernel looks for, such as a time", low=0.0
+    )
+
+    # Score of a memory
+    SIMILARITY_WEIGHT: float = _setting(1.0, "weight of the question's similarity in the gated score", low=0.0)
+    ENERGY_WEIGHT: float = _setting(1.0, "weight of the energy that spread to a node in the gated score", low=0.0)
+    RECENCY_WEIGHT: float = _setting(
+        0.0, "weight of how lately a memory was used, 1 for now, in the gated score", low=0.0
+    )
+    RECENCY_HALF_LIFE_DAYS: float = _setting(30.0, "days without use after which recency has halved", low=0.0)
+
+    # Terms of the gated flow, for ablations
+    DAMP_HUBS: bool = _setting(True, "let a node share its energy out among its edges of a type instead of copying it")
+    GATE_HOPS: bool = _setting(True, "let energy flow rather to nodes that are similar to the question")
+    GATE_EXPONENT: float = _setting(0.5, "power of the similarity in the gate; small: mild, 0: no gate", low=0.0)
+    MOVE_ONCE: bool = _setting(True, "let only what arrived in the last hop move on, so that nothing decays twice")
+    UNIFORM_KERNEL: bool = _setting(False, "let every type of edge count alike, whatever is asked")
+
+    # Kernel: weights 0–2 per edge type, behind a slash that of walking against the stored direction; @mark: what a
+    # memory should carry, 0–1
+    KERNEL_FACT: str = _setting(
+        "MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0", "kernel of questions for plain facts"
+    )
+    KERNEL_WHY: str = _setting(
+        "CAUSE=2.0, MENTION=2.0, TERM=1.0, SEQ=0.1/0.3, SIM=0.1, ASSOC=1.0", "kernel of questions for a reason"
+    )
+    KERNEL_CONSEQUENCE: str = _setting(
+        "CAUSE=1.5, MENTION=2.0, TERM=1.0, SEQ=0.4/0.1, SIM=0.2, ASSOC=1.0", "kernel of questions for a consequence"
+    )
+    KERNEL_WHEN: str = _setting(
+        "MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0, @time=1.0",
+        "kernel of questions for a time or an order",
+    )
+    KERNEL_NEXT: str = _setting(
+        "SEQ=0.8/0.1, MENTION=2.0, TERM=1.0, SIM=0.1, CAUSE=0.8, ASSOC=1.0", "kernel of questions for what comes next"
+    )
+    KERNEL_LIKE: str = _setting(
+        "SIM=0.4, MENTION=2.0, TERM=1.0, SEQ=0.4, CAUSE=0.2, ASSOC=1.0", "kernel of questions for what is alike"
+    )
 
     # Graph construction
     CHUNK_SIZE: int = _setting(256, "longest chunk of a document, in tokens of the embedder", low=1)
     CHUNK_OVERLAP: int = _setting(32, "tokens of whole sentences that a chunk repeats from the one before", low=0)
     MAX_SIM_NEIGHBORS: int = _setting(5, "SIM edges a new node gets, to the most similar nodes there are", low=0)
+    MAX_TERM_TEXTS: int = _setting(
+        5, "TERM edges join texts that share a term no more than so many hold; 0: none", low=0
+    )
+    MAX_MENTIONS: int = _setting(20, "MENTION edges lead to what no more than so many texts name; 0: none", low=0)
+    CONTEXT_TURNS: int = _setting(1, "turns before a turn of a dialogue that are embedded and searched with it", low=0)
     CAUSE_WINDOW: int = _setting(3, "how many following chunks a chunk is judged for causes with; 0: none", low=0)
     SEQ_WEIGHT: float = _setting(1.0, "weight of a new SEQ edge", low=0.0, high=1.0)
     MAX_DOCUMENT_CHARS: int = _setting(10_000_000, "longest document that is taken, in characters", low=1)

@@ -66,6 +66,8 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
     SIM: ClassVar[EdgeType]
     CAUSE: ClassVar[EdgeType]
     ASSOC: ClassVar[EdgeType]
+    MENTION: ClassVar[EdgeType]
+    TERM: ClassVar[EdgeType]
 
     @classmethod
     def register(cls, name: str, value: str, *, plastic: bool, both_ways: bool) -> EdgeType:
@@ -100,3 +102,5 @@ EdgeType.register("SEQ", "sequential", plastic=True, both_ways=True)
 EdgeType.register("SIM", "similarity", plastic=False, both_ways=True)
 EdgeType.register("CAUSE", "causal", plastic=True, both_ways=False)
 EdgeType.register("ASSOC", "associative", plastic=True, both_ways=True)
+EdgeType.register("MENTION", "mention", plastic=False, both_ways=True)
+EdgeType.register("TERM", "term", plastic=False, both_ways=True)

@@ -29,6 +29,8 @@ class Kernel:
     justification: str = "every type of edge counts alike"
     against: Mapping[EdgeType, float] = field(default_factory=dict)
     """0–2 per edge type, against the stored direction, where that differs from `weights`."""
+    marks: Mapping[str, float] = field(default_factory=dict)
+    """0–1 per mark: how much a memory should carry it, such as `time` where a time is asked for."""
     note: str = ""
     """What the caller should know of how it was made, such as that the language model failed."""
 
@@ -39,6 +41,10 @@ class Kernel:
                 if not 0.0 <= weight <= self.MAX_WEIGHT:
                     raise InputError(f"kernel weight of {edge_type.name} is {weight}, not in 0–{self.MAX_WEIGHT}")
             object.__setattr__(self, name, MappingProxyType(dict(given)))
+        for mark, share in self.marks.items():
+            if not 0.0 <= share <= 1.0:
+                raise InputError(f"kernel share of @{mark} is {share}, not in 0–1")
+        object.__setattr__(self, "marks", MappingProxyType(dict(self.marks)))
 
     def __getitem__(self, edge_type: EdgeType) -> float:
         return self.weights.get(edge_type, self.NEUTRAL)
@@ -47,26 +53,46 @@ class Kernel:
         """Return the weight of walking an edge of this type against its stored direction."""
         return self.against.get(edge_type, self[edge_type])
 
+    def towards(self, other: Kernel, share: float, justification: str) -> Kernel:
+        """Return a kernel on the way from this one to `other`: 0 is this one, 1 the other."""
+
+        def between(start: float, end: float) -> float:
+            return start + share * (end - start)
+
+        types = {*self.weights, *self.against, *other.weights, *other.against}
+        return Kernel(
+            {kind: between(self[kind], other[kind]) for kind in types},
+            justification,
+            {kind: between(self.backwards(kind), other.backwards(kind)) for kind in types},
+            {
+                mark: between(self.marks.get(mark, 0.0), other.marks.get(mark, 0.0))
+                for mark in {*self.marks, *other.marks}
+            },
+        )
+
     @classmethod
     def parse(cls, text: str, justification: str) -> Kernel:
-        """Read a kernel such as `CAUSE=2.0, SEQ=0.4/1.2`, where the number behind the slash is for walking against.
+        """Read a kernel such as `CAUSE=2.0, SEQ=0.4/1.2, @time=1.0`; behind the slash is walking against.
 
         Raises:
             InputError: the text is not of that form, or a weight is out of range.
             ConfigError: there is no such edge type.
         """
-        weights, against = {}, {}
+        weights, against, marks = {}, {}, {}
         for entry in filter(None, map(str.strip, text.split(","))):
-            name, equals, numbers = entry.partition("=")
+            name, equals, numbers = map(str.strip, entry.partition("="))
             along, slash, back = numbers.partition("/")
             try:
-                weights[EdgeType[name.strip()]] = float(along)
-                if slash:
-                    against[EdgeType[name.strip()]] = float(back)
+                if name.startswith("@"):
+                    marks[name.removeprefix("@")] = float(numbers)
+                else:
+                    weights[EdgeType[name]] = float(along)
+                    if slash:
+                        against[EdgeType[name]] = float(back)
             except ValueError:
-                raise InputError(
-                    f"kernel {text!r}: {entry!r} is not of the form TYPE=weight or TYPE=along/against"
-                ) from None
+                equals = ""
             if not equals:
-                raise InputError(f"kernel {text!r}: {entry!r} is not of the form TYPE=weight or TYPE=along/against")
-        return cls(weights, justification, against)
+                raise InputError(
+                    f"kernel {text!r}: {entry!r} is not of the form TYPE=weight, TYPE=along/against or @mark=share"
+                )
+        return cls(weights, justification, against, marks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = [
     "GraphStorePort",
     "KernelSource",
     "LanguageModel",
+    "LexicalIndex",
     "Message",
     "QuestionJudge",
     "SupportsCheck",
@@ -54,6 +55,28 @@ class VectorIndex(Protocol):
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
         """Return the cosine of each key's vector, 0 where there is none."""
+
+
+class LexicalIndex(Protocol):
+    """Keyword search (BM25) among texts that are filed under integer keys."""
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+
+    def put(self, keys: Rows, texts: Sequence[str]) -> None:
+        """Add or replace texts."""
+
+    def remove(self, keys: Rows) -> None:
+        """Forget texts."""
+
+    def search(self, query: str, k: int) -> tuple[Rows, NDArray[np.float64]]:
+        """Return keys and scores > 0 of the `k` best, best first, and of all that tie with the last of them."""
+
+    def scores(self, query: str, keys: Rows) -> NDArray[np.float64]:
+        """Return the score of each key's text, 0 where there is none or it shares no keyword with the query."""
+
+    def document_frequencies(self, keywords: Sequence[str]) -> NDArray[np.int64]:
+        """Return how many texts hold each keyword, as `split_keywords` spells it."""
 
 
 class GraphStorePort(Protocol):
@@ -103,6 +126,15 @@ class GraphStorePort(Protocol):
 
     def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float32]:
         """Return the cosine of nodes of a view of this store with the query, 0 for a node without embedding."""
+
+    def keyword_search(self, query: str, k: int) -> list[tuple[str, float]]:
+        """Return ids and keyword scores > 0 of the `k` nodes that fit best, best first, ties in order of id."""
+
+    def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
+        """Return the keyword score of nodes of a view of this store, 0 for a node that shares no keyword."""
+
+    def carriers(self, marks: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
+        """Return whether nodes of a view of this store carry one of `marks`; see `core.rendering`."""
 
     def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
         """Return the `k` most similar nodes with their cosines."""

@@ -43,7 +43,8 @@ class RecalledMemory:
     score: float
     """What the ranking goes by."""
     parts: Mapping[str, float]
-    """What the score is made of: `similarity` (cosine, -1–1) and `energy` (≥ 0)."""
+    """What the score is made of: `similarity` (-1–1), `energy` (≥ 0) and `recency` (0–1); and what the similarity is
+    made of: `cosine` (-1–1), `keywords`, `subject` and `marks` (0–1)."""
     path: tuple[PathStep, ...] = ()
     """The strongest way its energy came, from an anchor on; empty for an anchor, and for what only similarity found."""
 
@@ -71,7 +72,7 @@ class Recall:
     memories: tuple[RecalledMemory, ...]
     kernel: Kernel
     anchors: tuple[tuple[str, float], ...]
-    """Ids and cosines of the nodes energy started from."""
+    """Ids and similarities of the nodes energy started from."""
     activation: str
     """The mode of activation."""
     seconds: Mapping[str, float] = field(default_factory=dict)

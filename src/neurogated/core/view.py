@@ -153,6 +153,13 @@ class GraphView:
         """Return the rows of several nodes, in their order."""
         return np.fromiter((self.row(node_id) for node_id in node_ids), dtype=np.int64)
 
+    def known_rows(self, node_ids: Iterable[str]) -> Rows:
+        """Return the rows of those of the nodes that the graph has, ascending, each once."""
+        found = {row for node_id in node_ids if (row := self.rows_by_id.get(node_id)) is not None}
+        rows = np.array(sorted(row for row in found if row < self.node_count), dtype=np.int64)
+        alive: Rows = rows[self.alive.take(rows).astype(np.bool_)]
+        return alive
+
     def arcs(self, frontier: Rows, edge_type: EdgeType, *, both_ways: bool = False, inwards: bool = False) -> Arcs:
         """Return the arcs of one type that leave the nodes in `frontier`.
 

@@ -13,12 +13,14 @@ from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode, json_metadata
 from neurogated.core.ports import Embedder, GraphStorePort
+from neurogated.core.rendering import quoted, render
+from neurogated.core.times import find_times
 from neurogated.errors import InputError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.edge_builder import sequence_edges, similarity_edges
-from neurogated.ingestion.encoder import render
+from neurogated.ingestion.mentions import MentionIndex
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["IngestionEngine"]
@@ -51,6 +53,7 @@ class IngestionEngine:
         # Which nodes are new is found out and acted on by one thread at a time.
         self._lock = threading.Lock()
         self._chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
+        self._mentions = MentionIndex(store, config)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
         """Store documents and yield the node ids of each, in order, once it is stored.
@@ -120,8 +123,15 @@ class IngestionEngine:
                     metadata["title"] = document.title
                 # The position takes part, so that a sentence said twice is remembered twice.
                 node_id = compute_mdhash_id(f"{document.id}\n{len(drafts)}\n{chunk}", prefix="chunk-")
-                drafts.append(_Draft(node_id, chunk, json_metadata(metadata)))
+                found = {"times": find_times(chunk), "context": self._context(metadata, drafts)}
+                told = {name: list(values) for name, values in found.items() if values}
+                drafts.append(_Draft(node_id, chunk, json_metadata({**told, **metadata})))
         return drafts
+
+    def _context(self, metadata: Mapping[str, object], before: Sequence[_Draft]) -> Sequence[str]:
+        """Return what was said just before a turn of a dialogue, the last first; other texts need no context."""
+        turns = before[max(0, len(before) - self._config.CONTEXT_TURNS) :]
+        return [quoted(turn.content, turn.metadata) for turn in reversed(turns)] if metadata.get("speaker") else ()
 
     def _store_batch(self, batch: Sequence[Sequence[_Draft]]) -> Iterator[list[str]]:
         ids = [[draft.id for draft in drafts] for drafts in batch]
@@ -165,10 +175,12 @@ class IngestionEngine:
             for edge in sequence_edges(node_ids, new_ids, weight=self._config.SEQ_WEIGHT, at=at)
         )
         similarities = similarity_edges(new, self._store, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
+        mentions, outdated = self._mentions.edges(new, at)
         self._store.apply(
             GraphDelta(
+                removed_edges=tuple(outdated),
                 nodes=(*named.nodes, *(node for node in nodes if node.id in old)),
-                edges=(*sequences, *similarities, *causes.edges),
+                edges=(*sequences, *similarities, *mentions, *causes.edges),
                 queued=(*named.failed, *causes.failed),
                 reason="add_documents",
                 at=at,

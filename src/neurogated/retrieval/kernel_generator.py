@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.core.kernel import Kernel
 from neurogated.core.ports import LanguageModel, QuestionJudge
@@ -33,8 +31,8 @@ class UniformKernelSource:
 class KernelGenerator:
     """Asks a judge for the kind of a question and how clearly it is of that kind, and derives the weights.
 
-    The settings hold a kernel for each kind; a judgement of strength *s* gives 1 + s · (weight of the kind - 1), so a
-    question that could be anything gets a kernel near the uniform one.
+    The settings hold a kernel for each kind; a judgement of strength *s* gives f + s · (weight of the kind - f), with f
+    that of plain facts: a question that could be anything is asked like one for a fact.
     """
 
     def __init__(self, judge: QuestionJudge, config: MemoryConfig, fallback: QuestionJudge | None = None) -> None:
@@ -68,11 +66,10 @@ class KernelGenerator:
             return dataclasses.replace(kernel, note=f"the language model failed, the kernel was made offline: {error}")
 
     def _derive(self, judgement: QuestionJudgement) -> Kernel:
-        kernel = self._kernels[judgement.kind]
-        return Kernel(
-            _towards(kernel.weights, judgement.strength),
+        return self._kernels[QuestionKind.FACT].towards(
+            self._kernels[judgement.kind],
+            judgement.strength,
             f"{judgement.kind.value} question ({judgement.strength:.0%} clear): {judgement.reason}",
-            _towards(kernel.against, judgement.strength),
         )
 
 
@@ -103,7 +100,3 @@ def _configured(config: MemoryConfig, kind: QuestionKind) -> Kernel:
         return Kernel.parse(getattr(config, setting), kind.value)
     except (InputError, ConfigError) as error:
         raise ConfigError(f"{setting} cannot be read: {error}") from None
-
-
-def _towards(weights: Mapping[EdgeType, float], strength: float) -> dict[EdgeType, float]:
-    return {kind: Kernel.NEUTRAL + strength * (weight - Kernel.NEUTRAL) for kind, weight in weights.items()}

@@ -5,45 +5,59 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from datetime import timedelta
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import Clock, to_micros, utc_now
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource
-from neurogated.core.trace import PathStep, Recall, RecalledMemory
-from neurogated.core.view import GraphView
+from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
+from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.retrieval.similarity import QuestionSimilarity, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 
 __all__ = ["NeuroRetriever"]
 
+_COSINE_ALONE = {"KEYWORD_WEIGHT": 0.0, "SUBJECT_WEIGHT": 0.0, "MARK_WEIGHT": 0.0}
 
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    """A memory before its text is fetched."""
 
-    id: str
-    score: float
-    similarity: float
-    energy: float
-    path: tuple[PathStep, ...]
+class _Ranking(NamedTuple):
+    """The memories of a recall in columns, before their texts are fetched."""
+
+    likeness: Similarities
+    score: NDArray[np.float64]
+    energy: NDArray[np.float64]
+    recency: NDArray[np.float64]
 
 
 class NeuroRetriever:
     """Retrieves by spreading activation. It only reads: use is counted by whoever takes the recall's `mark`."""
 
     def __init__(
-        self, store: GraphStorePort, config: MemoryConfig, *, embedder: Embedder, kernel_source: KernelSource
+        self,
+        store: GraphStorePort,
+        config: MemoryConfig,
+        *,
+        embedder: Embedder,
+        kernel_source: KernelSource,
+        clock: Clock = utc_now,
     ) -> None:
         self._store = store
         self._config = config
         self._embedder = embedder
-        self._kernels = kernel_source
+        self._kernels = UniformKernelSource() if config.UNIFORM_KERNEL else kernel_source
+        self._clock = clock
         self._activation = SpreadingActivation(config)
         self._classic = config.ACTIVATION == "classic"
+        self._gates = config.GATE_HOPS and not self._classic
+        # The specification's anchors are the nearest by cosine alone.
+        self._similarity_config = config.replace(**_COSINE_ALONE) if self._classic else config
 
     def recall(self, query: str, *, top_n: int | None = None) -> Recall:
         """Return the memories that `query` brings up.
@@ -77,16 +91,18 @@ class NeuroRetriever:
         with _timed(seconds, "kernel"):
             kernel = self._kernels.generate(query, vector)
         with _timed(seconds, "search"):
-            nearest = self._store.nearest(vector, max(wanted, self._config.TOP_K_ANCHORS))
-            anchors = nearest[: self._config.TOP_K_ANCHORS]
-        with _timed(seconds, "activate"):
             view = self._store.view()
-            gate = None if self._classic else self._gate(vector, view)
+            likeness = QuestionSimilarity(
+                self._store, view, self._similarity_config, query=query, vector=vector, kernel=kernel
+            )
+            likeness.propose(max(wanted, self._config.CANDIDATES))
+            anchors = self._anchors(view, likeness.known)
+        with _timed(seconds, "activate"):
+            gate = self._gate(likeness) if self._gates else None
             activation = self._activation.spread(view, dict(anchors), kernel, gate)
         with _timed(seconds, "rank"):
-            rank = self._rank_by_energy if self._classic else self._rank_by_score
-            ranked = rank(vector, activation, dict(nearest), wanted)
-            memories = self._memories(ranked)
+            rank = self._by_energy if self._classic else self._by_score
+            memories = self._memories(rank(activation, likeness, wanted), activation)
         return Recall(
             query,
             memories,
@@ -97,58 +113,76 @@ class NeuroRetriever:
             notes=(kernel.note,) if kernel.note else (),
         )
 
-    def _gate(self, vector: NDArray[np.float32], view: GraphView) -> Gate:
-        """Let energy into a node by its similarity to the question, so that it goes where the question points."""
-        return lambda rows: np.maximum(0.0, self._store.similarities(vector, view, rows))
+    def _anchors(self, view: GraphView, candidates: Similarities) -> list[tuple[str, float]]:
+        best = _best(view, candidates.rows, candidates.similarity, self._config.TOP_K_ANCHORS)
+        return [(view.ids[int(candidates.rows[place])], float(candidates.similarity[place])) for place in best]
 
-    def _rank_by_energy(
-        self, vector: NDArray[np.float32], activation: Activation, nearest: dict[str, float], wanted: int
-    ) -> list[_Ranked]:
-        """Rank active nodes by energy, ties by id; where they run out, go on by similarity."""
+    def _gate(self, likeness: QuestionSimilarity) -> Gate:
+        """Open a node by its similarity to the question, so that energy goes where the question points."""
+        exponent = self._config.GATE_EXPONENT
+        return lambda rows: np.maximum(0.0, likeness.of(rows).similarity) ** exponent
+
+    def _by_energy(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> _Ranking:
+        """Rank active nodes by energy; where they run out, go on by similarity."""
         rows, energies = activation.total
-        ids = [activation.view.ids[row] for row in rows.tolist()]
-        order = sorted(range(len(ids)), key=lambda i: (-energies[i], ids[i]))[:wanted]
-        similarities = self._store.similarities(vector, activation.view, rows[order]).tolist()
-        ranked = [
-            _Ranked(ids[i], float(energies[i]), similarity, float(energies[i]), activation.path(int(rows[i])))
-            for i, similarity in zip(order, similarities, strict=True)
-        ]
-        active = set(ids)
-        fill = [(node_id, cosine) for node_id, cosine in nearest.items() if node_id not in active]
-        ranked += [_Ranked(node_id, 0.0, cosine, 0.0, ()) for node_id, cosine in fill]
-        return ranked[:wanted]
+        active = _best(activation.view, rows, energies, wanted)
+        idle = likeness.known.at(np.setdiff1d(likeness.known.rows, rows, assume_unique=True))
+        fill = _best(activation.view, idle.rows, idle.similarity, wanted - len(active))
+        ranked = np.concatenate((rows[active], idle.rows[fill]))
+        scores = np.concatenate((energies[active], np.zeros(len(fill))))
+        likeness.of(np.sort(ranked))
+        return _Ranking(likeness.known.at(ranked), scores, scores, np.zeros(ranked.size))
 
-    def _rank_by_score(
-        self, vector: NDArray[np.float32], activation: Activation, nearest: dict[str, float], wanted: int
-    ) -> list[_Ranked]:
-        """Rank by Score = SIMILARITY_WEIGHT x Similarity + ENERGY_WEIGHT x Energy that spread, ties by id.
+    def _by_score(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> _Ranking:
+        """Rank candidates and nodes that energy reached by the weighted sum of similarity, spread energy and recency.
 
-        A node that is neither active nor among the nearest cannot be among the best: its score is its similarity.
+        The weights are the settings `SIMILARITY_WEIGHT`, `ENERGY_WEIGHT` and `RECENCY_WEIGHT`.
         """
-        view, (rows, energies) = activation.view, activation.spread
-        reached = [view.ids[row] for row in rows.tolist()]
-        energy = dict(zip(reached, energies.tolist(), strict=True))
-        similarity = dict(zip(reached, self._store.similarities(vector, view, rows).tolist(), strict=True)) | nearest
-        alpha, beta = self._config.SIMILARITY_WEIGHT, self._config.ENERGY_WEIGHT
-        scores = {node_id: alpha * cosine + beta * energy.get(node_id, 0.0) for node_id, cosine in similarity.items()}
-        best = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))[:wanted]
-        return [
-            _Ranked(
-                node_id,
-                scores[node_id],
-                similarity[node_id],
-                energy.get(node_id, 0.0),
-                activation.path(activation.view.row(node_id)),
-            )
-            for node_id in best
-        ]
-
-    def _memories(self, ranked: list[_Ranked]) -> tuple[RecalledMemory, ...]:
-        nodes = self._store.get_nodes([item.id for item in ranked])
-        return tuple(
-            RecalledMemory(node, item.score, {"similarity": item.similarity, "energy": item.energy}, item.path)
-            for node, item in zip(nodes, ranked, strict=True)
+        reached, energies = activation.spread
+        likeness.of(reached)
+        known = likeness.known
+        energy = np.zeros(known.rows.size)
+        energy[np.searchsorted(known.rows, reached)] = energies
+        recency = self._recency(activation.view, known.rows)
+        score = (
+            self._config.SIMILARITY_WEIGHT * known.similarity
+            + self._config.ENERGY_WEIGHT * energy
+            + self._config.RECENCY_WEIGHT * recency
         )
+        best = _best(activation.view, known.rows, score, wanted)
+        return _Ranking(known.at(known.rows[best]), score[best], energy[best], recency[best])
+
+    def _recency(self, view: GraphView, rows: Rows) -> NDArray[np.float64]:
+        """Return how lately nodes were used, 1 for now, halved with every `RECENCY_HALF_LIFE_DAYS`."""
+        if not self._config.RECENCY_WEIGHT:
+            return np.zeros(rows.size)
+        half_life = timedelta(days=self._config.RECENCY_HALF_LIFE_DAYS) / timedelta(microseconds=1)
+        age = np.maximum(0, to_micros(self._clock()) - view.last_accessed.take(rows))
+        recency: NDArray[np.float64] = np.exp2(-age / max(half_life, 1))
+        return recency
+
+    def _memories(self, ranking: _Ranking, activation: Activation) -> tuple[RecalledMemory, ...]:
+        rows = ranking.likeness.rows
+        nodes = self._store.get_nodes([activation.view.ids[row] for row in rows.tolist()])
+        columns = {"similarity": ranking.likeness.similarity, "energy": ranking.energy, "recency": ranking.recency}
+        columns |= {name: getattr(ranking.likeness, name) for name in ("cosine", "keywords", "subject", "marks")}
+        parts = [
+            dict(zip(columns, values, strict=True))
+            for values in zip(*(column.tolist() for column in columns.values()), strict=True)
+        ]
+        return tuple(
+            RecalledMemory(node, score, part, activation.path(row))
+            for node, score, part, row in zip(nodes, ranking.score.tolist(), parts, rows.tolist(), strict=True)
+        )
+
+
+def _best(view: GraphView, rows: Rows, scores: NDArray[np.floating], count: int) -> list[int]:
+    """Return the positions of the `count` highest scores, best first, ties in order of id."""
+    if count < 1 or not rows.size:
+        return []
+    threshold = np.partition(scores, rows.size - count)[rows.size - count] if count < rows.size else -np.inf
+    possible = np.flatnonzero(scores >= threshold).tolist()
+    return sorted(possible, key=lambda place: (-scores[place], view.ids[int(rows[place])]))[:count]
 
 
 @contextmanager

@@ -89,6 +89,7 @@ class OfflineQuestionJudge:
                 "the examples of a question judge are all of one kind; give questions of two or more kinds"
             )
         self._embedder = embedder
+        self._fitted: _Fitted | None = None
 
     def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:
         """Return kind, strength and reason; `vector`: (dimension,), what `embed_queries` makes of `query`.
@@ -116,11 +117,13 @@ class OfflineQuestionJudge:
         return QuestionJudgement(kind, strength, _reason(kind, reading.cues, fitted, given))
 
     def _fit_once(self) -> _Fitted:
-        key = self._embedder.name, self._examples
-        with _fitting:
-            if key not in _fitted:
-                _fitted[key] = _fit(self._examples, self._embedder)
-            return _fitted[key]
+        if self._fitted is None:
+            key = self._embedder.name, self._examples
+            with _fitting:
+                if key not in _fitted:
+                    _fitted[key] = _fit(self._examples, self._embedder)
+                self._fitted = _fitted[key]
+        return self._fitted
 
 
 def _fit(examples: tuple[QuestionExample, ...], embedder: Embedder) -> _Fitted:

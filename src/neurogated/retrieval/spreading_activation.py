@@ -15,11 +15,11 @@ from neurogated.core.kernel import Kernel
 from neurogated.core.trace import PathStep
 from neurogated.core.view import Arcs, GraphView, Rows
 
-__all__ = ["Activation", "SpreadingActivation"]
+__all__ = ["Activation", "SpreadingActivation", "closed_types"]
 
 Energies = NDArray[np.float64]
 Gate = Callable[[Rows], NDArray[np.floating]]
-"""From node rows (n,) to shares (n,), 0-1."""
+"""From node rows (n,) to how far each node is open (n,), 0 and above."""
 
 
 class _Energy(NamedTuple):
@@ -37,6 +37,13 @@ class _Energy(NamedTuple):
         """Return the energy of one node, 0 if it has none."""
         place = int(np.searchsorted(self.rows, row))
         return float(self.values[place]) if place < self.rows.size and self.rows[place] == row else 0.0
+
+    def strongest(self, count: int | None) -> _Energy:
+        """Return the `count` nodes of most energy, the earliest rows among equals; all where `count` is None."""
+        if count is None or self.rows.size <= count:
+            return self
+        best = np.sort(np.argsort(-self.values, kind="stable")[:count])
+        return _Energy(self.rows[best], self.values[best])
 
 
 def _summed(rows: Rows, values: Energies) -> _Energy:
@@ -56,10 +63,6 @@ class _Flow(NamedTuple):
     def arrivals(self) -> _Energy:
         return _summed(self.target, self.amount)
 
-    def gated(self, gate: Gate) -> _Flow:
-        targets, position = np.unique(self.target, return_inverse=True)
-        return self._replace(amount=self.amount * gate(targets)[position])
-
     def strongest_into(self, row: int) -> int | None:
         """Return the position of the largest portion that came to `row`, the earliest edge among equals."""
         into = np.flatnonzero(self.target == row)
@@ -78,7 +81,7 @@ class Activation:
     """Energy that came over edges, without what the anchors were given."""
     flows: tuple[_Flow, ...]
     cumulative: bool
-    """Whether a hop spreads all energy there is (classic), or only what arrived in the hop before (gated)."""
+    """Whether a hop spreads all energy there is, as in the classic mode, or only what arrived in the hop before."""
 
     @property
     def total(self) -> _Energy:
@@ -128,16 +131,24 @@ class SpreadingActivation:
     Classic, as the specification has it: every round all active nodes send along their stored edges, and what arrives
     is added to what is there.
 
-    Gated: SEQ and SIM edges are walked both ways; each round only what arrived in the round before moves on; a node
-    shares its energy out among its edges of a type once their weights sum to more than 1, so that hubs do not multiply
-    what they get: EdgeWeight / max(1, sum of the node's EdgeWeights of the type); and a gate, 0-1, says how much a
-    node takes in. The sum is taken by type, so that many similar nodes do not drown the few that precede or follow.
+    Gated: SEQ, SIM, MENTION, TERM and ASSOC edges are walked both ways; each round only what arrived in the round
+    before moves on; and of its energy a node gives each edge of a type a share, by the edge's weight and by how far
+    the gate of the node it leads to is open:
+
+        share(i, j) = EdgeWeight(i, j) x gate(j) / sum over the node's edges of the type of EdgeWeight(i, k) x gate(k)
+
+    so that hubs do not multiply what they get, and energy goes where the question points. Shares are taken by type, so
+    that many similar nodes do not drown the few that precede or follow.
     """
 
     def __init__(self, config: MemoryConfig) -> None:
         self._hops = config.MAX_HOPS
         self._decay = config.ENERGY_DECAY_RATE
         self._classic = config.ACTIVATION == "classic"
+        self._frontier = None if self._classic else config.MAX_FRONTIER
+        self._damps_hubs = config.DAMP_HUBS and not self._classic
+        self._cumulative = self._classic or not config.MOVE_ONCE
+        self._closed = closed_types(config)
 
     def spread(
         self, view: GraphView, anchors: Mapping[str, float], kernel: Kernel, gate: Gate | None = None
@@ -148,7 +159,7 @@ class SpreadingActivation:
             view: the graph.
             anchors: id and energy of the nodes it starts from; energies of 0 and below start nothing.
             kernel: weight of each type of edge.
-            gate: gives the share that each of some nodes takes in of what flows to it; all when left out.
+            gate: says of some nodes, by rows that ascend, how far each is open; all are open alike when left out.
 
         Raises:
             UnknownIdError: an anchor is not in the graph.
@@ -158,31 +169,52 @@ class SpreadingActivation:
         moving, spread = primed, _Energy(np.empty(0, dtype=np.int64), np.empty(0))
         flows: list[_Flow] = []
         for _ in range(self._hops):
-            flow = self._flow(view, moving, kernel)
-            if gate is not None:
-                flow = flow.gated(gate)
+            flow = self._flow(view, moving, kernel, gate)
             arrived = flow.arrivals()
             flows.append(flow)
             spread = spread + arrived
-            moving = moving + arrived if self._classic else arrived
-        return Activation(view, primed, spread, tuple(flows), cumulative=self._classic)
+            moving = (moving + arrived if self._cumulative else arrived).strongest(self._frontier)
+        return Activation(view, primed, spread, tuple(flows), cumulative=self._cumulative)
 
-    def _flow(self, view: GraphView, energy: _Energy, kernel: Kernel) -> _Flow:
-        parts = [self._walk(view, energy.rows, edge_type, kernel) for edge_type in view.edge_types]
-        if not parts:
+    def _flow(self, view: GraphView, energy: _Energy, kernel: Kernel, gate: Gate | None) -> _Flow:
+        """Return what flows from nodes with energy, in one hop, over all types of edge."""
+        walks = [
+            (arcs, np.where(view.edge_source[arcs.edge] == energy.rows[arcs.origin], along, against))
+            for edge_type in view.edge_types
+            if (along := kernel[edge_type]) + (against := kernel.backwards(edge_type)) and edge_type not in self._closed
+            for arcs in [view.arcs(energy.rows, edge_type, both_ways=edge_type.both_ways and not self._classic)]
+            if arcs.edge.size
+        ]
+        if not walks:
             nothing = np.empty(0, dtype=np.int64)
             return _Flow(nothing, nothing, nothing, np.empty(0))
-        origin, target, edge, conductance = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return _Flow(energy.rows[origin], target, edge, energy.values[origin] * conductance * self._decay)
+        targets, place = np.unique(np.concatenate([arcs.target for arcs, _ in walks]), return_inverse=True)
+        openness = np.ones(targets.size) if gate is None else gate(targets)
+        opened = np.split(openness[place], np.cumsum([arcs.edge.size for arcs, _ in walks[:-1]]))
+        amounts = [
+            energy.values[arcs.origin] * self._shares(arcs, gates, energy.rows.size) * arcs.weight * modulation
+            for (arcs, modulation), gates in zip(walks, opened, strict=True)
+        ]
+        origin, target, edge = (
+            np.concatenate(column) for column in zip(*((a.origin, a.target, a.edge) for a, _ in walks), strict=True)
+        )
+        amount = np.concatenate(amounts) * self._decay
+        flows = amount > 0
+        return _Flow(energy.rows[origin[flows]], target[flows], edge[flows], amount[flows])
 
-    def _walk(self, view: GraphView, rows: Rows, edge_type: EdgeType, kernel: Kernel) -> Arcs:
-        """Return the arcs of one type over which energy can flow; their weights are EdgeWeight x KernelMod."""
-        arcs = view.arcs(rows, edge_type, both_ways=edge_type.both_ways and not self._classic)
-        weight = arcs.weight
-        if not self._classic:
-            out_strength = np.bincount(arcs.origin, weights=weight, minlength=rows.size)
-            weight = weight / np.maximum(1.0, out_strength)[arcs.origin]
-        along = view.edge_source[arcs.edge] == rows[arcs.origin]
-        conductance = weight * np.where(along, kernel[edge_type], kernel.backwards(edge_type))
-        is_open = conductance > 0
-        return Arcs(arcs.origin[is_open], arcs.target[is_open], arcs.edge[is_open], conductance[is_open])
+    def _shares(self, arcs: Arcs, gates: NDArray[np.floating], sources: int) -> NDArray[np.floating]:
+        """Return which share of its energy a node gives to each of its arcs of one type."""
+        if not self._damps_hubs:
+            return gates
+        claims = arcs.weight * gates
+        total = np.bincount(arcs.origin, weights=claims, minlength=sources)[arcs.origin]
+        return np.divide(claims, total, out=np.zeros_like(claims), where=total > 0)
+
+
+def closed_types(config: MemoryConfig) -> frozenset[EdgeType]:
+    """Return the edge types that `CLOSED_EDGE_TYPES` names.
+
+    Raises:
+        ConfigError: there is no such type.
+    """
+    return frozenset(EdgeType[name.strip()] for name in config.CLOSED_EDGE_TYPES.split(",") if name.strip())

@@ -88,6 +88,7 @@ class EmbeddingStore:
         if key >= self._slots.size or self._slots[key] == _NO_SLOT:
             return None
         vector: NDArray[np.float32] = self._vectors[self._slots[key]].copy()
+        vector.setflags(write=False)
         return vector
 
     def search(self, query: Vector, k: int) -> tuple[Rows, NDArray[np.float64]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Collection, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -28,29 +28,14 @@ from neurogated.errors import (
 from neurogated.storage.base_store import BaseStore
 from neurogated.storage.embedding_store import EmbeddingStore
 from neurogated.storage.planning import Plan, make_plan
+from neurogated.storage.records import EdgeRecord, NodeRecord
+from neurogated.storage.text_index import TextIndex
 from neurogated.storage.topology import Topology
 
-__all__ = ["EdgeRecord", "GraphStore", "NodeRecord"]
+__all__ = ["GraphStore"]
 
-
-@dataclass(frozen=True, slots=True)
-class NodeRecord:
-    """What a node holds beside its columns and its vector."""
-
-    content: str
-    metadata: Mapping[str, Any]
-    created_at: datetime
-    valid_from: datetime | None
-    valid_to: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeRecord:
-    """What an edge holds beside its columns."""
-
-    created_at: datetime
-    valid_from: datetime | None
-    valid_to: datetime | None
+# How many texts are read at once when the keyword index is made.
+_INDEX_CHUNK = 1000
 
 
 class GraphStore(BaseStore):
@@ -72,6 +57,8 @@ class GraphStore(BaseStore):
         self._family: dict[str, Any] = {namespace: self}
         self._topology = Topology(overlay_edges)
         self._vectors = EmbeddingStore()
+        # Made on first use, so that a memory that is only counted or written to does not read all its texts.
+        self._text_index: TextIndex | None = None
         self._closed = False
         self._interrupted = False
         self._embedder: tuple[str, int] | None = None
@@ -107,6 +94,7 @@ class GraphStore(BaseStore):
                 raise
             self._topology.commit(plan, sequence)
             self._commit_vectors(plan)
+            self._commit_texts(plan)
             self._pending = self._pending_after(delta)
             self._interrupted = False
             return sequence
@@ -128,7 +116,7 @@ class GraphStore(BaseStore):
             rows = view.rows(node_ids)
             energies, accessed = view.base_energy.take(rows).tolist(), view.last_accessed.take(rows).tolist()
             return [
-                MemoryNode(
+                MemoryNode.restored(
                     id=view.ids[row],
                     content=record.content,
                     embedding=self._vectors.get(row),
@@ -165,6 +153,26 @@ class GraphStore(BaseStore):
         with self._lock:
             self._require_open()
             return self._vectors.similarities(query, rows)
+
+    def keyword_search(self, query: str, k: int) -> list[tuple[str, float]]:
+        """Return ids and keyword scores > 0 of the `k` nodes that fit best, best first, ties in order of id."""
+        with self._lock:
+            ids = self.view().ids
+            keys, scores = self._texts().keywords.search(query, k)
+            found = [(ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
+
+    def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:  # noqa: ARG002 - as above
+        """Return the keyword score of the nodes at `rows` of `view`, 0 for a node that shares no keyword."""
+        with self._lock:
+            self._require_open()
+            return self._texts().keywords.scores(query, rows)
+
+    def carriers(self, marks: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:  # noqa: ARG002
+        """Return whether the nodes at `rows` of `view` carry one of `marks`; see `core.rendering`."""
+        with self._lock:
+            self._require_open()
+            return self._texts().marks.carriers(marks, rows)
 
     def bind_embedder(self, name: str, dimension: int | None) -> None:
         """Record which embedder the vectors come from, or check that it is the recorded one.
@@ -305,7 +313,9 @@ class GraphStore(BaseStore):
         """Keep the embedder's name and dimension beyond this process."""
 
     def _node_records(self, rows: Rows) -> list[NodeRecord]:
-        return [self._node_payloads[row] for row in rows.tolist()]
+        # Metadata is handed out, and must not change in the store when it is changed there.
+        records = [self._node_payloads[row] for row in rows.tolist()]
+        return [replace(record, metadata=deepcopy(record.metadata)) for record in records]
 
     def _edge_records(self, rows: Rows) -> list[EdgeRecord]:
         return [self._edge_payloads[row] for row in rows.tolist()]
@@ -346,6 +356,20 @@ class GraphStore(BaseStore):
         if given:
             rows, vectors = zip(*given, strict=True)
             self._vectors.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))
+
+    def _texts(self) -> TextIndex:
+        if self._text_index is None:
+            index, rows = TextIndex.empty(), self._topology.view().live_nodes()
+            for begin in range(0, rows.size, _INDEX_CHUNK):
+                chunk = rows[begin : begin + _INDEX_CHUNK]
+                index.put(chunk, self._node_records(chunk))
+            self._text_index = index
+        return self._text_index
+
+    def _commit_texts(self, plan: Plan) -> None:
+        if self._text_index is not None:
+            self._text_index.remove(plan.removed_nodes)
+            self._text_index.put(plan.node_rows, plan.delta.nodes)
 
     def _edges(self, view: GraphView, rows: Rows) -> list[MemoryEdge]:
         weights, activated = view.weight.take(rows).tolist(), view.last_activated.take(rows).tolist()

@@ -1,6 +1,6 @@
 import pytest
 
-from neurogated.ingestion.encoder import render
+from neurogated.core.rendering import render
 
 
 @pytest.mark.parametrize(

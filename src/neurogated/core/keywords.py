@@ -1,0 +1,87 @@
+"""Keywords of a text: what is left to search for when inflection, accents and words without content are gone."""
+
+import re
+import threading
+import unicodedata
+from itertools import pairwise
+
+import Stemmer
+
+__all__ = ["fold", "split_keywords"]
+
+_ENGLISH = """
+a about above after again against all am an and any are as at be because been before being below between both but
+by can could did do does doing down during each few for from further had has have having he her here hers herself
+him himself his how i if in into is it its itself just me more most my myself no nor not now of off on once only or
+other our ours ourselves out over own same she should so some such than that the their theirs them themselves then
+there these they this those through to too under until up very was we were what when where which while who whom
+whose why will with would you your yours yourself yourselves
+aren't can't couldn't didn't doesn't don't hadn't hasn't haven't he'd he'll he's here's how's i'd i'll i'm i've
+isn't it'd it'll it's let's she'd she'll she's shouldn't that's there's they'd they'll they're they've wasn't we'd
+we'll we're we've weren't what's when's where's who's why's won't wouldn't you'd you'll you're you've
+"""
+_ENGLISH_STOP_WORDS = frozenset(_ENGLISH.split())
+_CHINESE = """
+为什么 為什麼 什么时候 什麼時候 什么 什麼 怎么样 怎麼樣 怎么 怎麼 怎样 怎樣 如何
+哪里 哪裡 哪儿 哪些 哪个 哪個 哪 谁 誰
+多少 几个 幾個 是否 是不是 有没有 有沒有 因为 因為 所以 但是
+我们 我們 你们 你們 他们 他們 她们 她們 它们 这个 這個 那个 那個 这些 這些 那些 的 了 吗 嗎 呢 吧 啊 是 在
+"""
+# Longer ones first, or 什么时候 would leave 时候 behind.
+_CHINESE_STOP = re.compile("|".join(sorted(_CHINESE.split(), key=len, reverse=True)))
+# Han, kana and Hangul: scripts in which words are not told apart by spaces, or carry their particles with them.
+_RUN_CHARACTERS = r"\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
+_TOKEN = re.compile(rf"[{_RUN_CHARACTERS}]+|[^\W_{_RUN_CHARACTERS}]+(?:'[^\W_{_RUN_CHARACTERS}]+)*")
+_RUN_START = re.compile(f"[{_RUN_CHARACTERS}]")
+_ACCENT = re.compile("[\u0300-\u036f]")
+
+
+class _Stemmers(threading.local):
+    """One stemmer a thread: they keep state while they work."""
+
+    def __init__(self) -> None:
+        self.english = Stemmer.Stemmer("english")
+
+
+_STEMMERS = _Stemmers()
+
+
+def split_keywords(text: str) -> list[str]:
+    """Return the keywords of `text` in order, repeated as often as they occur.
+
+    Case, accents and width of characters are levelled. English stop words go, other words are stemmed (Porter 2);
+    numbers stay. A run of Han, kana or Hangul becomes its overlapping pairs of characters, after Chinese stop words
+    have been cut out; a character that stands alone stays one. Any string is allowed, and none is query syntax.
+    """
+    words: list[str] = []
+    folded = fold(text)
+    if folded.isascii() or not _RUN_START.search(folded):
+        words = [word for word in _TOKEN.findall(folded) if word not in _ENGLISH_STOP_WORDS]
+        return _stem(words)
+    keywords: list[str] = []
+    for token in _TOKEN.findall(folded):
+        if not _RUN_START.match(token):
+            if token not in _ENGLISH_STOP_WORDS:
+                words.append(token)
+            continue
+        keywords += _stem(words)
+        words.clear()
+        for part in _CHINESE_STOP.split(token):
+            keywords += [part] if len(part) == 1 else map("".join, pairwise(part))
+    return keywords + _stem(words)
+
+
+def fold(text: str) -> str:
+    """Return `text` with case, accents and width of characters levelled."""
+    folded = text.casefold()
+    if folded.isascii():
+        return folded
+    # Accents are characters of their own in NFKD only; NFC afterwards puts kana and Hangul together again.
+    bare = _ACCENT.sub("", unicodedata.normalize("NFKD", folded))
+    # NFKD turns styled letters into plain ones, capitals among them, hence the second fold.
+    return unicodedata.normalize("NFC", bare).casefold().replace("’", "'")
+
+
+def _stem(words: list[str]) -> list[str]:
+    stems: list[str] = _STEMMERS.english.stemWords(words)
+    return stems

@@ -1,0 +1,100 @@
+"""What stands for a memory: before the embedder, in the keyword index, and as what it is about.
+
+Metadata with a meaning here: `title`, `speaker`, `context` (the turns just before a turn of a dialogue), `date` (as it
+is written) or `timestamp` (seconds since 1970 UTC), and `times` (words of the content that tell when).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from neurogated.core.keywords import fold, split_keywords
+from neurogated.core.words import split_words
+
+__all__ = ["TIME_MARK", "keyword_text", "marks", "named_subjects", "quoted", "render", "subject_mark", "subjects"]
+
+TIME_MARK = "time"
+"""Mark of a memory whose content tells a time."""
+_QUALIFIER = re.compile("\\s*[(\uff08][^()\uff08\uff09]*[)\uff09]\\s*$")
+_COMMA = re.compile("[,，]")
+_LONGEST_SUBJECT = 8
+
+
+def quoted(content: str, metadata: Mapping[str, Any]) -> str:
+    """Return the content as it is quoted: under its title, and words of a dialogue as reported speech.
+
+    A passage often does not name what it is about; and `Speaker said, "…"` is found far better than `speaker: …`.
+    """
+    speaker, title = metadata.get("speaker"), metadata.get("title")
+    text = f'{speaker} said, "{content}"' if speaker else content
+    return f"{title}\n{text}" if title else text
+
+
+def render(content: str, metadata: Mapping[str, Any]) -> str:
+    """Return the text that stands for a node before the embedder: as it is quoted, and what was said before it.
+
+    A turn often makes sense only as an answer to the one before; what comes first counts most for the embedder.
+    """
+    context = metadata.get("context")
+    before = map(str, context) if isinstance(context, list | tuple) else ()
+    return "\n".join((quoted(content, metadata), *before))
+
+
+def keyword_text(content: str, metadata: Mapping[str, Any]) -> str:
+    """Return the text that stands for a node in the keyword index: what is embedded, and its date."""
+    date = metadata.get("date")
+    if date is None and isinstance(moment := metadata.get("timestamp"), int | float):
+        date = _date(moment)
+    return f"{date}\n{render(content, metadata)}" if date else render(content, metadata)
+
+
+def marks(metadata: Mapping[str, Any]) -> frozenset[str]:
+    """Return the marks of a node: what it is about, who speaks, and whether it tells a time."""
+    names = [*subjects(metadata), *_names(metadata.get("speaker"))]
+    return frozenset([subject_mark(name) for name in names] + [TIME_MARK] * bool(metadata.get("times")))
+
+
+def subjects(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names, in folded words, under which other texts may mention what a node is about.
+
+    They are its title, without a qualifier in brackets, and what stands before the title's first comma; never a name
+    that is made of stop words alone.
+    """
+    title = metadata.get("title")
+    if not isinstance(title, str):
+        return ()
+    bare = _QUALIFIER.sub("", title)
+    return tuple(dict.fromkeys(name for text in (title, bare, _COMMA.split(bare)[0]) for name in _names(text)))
+
+
+def subject_mark(name: str) -> str:
+    """Return the mark of nodes that are about `name`, in folded words."""
+    return f"subject {name}"
+
+
+def named_subjects(text: str) -> Iterator[str]:
+    """Yield every run of words of `text`, folded, that could be the name of a subject; most are none."""
+    words = split_words(fold(text))
+    for begin in range(len(words)):
+        for end in range(begin + 1, min(begin + _LONGEST_SUBJECT, len(words)) + 1):
+            yield " ".join(words[begin:end])
+
+
+def _names(text: object) -> Sequence[str]:
+    """Return the name that `text` is, none if it is no name to be found in texts."""
+    if not isinstance(text, str):
+        return ()
+    words = split_words(fold(text))
+    return (" ".join(words),) if 0 < len(words) <= _LONGEST_SUBJECT and split_keywords(text) else ()
+
+
+def _date(timestamp: float) -> str | None:
+    try:
+        moment = datetime.fromtimestamp(timestamp, UTC)
+    except (OverflowError, OSError, ValueError):
+        # A number that is no time of this world says nothing about when.
+        return None
+    return f"{moment.day} {moment:%B %Y}"

@@ -1,0 +1,53 @@
+"""Marks of nodes: short words that a node carries or not, such as what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.view import Rows
+
+__all__ = ["MarkIndex"]
+
+_NONE = -1
+
+
+class MarkIndex:
+    """Which marks each key carries, a row of mark numbers a key; not safe to share between threads by itself."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._table = np.full((0, 1), _NONE, dtype=np.int32)
+
+    def put(self, keys: Rows, marks: Sequence[Collection[str]]) -> None:
+        """Give every key its marks, in the place of those it had."""
+        if not keys.size:
+            return
+        self._reserve(int(keys.max()) + 1, max(map(len, marks)))
+        self._table[keys] = _NONE
+        for key, carried in zip(keys.tolist(), marks, strict=True):
+            self._table[key, : len(carried)] = [self._numbers.setdefault(mark, len(self._numbers)) for mark in carried]
+
+    def remove(self, keys: Rows) -> None:
+        """Take all marks from `keys`; keys without marks are passed over."""
+        self._table[keys[keys < len(self._table)]] = _NONE
+
+    def carriers(self, marks: Collection[str], keys: Rows) -> NDArray[np.bool_]:
+        """Return whether each key carries one of `marks`."""
+        carries = np.zeros(keys.size, dtype=np.bool_)
+        wanted = [self._numbers[mark] for mark in marks if mark in self._numbers]
+        if wanted:
+            within = keys < len(self._table)
+            carried = self._table[keys[within]]
+            # Few marks are looked for at a time; comparing with each is quicker than a search.
+            carries[within] = np.logical_or.reduce([(carried == number).any(axis=1) for number in wanted])
+        return carries
+
+    def _reserve(self, keys: int, width: int) -> None:
+        rows, columns = self._table.shape
+        if keys > rows or width > columns:
+            grown = np.full((max(keys, 2 * rows) if keys > rows else rows, max(width, columns)), _NONE, dtype=np.int32)
+            grown[:rows, :columns] = self._table
+            self._table = grown

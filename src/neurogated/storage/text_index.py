@@ -1,0 +1,48 @@
+"""What a store keeps of its nodes' texts in memory: keywords and marks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from neurogated.core.ports import LexicalIndex
+from neurogated.core.rendering import keyword_text, marks
+from neurogated.core.view import Rows
+from neurogated.storage.lexical_store import LexicalStore
+from neurogated.storage.mark_index import MarkIndex
+
+__all__ = ["Described", "TextIndex"]
+
+
+class Described(Protocol):
+    """Something with a text and metadata: a node or its record."""
+
+    @property
+    def content(self) -> str:
+        """The text."""
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """JSON values."""
+
+
+class TextIndex(NamedTuple):
+    """Keyword search and marks over node rows; both follow from the nodes and can be made anew at any time."""
+
+    keywords: LexicalIndex
+    marks: MarkIndex
+
+    @classmethod
+    def empty(cls) -> TextIndex:
+        """Return an index without texts."""
+        return cls(LexicalStore(), MarkIndex())
+
+    def put(self, rows: Rows, nodes: Sequence[Described]) -> None:
+        """Add nodes, or put them in the place of those at the same rows."""
+        self.keywords.put(rows, [keyword_text(node.content, node.metadata) for node in nodes])
+        self.marks.put(rows, [marks(node.metadata) for node in nodes])
+
+    def remove(self, rows: Rows) -> None:
+        """Forget nodes."""
+        self.keywords.remove(rows)
+        self.marks.remove(rows)

@@ -1,0 +1,6 @@
+"""Pages that show, without any server, why memories were remembered."""
+
+from neurogated.viewer.explanation import explain, write_page
+from neurogated.viewer.page import render_recall
+
+__all__ = ["explain", "render_recall", "write_page"]

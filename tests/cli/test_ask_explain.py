@@ -1,0 +1,52 @@
+"""`ask --explain` writes a page."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from neurogated.cli import main
+
+
+@pytest.fixture
+def words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return flags of a memory with two texts."""
+    flags = ["--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash"]
+    for text in ("The pump failed on Monday.", "Because the pump failed, the field was flooded."):
+        assert main(["add", text, "--title", "Log", *flags]) == 0
+    capsys.readouterr()
+    return ["ask", "Why was the field flooded?", *flags]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_page_is_written_and_named_beside_the_answer(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], *, as_json: bool
+) -> None:
+    file = tmp_path / "why.html"
+    assert main([*words, *(["--json"] if as_json else [])]) == 0
+    without = capsys.readouterr().out
+    assert main([*words, "--explain", str(file), *(["--json"] if as_json else [])]) == 0
+    captured = capsys.readouterr()
+    assert f"explained in {file}" in captured.err
+    assert captured.out == without
+    assert not as_json or json.loads(captured.out)["memories"]
+    page = file.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Because the pump failed, the field was flooded." in page
+
+
+def test_an_existing_page_is_replaced(words: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "why.html"
+    file.write_text("old", encoding="utf-8")
+    assert main([*words, "--explain", str(file)]) == 0
+    assert "old" not in file.read_text(encoding="utf-8")[:20]
+    assert {entry.name for entry in tmp_path.iterdir()} == {"agent", "why.html"}
+
+
+def test_a_page_that_cannot_be_written_is_one_line_on_stderr(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--explain", str(tmp_path / "missing" / "why.html")]) == 1
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("error: ")
+    assert "choose another file" in error

@@ -1,0 +1,87 @@
+"""Texts to keywords, in English, Chinese and mixtures."""
+
+import threading
+import time
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from neurogated.core.keywords import split_keywords
+
+MEGABYTE = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "keywords"),
+    [
+        ("Who did the cats run from?", ["cat", "run"]),
+        ("where and when WHAT which how does", []),
+        ("She didn’t say she's happy; they'll see", ["say", "happi", "see"]),
+        ("Alice's running dogs", ["alic", "run", "dog"]),
+        ("O'Brien snake_case e-mail", ["o'brien", "snake", "case", "e", "mail"]),
+        ("In 1999, 3.5 km on 2023-05-07", ["1999", "3", "5", "km", "2023", "05", "07"]),
+        ("May in the US", ["may", "us"]),
+        ("谁在北京大学工作?", ["北京", "京大", "大学", "学工", "工作"]),
+        ("什么时候去上海", ["去上", "上海"]),
+        ("为什么 怎么 的了吗", []),
+        ("猫", ["猫"]),
+        ("iPhone15 很贵 today", ["iphone15", "很贵", "today"]),
+        ("東京タワー", ["東京", "京タ", "タワ", "ワー"]),
+        ("한국어", ["한국", "국어"]),
+        ("", []),
+        (" \t\n\0 ()\"' :*", []),
+    ],
+)
+def test_words_without_content_go_and_the_rest_is_reduced(text: str, keywords: list[str]) -> None:
+    assert split_keywords(text) == keywords
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Beyoncé", "beyonce"),
+        ("Beyonce\u0301", "BEYONCE"),
+        ("Straße", "STRASSE"),
+        ("\uff46\uff55ll", "full"),
+        ("ﬁne", "fine"),
+        ("İzmir", "izmir"),
+        ("ｶﾞｽ", "ガス"),
+        ("don’t stop O’Brien", "don't stop O'Brien"),
+        ("connection", "connected"),
+        ("他是谁", "他 谁"),
+    ],
+)
+def test_spellings_of_the_same_word_agree(one: str, other: str) -> None:
+    assert split_keywords(one) == split_keywords(other) != []
+
+
+def test_voicing_marks_of_kana_are_no_accents() -> None:
+    assert split_keywords("ガス") != split_keywords("カス")
+
+
+@given(st.text(st.characters()))
+def test_any_string_gives_keywords_without_blanks(text: str) -> None:
+    keywords = split_keywords(text)
+    assert all(keyword and not any(c.isspace() for c in keyword) for keyword in keywords)
+    assert split_keywords(text) == keywords
+
+
+@pytest.mark.parametrize(
+    "text", ["\ud800 lone", "a\0b", "(" * MEGABYTE, "x" * MEGABYTE, "'" * MEGABYTE, "的" * MEGABYTE]
+)
+def test_hostile_strings_do_no_harm(text: str) -> None:
+    start = time.perf_counter()
+    assert isinstance(split_keywords(text), list)
+    assert time.perf_counter() - start < 5
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    text = " ".join(f"running{i} cats{i} 北京大学" for i in range(500))
+    expected, found = split_keywords(text), []
+    threads = [threading.Thread(target=lambda: found.append(split_keywords(text))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4

@@ -1,0 +1,290 @@
+"""Keyword search against BM25 in plain loops."""
+
+import gc
+import math
+import random
+import threading
+from collections import Counter
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import tantivy
+from hypothesis import given, settings
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from neurogated.core.keywords import split_keywords
+from neurogated.core.ports import LexicalIndex
+from neurogated.storage.lexical_store import LexicalStore
+
+WORDS = ["apple", "banana", "cherry", "running", "the", "北京大学", "猫"]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)
+# Lengths that fit a byte: these, written out, are the first of Lucene's table beyond 40.
+LENGTHS = [*range(41), 42, 44, 46, 48, 50, 52, 54, 56, 60, 64, 68, 72, 76, 80, 84, 88, 96, 104, 112, 120, 128, 136, 144]
+EVERYTHING = 10**6
+
+
+def bm25(texts: dict[int, str], query: str) -> dict[int, float]:
+    """Return the scores > 0, slowly."""
+    held = {key: Counter(split_keywords(text)) for key, text in texts.items()}
+    mean = sum(sum(counts.values()) for counts in held.values()) / max(len(held), 1)
+    scores: dict[int, float] = {}
+    for word in set(split_keywords(query)):
+        holders = [key for key, counts in held.items() if word in counts]
+        weight = math.log(1 + (len(held) - len(holders) + 0.5) / (len(holders) + 0.5))
+        for key in holders:
+            length = max(size for size in LENGTHS if size <= sum(held[key].values()))
+            times = held[key][word]
+            part = weight * 2.2 * times / (times + 1.2 * (0.25 + 0.75 * length / mean))
+            scores[key] = scores.get(key, 0) + part
+    return scores
+
+
+def put(store: LexicalIndex, texts: dict[int, str]) -> None:
+    store.put(np.array(list(texts), dtype=np.int64), list(texts.values()))
+
+
+def found(store: LexicalIndex, query: str, k: int = EVERYTHING) -> dict[int, float]:
+    keys, scores = store.search(query, k)
+    assert scores.tolist() == sorted(scores.tolist(), reverse=True)
+    assert store.scores(query, keys).tolist() == scores.tolist()
+    return dict(zip(keys.tolist(), scores.tolist(), strict=True))
+
+
+def random_texts(count: int, seed: int = 0) -> dict[int, str]:
+    chance = random.Random(seed)
+    words = [f"word{i}" for i in range(300)]
+    weights = [1 / (i + 1) for i in range(300)]
+    return {key: " ".join(chance.choices(words, weights, k=chance.randint(0, 140))) for key in range(count)}
+
+
+@pytest.mark.parametrize("tail_texts", [0, 100, 10_000], ids=["all in tantivy", "some of both", "all in the tail"])
+def test_search_gives_what_the_formula_gives(tail_texts: int) -> None:
+    texts = random_texts(400)
+    store = LexicalStore(tail_texts)
+    for start in range(0, 400, 90):
+        put(store, {key: texts[key] for key in range(start, min(start + 90, 400))})
+    for key in range(0, 400, 7):
+        texts[key] = "word1 replaced"
+        put(store, {key: texts[key]})
+    store.remove(np.arange(0, 400, 11))
+    texts = {key: text for key, text in texts.items() if key % 11}
+    assert len(store) == len(texts)
+    for query in [
+        "word3",
+        "word0 word250",
+        "replaced",
+        "word1 word5 word40 word40 unknown",
+        "word299 word7 word8 word9",
+    ]:
+        expected = bm25(texts, query)
+        assert found(store, query) == pytest.approx(expected, rel=1e-6)
+        for k in (1, 5, 50):
+            best = found(store, query, k)
+            kth = sorted(expected.values(), reverse=True)[min(k, len(expected)) - 1] - 1e-9
+            assert best.keys() == {key for key, score in expected.items() if score >= kth}
+
+
+def test_tantivy_scores_as_its_statistics_are_assumed_to_be() -> None:
+    """The bound on what tantivy has not proposed rests on its formula; this is it, from tantivy itself."""
+    texts = random_texts(200)
+    store = LexicalStore(0)
+    put(store, texts)
+    base, words = store._base, store._table.known(["word3", "word20"])
+    query = tantivy.Query.boolean_query([(tantivy.Occur.Should, base._term(int(word))) for word in words])
+    hits = base._index.searcher().search(query, len(texts)).hits
+    slots = base._index.searcher().fast_field_values("slot", [address for _, address in hits])
+    own = store.scores("word3 word20", np.array(slots))
+    assert [score for score, _ in hits] == pytest.approx(own.tolist(), rel=1e-5)
+
+
+class StoreAgreesWithFormula(RuleBasedStateMachine):
+    """Puts, replacements and removals; a tiny tail makes tantivy take part all the time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stores = [LexicalStore(tail_texts) for tail_texts in (0, 2, 50)]
+        self.texts: dict[int, str] = {}
+
+    @rule(texts=st.dictionaries(st.integers(0, 12), TEXTS, max_size=4))
+    def put(self, texts: dict[int, str]) -> None:
+        for store in self.stores:
+            put(store, texts)
+        self.texts.update(texts)
+
+    @rule(keys=st.sets(st.integers(0, 14), max_size=5))
+    def remove(self, keys: set[int]) -> None:
+        for store in self.stores:
+            store.remove(np.array(sorted(keys), dtype=np.int64))
+        self.texts = {key: text for key, text in self.texts.items() if key not in keys}
+
+    @rule(query=TEXTS, k=st.integers(1, 4))
+    def search(self, query: str, k: int) -> None:
+        expected = bm25(self.texts, query)
+        everything = found(self.stores[0], query)
+        assert everything == pytest.approx(expected, rel=1e-6)
+        ranked = sorted(everything.items(), key=lambda item: (-item[1], item[0]))
+        wanted = [item for item in ranked if item[1] >= ranked[min(k, len(ranked)) - 1][1]]
+        for store in self.stores:
+            assert list(found(store, query, k).items()) == wanted
+
+    @invariant()
+    def counts_agree(self) -> None:
+        keywords = ["appl", "run", "北京", "nothing"]
+        expected = [sum(keyword in split_keywords(text) for text in self.texts.values()) for keyword in keywords]
+        for store in self.stores:
+            assert len(store) == len(self.texts)
+            assert store.document_frequencies(keywords).tolist() == expected
+
+
+StoreAgreesWithFormula.TestCase.settings = settings(max_examples=30, stateful_step_count=15, deadline=None)
+TestStoreAgreesWithFormula = StoreAgreesWithFormula.TestCase
+
+
+@pytest.fixture(params=[0, 1000], ids=["tantivy", "tail"])
+def library(request: pytest.FixtureRequest) -> LexicalStore:
+    store = LexicalStore(request.param)
+    put(
+        store,
+        {
+            3: "Beyoncé released Lemonade in 2016.",
+            5: "The cats were running through the garden",
+            8: "张伟在北京大学工作。",
+            9: "李娜住在上海",
+            12: "GPT-4 在北京发布",
+        },
+    )
+    return store
+
+
+@pytest.mark.parametrize(
+    ("query", "keys"),
+    [
+        ("When did BEYONCE release lemonade?", [3]),
+        ("which cat runs", [5]),
+        ("谁在北京大学工作?", [8, 12]),
+        ("上海", [9]),
+        ("gpt 北京", [12, 8]),
+        ("2016", [3]),
+        ("who is he", []),
+        ("什么", []),
+        ("", []),
+        ("tokyo", []),
+    ],
+)
+def test_questions_find_texts_that_share_keywords(library: LexicalStore, query: str, keys: list[int]) -> None:
+    assert library.search(query, 5)[0].tolist() == keys
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"cats', "cats AND (", "words:cats", "cats^9 OR -garden", "slot:[1 TO 5] cats", "cats\0", "\ud800 cats", "cats*~"],
+)
+def test_no_query_is_syntax(library: LexicalStore, query: str) -> None:
+    assert library.search(query, 5)[0].tolist() == [5]
+
+
+@given(st.text(st.characters()))
+@settings(deadline=None, max_examples=50)
+def test_any_text_can_be_put_and_asked_for(text: str) -> None:
+    store = LexicalStore(0)
+    put(store, {0: text, 1: "something else"})
+    keywords = split_keywords(text)
+    assert (0 in store.search(text, 2)[0]) == bool(keywords)
+    assert (store.document_frequencies(keywords) > 0).all()
+
+
+@pytest.mark.parametrize("tail_texts", [0, 1000])
+def test_words_of_any_length_are_found(tail_texts: int) -> None:
+    store = LexicalStore(tail_texts)
+    long = "z" * 100_000
+    put(store, {0: long, 1: "z" * 99_999, 2: " ".join(f"token{i}" for i in range(10_000))})
+    assert store.search(long, 5)[0].tolist() == [0]
+    assert store.search("x (" * 1_000_000 + long, 5)[0].tolist() == [0]
+    assert store.search("token9999 token1", 5)[0].tolist() == [2]
+
+
+@pytest.mark.parametrize("k", [0, -1, 1, 2**62])
+def test_any_number_of_results_may_be_asked_for(library: LexicalStore, k: int) -> None:
+    assert len(library.search("cats", k)[0]) == (k > 0)
+
+
+def test_all_that_tie_with_the_last_are_returned_in_order_of_key() -> None:
+    store = LexicalStore(10)
+    put(store, dict.fromkeys(range(40, 10, -1), "equal words"))
+    put(store, {50: "equal equal equal", 5: "equal words"})
+    assert store.search("equal", 2)[0].tolist() == [50, 5, *range(11, 41)]
+
+
+def test_scores_of_keys_without_text_or_keyword_are_zero(library: LexicalStore) -> None:
+    scores = library.scores("cats", np.array([5, 3, 4, 10**9, 5]))
+    assert scores[0] == scores[4] > 0
+    assert scores[1:4].tolist() == [0, 0, 0]
+    assert library.scores("the", np.array([5])).tolist() == [0]
+    assert LexicalStore().scores("cats", np.array([0])).tolist() == [0]
+
+
+def test_nothing_is_found_after_everything_is_removed() -> None:
+    store = LexicalStore(3)
+    put(store, random_texts(50))
+    store.remove(np.arange(60))
+    assert len(store) == 0
+    assert store.search("word1", 3)[0].size == 0
+    put(store, {2: "word1"})
+    assert store.search("word1", 3)[0].tolist() == [2]
+
+
+def test_space_of_replaced_texts_is_given_back() -> None:
+    store = LexicalStore(10)
+    for round_ in range(100):
+        put(store, dict.fromkeys(range(5), f"text {round_}"))
+    assert store._table.size <= 2 * 5 + 10 + 5
+
+
+def test_a_merge_that_is_cut_short_loses_and_doubles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, texts = LexicalStore(10), random_texts(40)
+    put(store, {key: texts[key] for key in range(20)})
+
+    def interrupted(**_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tantivy.Document", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            put(store, {key: texts[key] for key in range(20, 40)})
+    assert found(store, "word1 word2") == pytest.approx(bm25(texts, "word1 word2"), rel=1e-6)
+    put(store, {40: "word1"})
+    texts[40] = "word1"
+    assert found(store, "word1 word2") == pytest.approx(bm25(texts, "word1 word2"), rel=1e-6)
+
+
+def test_threads_write_and_search_at_once() -> None:
+    store = LexicalStore(20)
+    texts = random_texts(400)
+    missed: list[int] = []
+
+    def write(part: int) -> None:
+        for key in range(part, 400, 4):
+            put(store, {key: texts[key]})
+            if split_keywords(texts[key]) and key not in store.search(texts[key], 400)[0]:
+                missed.append(key)
+
+    threads = [threading.Thread(target=write, args=(part,)) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert missed == []
+    assert found(store, "word3 word9") == pytest.approx(bm25(texts, "word3 word9"), rel=1e-6)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted where Linux lists them")
+def test_a_store_leaves_no_threads_running() -> None:
+    before = {path.name for path in Path("/proc/self/task").iterdir()}
+    store = LexicalStore(0)
+    put(store, random_texts(50))
+    assert store.search("word1", 3)[0].size
+    del store
+    gc.collect()
+    assert {path.name for path in Path("/proc/self/task").iterdir()} <= before

@@ -1,0 +1,110 @@
+"""Recalls to be shown, and a strict reader of pages."""
+
+from collections.abc import Callable
+from html.parser import HTMLParser
+
+import pytest
+
+from neurogated import EdgeType, Kernel, MemoryNode, Recall
+from neurogated.core.trace import PathStep, RecalledMemory
+
+HOSTILE = "</script><img src=x onerror=\"document.title='taken'\">'\"&{{ 7*7 }} \u202eשלום 🕯️\x00"  # noqa: RUF001 - right to left
+
+VOID = {"meta", "link", "br", "img", "input"}
+SELF_CLOSED = {"path"}
+
+
+class PageReader(HTMLParser):
+    """Reads a page, and refuses one whose elements do not close in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text: list[str] = []
+        self._open: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), f"{tag} has an attribute twice: {names}"
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in SELF_CLOSED
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    @property
+    def all_text(self) -> str:
+        """Words of the page, spaces made one."""
+        return " ".join(" ".join(self.text).split())
+
+    def having(self, attribute: str) -> list[dict[str, str]]:
+        """Return the attributes of every element that has `attribute`."""
+        return [attributes for _, attributes in self.elements if attribute in attributes]
+
+    def tags(self, tag: str) -> list[dict[str, str]]:
+        """Return the attributes of every element of a tag."""
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture
+def read() -> Callable[[str], PageReader]:
+    """Return the strict reader of pages."""
+    return PageReader
+
+
+def step(source: str, kind: EdgeType, target: str, *, flow: float = 0.1, forward: bool = True) -> PathStep:
+    return PathStep(source, target, kind, forward=forward, weight=0.8, flow=flow)
+
+
+@pytest.fixture
+def node() -> Callable[..., MemoryNode]:
+    def make(node_id: str, **metadata: object) -> MemoryNode:
+        return MemoryNode(node_id, f"what {node_id} says", metadata={"title": f"Title of {node_id}", **metadata})
+
+    return make
+
+
+@pytest.fixture
+def nodes(node: Callable[..., MemoryNode]) -> dict[str, MemoryNode]:
+    """Return the nodes of `recall` that it does not return: an anchor, and one on a way."""
+    return {"anchor2": node("anchor2"), "passed": node("passed")}
+
+
+@pytest.fixture
+def recall(node: Callable[..., MemoryNode]) -> Recall:
+    """Return a recall with all there is: two hops, a way against an edge, a node passed, an anchor left out."""
+    seq, cause, sim = EdgeType.SEQ, EdgeType.CAUSE, EdgeType.SIM
+    first = step("anchor1", cause, "first", flow=0.3)
+    into = step("anchor2", sim, "passed", flow=0.2, forward=False)
+    memories = (
+        RecalledMemory(node("first", speaker="Edda", date="8 May"), 0.9, {"similarity": 0.6, "energy": 0.3}, (first,)),
+        RecalledMemory(node("anchor1"), 0.8, {"similarity": 0.8, "energy": 0.0}),
+        RecalledMemory(node("second"), 0.7, {"energy": 0.1, "recency": -0.5}, (first, step("first", seq, "second"))),
+        RecalledMemory(node("third"), 0.6, {"energy": 0.05}, (into, step("passed", seq, "third", flow=0.05))),
+        RecalledMemory(node("alone"), 0.5, {"similarity": 0.5}),
+    )
+    kernel = Kernel({cause: 1.95, seq: 0.4}, "a why question", {seq: 1.2})
+    anchors = (("anchor1", 0.8), ("anchor2", 0.7))
+    return Recall("Why?", memories, kernel, anchors, "gated", {"embed": 0.01}, ("a note",))
+
+
+@pytest.fixture
+def hostile() -> tuple[Recall, dict[str, MemoryNode]]:
+    """Return a recall whose every text tries to break out of the page."""
+    names = [f"{HOSTILE}{index}" for index in range(3)]
+    made = [MemoryNode(name, HOSTILE * 20, metadata={"title": HOSTILE, HOSTILE: [HOSTILE]}) for name in names]
+    path = (step(names[0], EdgeType.SEQ, names[1]), step(names[1], EdgeType.SIM, names[2]))
+    memories = (RecalledMemory(made[2], 0.5, {HOSTILE: 0.5}, path),)
+    recall = Recall(HOSTILE, memories, Kernel({}, HOSTILE, note=HOSTILE), ((names[0], 0.9),), HOSTILE, {}, (HOSTILE,))
+    return recall, {made[0].id: made[0], made[1].id: made[1]}

@@ -1,0 +1,77 @@
+"""Whatever a recall holds, a sound page comes of it, and nothing of it is lost or drawn over another."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import hypothesis.strategies as st
+from hypothesis import HealthCheck, given, settings
+
+from neurogated import EdgeType, Kernel, MemoryNode, Recall
+from neurogated.core.trace import PathStep, RecalledMemory
+from neurogated.viewer import render_recall
+from neurogated.viewer.layout import lay_out
+from neurogated.viewer.subgraph import subgraph_of
+
+if TYPE_CHECKING:
+    from tests.viewer.conftest import PageReader
+
+WORDS = st.text(max_size=30)
+NAMES = st.sampled_from([f"id {letter}" for letter in "abcdefghij"])
+SHARES = st.floats(0, 1)
+NUMBERS = st.floats()
+STEPS = st.builds(PathStep, NAMES, NAMES, st.sampled_from(list(EdgeType)), st.booleans(), SHARES, st.floats(0, 9))
+NODES = st.builds(
+    MemoryNode,
+    NAMES,
+    st.text(max_size=900).filter(lambda text: text.isprintable() or text.encode("utf-8", "ignore").decode() == text),
+    metadata=st.dictionaries(
+        WORDS, st.one_of(WORDS, st.none(), st.integers(), st.lists(WORDS, max_size=2)), max_size=3
+    ),
+)
+MEMORIES = st.builds(
+    RecalledMemory,
+    NODES,
+    NUMBERS,
+    st.dictionaries(st.one_of(WORDS, st.just("energy")), NUMBERS, max_size=4),
+    st.lists(STEPS, max_size=3).map(tuple),
+)
+RECALLS = st.builds(
+    Recall,
+    WORDS,
+    st.lists(MEMORIES, max_size=8, unique_by=lambda memory: memory.id).map(tuple),
+    st.builds(Kernel, st.dictionaries(st.sampled_from(list(EdgeType)), st.floats(0, 2)), WORDS),
+    st.lists(st.tuples(NAMES, st.floats(-1, 1)), max_size=5).map(tuple),
+    st.sampled_from(["gated", "classic"]),
+    notes=st.lists(WORDS, max_size=2).map(tuple),
+)
+ONCE_READ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+
+
+@ONCE_READ
+@given(recall=RECALLS)
+def test_any_recall_gives_a_page_that_is_well_formed(recall: Recall, read: Callable[[str], PageReader]) -> None:
+    page = read(render_recall(recall, {}))
+    drawn = subgraph_of(recall)
+    assert len(page.having("data-arc")) == len(drawn.arcs)
+    assert len(page.having("data-item")) == len(drawn.vertices)
+    ids = {vertex.id for vertex in drawn.vertices}
+    assert ids >= {*recall.ids, *dict(recall.anchors)}
+    steps = {(s.source_id, s.target_id, s.type, s.forward) for memory in recall for s in memory.path}
+    assert len(drawn.arcs) == len(steps)
+
+
+@given(recall=RECALLS)
+def test_boxes_lie_inside_the_picture_and_never_over_each_other(recall: Recall) -> None:
+    picture = lay_out(subgraph_of(recall))
+    for box in picture.boxes:
+        assert box.left >= 0
+        assert box.right <= picture.width
+        assert box.top >= 0
+        assert box.top + box.height <= picture.height + 1e-6
+    for one, other in itertools.combinations(picture.boxes, 2):
+        apart_across = one.right <= other.left or other.right <= one.left
+        apart_down = one.top + one.height <= other.top + 1e-6 or other.top + other.height <= one.top + 1e-6
+        assert apart_across or apart_down

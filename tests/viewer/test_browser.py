@@ -1,0 +1,212 @@
+"""The page in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+
+from neurogated import Kernel, MemoryNode, Recall
+from neurogated.core.trace import RecalledMemory
+from neurogated.viewer import render_recall, write_page
+from neurogated.viewer.subgraph import subgraph_of
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+HOW = "no browser: apt-get install -y chromium chromium-driver"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (CHROMIUM and DRIVER) and "CI" not in os.environ, reason=HOW),
+]
+
+Open = Callable[..., webdriver.Chrome]
+Nodes = dict[str, MemoryNode]
+
+
+@pytest.fixture(scope="module")
+def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    assert CHROMIUM, HOW
+    assert DRIVER, HOW
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (
+        "headless=new", "no-sandbox", "disable-gpu", "disable-quic", "disable-dev-shm-usage", "no-first-run",
+        "disable-background-networking", "disable-component-update", "disable-sync",
+        f"user-data-dir={tmp_path_factory.mktemp('browser')}",
+    ):  # fmt: skip
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.execute_cdp_cmd("Network.enable", {})
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def show(chrome: webdriver.Chrome, tmp_path: Path) -> Open:
+    """Return a function that shows a page at a width, light or dark."""
+
+    def call(page: str, *, width: int = 1500, height: int = 1000, scheme: str = "light") -> webdriver.Chrome:
+        phone = width < 600
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone}
+        chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        for log in ("browser", "performance"):
+            chrome.get_log(log)  # type: ignore[no-untyped-call]
+        chrome.get(write_page(page, tmp_path / "page.html").as_uri())
+        return chrome
+
+    return call
+
+
+def _all(chrome: webdriver.Chrome, selector: str) -> list[WebElement]:
+    return chrome.find_elements(By.CSS_SELECTOR, selector)
+
+
+def _lit(chrome: webdriver.Chrome) -> tuple[set[str], set[str]]:
+    """Return the numbers of the boxes and of the arcs that stand out."""
+    boxes = {str(box.get_dom_attribute("data-node")) for box in _all(chrome, ".box.lit")}
+    return boxes, {str(arc.get_dom_attribute("data-arc")) for arc in _all(chrome, ".arc.lit")}
+
+
+def _trail(chrome: webdriver.Chrome, number: int) -> tuple[set[str], set[str]]:
+    (item,) = _all(chrome, f"[data-item='{number}']")
+    nodes, arcs = item.get_dom_attribute("data-nodes"), item.get_dom_attribute("data-arcs")
+    return set(str(nodes or "").split()), set(str(arcs or "").split())
+
+
+def _messages(chrome: webdriver.Chrome) -> list[Any]:
+    return list(chrome.get_log("browser"))  # type: ignore[no-untyped-call]
+
+
+def _requests(chrome: webdriver.Chrome) -> list[str]:
+    events = [json.loads(line["message"])["message"] for line in chrome.get_log("performance")]  # type: ignore[no-untyped-call]
+    sent = [event for event in events if event["method"] == "Network.requestWillBeSent"]
+    return [event["params"]["request"]["url"] for event in sent]
+
+
+def _pixels(png: bytes) -> set[bytes]:
+    """Return the colours of a PNG of 8-bit RGB or RGBA whose lines are, or are not, filtered."""
+    assert png.startswith(b"\x89PNG")
+    kind = png[25]
+    data, at = b"", 8
+    while at < len(png):
+        (length,) = struct.unpack(">I", png[at : at + 4])
+        if png[at + 4 : at + 8] == b"IDAT":
+            data += png[at + 8 : at + 8 + length]
+        at += length + 12
+    raw, size = zlib.decompress(data), {2: 3, 6: 4}[kind]
+    return {raw[i : i + size] for i in range(1, len(raw) - size, size)}
+
+
+def _luminance(colour: str) -> float:
+    numbers = [float(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    return sum(numbers) / 3
+
+
+def test_it_opens_without_error_or_request_and_draws_all_of_the_recall(
+    show: Open, recall: Recall, nodes: Nodes
+) -> None:
+    chrome = show(render_recall(recall, nodes))
+    drawn = subgraph_of(recall)
+    assert _messages(chrome) == []
+    requests = _requests(chrome)
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+    assert len([url for url in requests if url.startswith("file:")]) == 1
+    assert len([box for box in _all(chrome, "#canvas .box") if box.is_displayed()]) == len(drawn.vertices)
+    assert len(_all(chrome, "#canvas .arc")) == len(drawn.arcs)
+    for path in _all(chrome, ".arc .line"):
+        assert path.size["width"] > 0
+    assert len(_pixels(base64.b64decode(chrome.get_screenshot_as_base64()))) > 100
+
+
+def test_choosing_a_memory_in_the_list_shows_its_path_and_escape_lets_go(
+    show: Open, recall: Recall, nodes: Nodes
+) -> None:
+    chrome = show(render_recall(recall, nodes))
+    pick = _all(chrome, "[data-item='2'] .pick")[0]
+    pick.click()
+    assert _lit(chrome) == _trail(chrome, 2) == ({"0", "1", "2"}, {"0", "1"})
+    assert pick.get_dom_attribute("aria-pressed") == "true"
+    assert "CAUSE 0.80" in _all(chrome, "#chosen")[0].text
+    pick.send_keys(Keys.ESCAPE)
+    assert _lit(chrome) == (set(), set())
+    assert pick.get_dom_attribute("aria-pressed") == "false"
+
+
+def test_choosing_a_box_marks_its_memory(show: Open, recall: Recall, nodes: Nodes) -> None:
+    chrome = show(render_recall(recall, nodes))
+    _all(chrome, ".box[data-node='3']")[0].click()
+    assert _lit(chrome) == _trail(chrome, 3)
+    assert [item.get_dom_attribute("data-item") for item in _all(chrome, ".memory.chosen-one")] == ["3"]
+    faded = [box for box in _all(chrome, ".box") if "lit" not in str(box.get_dom_attribute("class"))]
+    assert faded
+
+
+def test_pointing_at_a_memory_shows_its_path_without_a_click(show: Open, recall: Recall, nodes: Nodes) -> None:
+    chrome = show(render_recall(recall, nodes))
+    webdriver.ActionChains(chrome).move_to_element(_all(chrome, ".box[data-node='0']")[0]).perform()
+    assert _lit(chrome) == _trail(chrome, 0)
+    webdriver.ActionChains(chrome).move_to_element(_all(chrome, "h1")[0]).perform()
+    assert _lit(chrome) == (set(), set())
+
+
+def test_the_keyboard_alone_reaches_every_box(show: Open, recall: Recall, nodes: Nodes) -> None:
+    chrome = show(render_recall(recall, nodes))
+    reached: set[str] = set()
+    for _ in range(len(subgraph_of(recall).vertices) + 2):
+        webdriver.ActionChains(chrome).send_keys(Keys.TAB).perform()
+        focused = chrome.switch_to.active_element
+        if "box" in str(focused.get_dom_attribute("class")):
+            reached.add(str(focused.get_dom_attribute("data-node")))
+            assert _lit(chrome) == _trail(chrome, int(str(focused.get_dom_attribute("data-node"))))
+    assert len(reached) == len(subgraph_of(recall).vertices)
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+def test_the_page_never_scrolls_sideways(show: Open, recall: Recall, nodes: Nodes, width: int) -> None:
+    long = MemoryNode("long", "x" * 3000, metadata={"title": "t" * 300, "k" * 200: "v" * 300, "speaker": "s" * 200})
+    memory = RecalledMemory(long, 0.4, {"similarity": 0.4, "p" * 80: 0.2})
+    wide = Recall("q" * 300, (*recall, memory), Kernel({}, "j" * 300), recall.anchors, "gated")
+    chrome = show(render_recall(wide, nodes), width=width, height=800)
+    chrome.execute_script("for (const more of document.querySelectorAll('details')) more.open = true")
+    overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert chrome.execute_script(overflow) == 0
+    inside = "return [...document.querySelectorAll('.panel, .memory')].every(e => e.scrollWidth <= e.clientWidth + 1)"
+    assert chrome.execute_script(inside) is True
+
+
+def test_it_is_dark_where_the_reader_wants_it_dark(show: Open, recall: Recall, nodes: Nodes) -> None:
+    style = {}
+    for scheme in ("light", "dark"):
+        body = _all(show(render_recall(recall, nodes), scheme=scheme), "body")[0]
+        style[scheme] = (
+            _luminance(body.value_of_css_property("background-color")),
+            _luminance(body.value_of_css_property("color")),
+        )
+    assert style["light"][0] > 200
+    assert style["light"][1] < 80
+    assert style["dark"][0] < 40
+    assert style["dark"][1] > 200
+
+
+def test_hostile_text_runs_nothing(show: Open, hostile: tuple[Recall, Nodes]) -> None:
+    chrome = show(render_recall(*hostile))
+    assert "taken" not in chrome.title.split("onerror")[0]
+    assert chrome.title.startswith("</script>")
+    assert _all(chrome, "img") == []
+    assert _messages(chrome) == []
+    assert len(_all(chrome, "#canvas .box")) == 3
