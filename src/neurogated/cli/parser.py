@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 import neurogated
-from neurogated.cli import add, ask, check, demo, feedback, history, index, maintain, run, stats, undo
+from neurogated.cli import ablate, add, ask, check, demo, feedback, history, index, learn, maintain, run, stats, undo
 from neurogated.config.memory_config import MemoryConfig
 
 __all__ = ["COMMANDS", "DEFAULT_COMMAND", "build_parser"]
@@ -36,6 +36,8 @@ COMMANDS: dict[str, _Command] = {
     for name, module in {
         "run": run,
         "demo": demo,
+        "ablate": ablate,
+        "learn": learn,
         "index": index,
         "ask": ask,
         "add": add,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-import pandas as pd
-
 from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format, add_top_n
 from neurogated.cli.output import emit
 from neurogated.cli.settings import config_of, say_how_it_judges
+from neurogated.cli.tables import grid_text, plain_text
 from neurogated.evaluation.datasets import dataset_folder, load_dataset
 from neurogated.evaluation.runner import RunReport, config_for, measure
 from neurogated.memory import NeuroGraphMemory
@@ -50,9 +49,9 @@ def report_text(report: RunReport) -> str:
         (
             f"{report.nodes} nodes, {report.edges} edges, indexed in {report.indexing_seconds:.1f} s\n",
             "Recall in percent",
-            _text(report.recall, "{:.1f}"),
+            _recall_text(report),
             "\nTime per question",
-            _text(report.latency, "{:.2f}"),
+            plain_text(report.latency, "{:.2f}"),
             *([] if report.answers is None else ["\nAnswers in percent", _pairs(report.answers)]),
             f"\nWritten to {report.folder}",
         )
@@ -63,5 +62,16 @@ def _pairs(figures: dict[str, float]) -> str:
     return ", ".join(f"{name} {figure:.1f}" for name, figure in figures.items())
 
 
-def _text(table: pd.DataFrame, float_format: str) -> str:
-    return table.rename_axis(None).to_string(float_format=float_format.format)
+def _recall_text(report: RunReport) -> str:
+    table = report.recall
+    columns = [column for column in table.columns if column != "questions"]
+    rows = [
+        [str(kind), f"{row['questions']:.0f}", *(f"{row[column]:.1f}" for column in columns)]
+        for kind, row in table.iterrows()
+    ]
+    if report.spread is not None:
+        figures = zip(report.spread.mean, report.spread.deviation, strict=True)
+        rows.append(
+            [f"over {report.spread.over}", "", *(f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in figures)]
+        )
+    return grid_text(["", *table.columns], rows)

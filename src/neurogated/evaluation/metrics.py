@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-__all__ = ["PERCENT", "RECALL_CUTOFFS", "latency_table", "recall_at", "recall_table"]
+__all__ = [
+    "COMPARED_CUTOFFS",
+    "PERCENT",
+    "RECALL_CUTOFFS",
+    "latency_table",
+    "recall_at",
+    "recall_matrix",
+    "recall_table",
+]
 
 RECALL_CUTOFFS = (1, 2, 5, 10, 20)
+COMPARED_CUTOFFS = RECALL_CUTOFFS[1:]
+"""Where experiments compare; many questions have two passages, which the first place alone cannot hold."""
 PERCENT = 100
 _MILLISECONDS = 1000
 _HIGH_QUANTILE = 0.95
@@ -20,20 +32,35 @@ def recall_at(ranked: Sequence[Hashable], gold: Collection[Hashable], k: int) ->
     return len(set(ranked[:k]) & set(gold)) / len(gold)
 
 
+def recall_matrix(
+    rankings: Sequence[Sequence[Hashable]],
+    golds: Sequence[Collection[Hashable]],
+    cutoffs: Sequence[int] = RECALL_CUTOFFS,
+) -> NDArray[np.float64]:
+    """Return (questions, cutoffs) recall in percent; every question must have gold passages."""
+    recalls = [
+        [PERCENT * recall_at(ranked, gold, k) for k in cutoffs] for ranked, gold in zip(rankings, golds, strict=True)
+    ]
+    return np.array(recalls, dtype=np.float64).reshape(len(recalls), len(cutoffs))
+
+
 def recall_table(
-    rankings: Sequence[Sequence[Hashable]], golds: Sequence[Collection[Hashable]], kinds: Sequence[str]
+    rankings: Sequence[Sequence[Hashable]],
+    golds: Sequence[Collection[Hashable]],
+    kinds: Sequence[str],
+    cutoffs: Sequence[int] = RECALL_CUTOFFS,
 ) -> pd.DataFrame:
     """Return mean recall in percent, a row a kind of question and one for all, a column a cutoff.
 
     Questions without gold passages do not count.
     """
     rows = [
-        {"kind": kind, **{f"R@{k}": PERCENT * recall_at(ranked, gold, k) for k in RECALL_CUTOFFS}}
+        {"kind": kind, **{f"R@{k}": PERCENT * recall_at(ranked, gold, k) for k in cutoffs}}
         for ranked, gold, kind in zip(rankings, golds, kinds, strict=True)
         if gold
     ]
     if not rows:
-        return pd.DataFrame(columns=["questions", *(f"R@{k}" for k in RECALL_CUTOFFS)])
+        return pd.DataFrame(columns=["questions", *(f"R@{k}" for k in cutoffs)])
     frame = pd.DataFrame(rows)
     by_kind = frame.groupby("kind").mean()
     by_kind.insert(0, "questions", frame.groupby("kind").size())

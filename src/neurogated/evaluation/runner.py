@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 import logging
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -17,10 +14,19 @@ import pandas as pd
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.trace import Recall
-from neurogated.errors import LLMError, StorageError
-from neurogated.evaluation.datasets import SOURCES_KEY, Dataset, Question
-from neurogated.evaluation.metrics import PERCENT, latency_table, recall_table
+from neurogated.errors import LLMError
+from neurogated.evaluation.datasets import Dataset, Question
+from neurogated.evaluation.experiment import index, rank
+from neurogated.evaluation.metrics import (
+    PERCENT,
+    RECALL_CUTOFFS,
+    latency_table,
+    recall_matrix,
+    recall_table,
+)
 from neurogated.evaluation.qa import exact_match, f1_score
+from neurogated.evaluation.records import new_folder, write_json, write_rankings
+from neurogated.evaluation.uncertainty import Spread, spread_over
 from neurogated.memory import NeuroGraphMemory, show_progress
 
 __all__ = ["RunReport", "config_for", "index", "measure", "run"]
@@ -29,6 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Result(NamedTuple):
+    collection: int
     question: Question
     ranked: list[Hashable]
     recall: Recall
@@ -46,6 +53,8 @@ class RunReport:
     indexing_seconds: float
     nodes: int
     edges: int
+    spread: Spread | None
+    """Recall in percent at each of `RECALL_CUTOFFS` over parts of the data set; None for fewer than two questions."""
     answers: dict[str, float] | None
     """Exact match and F1 in percent; None without a language model."""
 
@@ -53,6 +62,7 @@ class RunReport:
         """Return all figures as JSON values."""
         return {
             "recall": self.recall.to_dict(orient="index"),
+            "spread": None if self.spread is None else _spread_json(self.spread),
             "latency": self.latency.to_dict(orient="index"),
             "indexing_seconds": self.indexing_seconds,
             "nodes": self.nodes,
@@ -78,16 +88,6 @@ def config_for(dataset: Dataset, config: MemoryConfig) -> MemoryConfig:
     return config.replace(save_dir=str(Path(config.save_dir) / dataset.name))
 
 
-def index(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None = None) -> list[NeuroGraphMemory]:
-    """Put every collection of `dataset` into its namespace, and return the memory of each; nothing is indexed twice."""
-    memories = [
-        memory if part.namespace is None else memory.in_namespace(part.namespace) for part in dataset.collections
-    ]
-    for part, one in zip(dataset.collections, memories, strict=True):
-        one.add_documents(part.documents, progress=progress)
-    return memories
-
-
 def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None = None) -> RunReport:
     """Index `dataset` into `memory`, ask every question, and write rankings, metrics and settings.
 
@@ -97,18 +97,16 @@ def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None
     begin = time.perf_counter()
     memories = index(dataset, memory, progress=progress)
     indexing_seconds = time.perf_counter() - begin
-    asked = [
-        (one, question) for part, one in zip(dataset.collections, memories, strict=True) for question in part.questions
+    asked = [(place, question) for place, part in enumerate(dataset.collections) for question in part.questions]
+    results = [
+        _ask(memories[place], place, question)
+        for place, question in show_progress(asked, "asking", "question", progress=progress)
     ]
-    results = [_ask(one, question) for one, question in show_progress(asked, "asking", "question", progress=progress)]
     views = [one.store.view() for one in memories]
     report = RunReport(
-        folder=_new_folder(Path(memory.config.save_dir)),
-        recall=recall_table(
-            [result.ranked for result in results],
-            [result.question.gold for result in results],
-            [result.question.kind for result in results],
-        ),
+        folder=new_folder(Path(memory.config.save_dir)),
+        recall=_recall(results, RECALL_CUTOFFS),
+        spread=_spread(results),
         latency=latency_table([result.recall.seconds for result in results]),
         indexing_seconds=indexing_seconds,
         nodes=sum(view.live_nodes().size for view in views),
@@ -119,14 +117,14 @@ def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None
     return report
 
 
-def _ask(memory: NeuroGraphMemory, question: Question) -> _Result:
-    ranked, recall = _rank(memory, question.text)
+def _ask(memory: NeuroGraphMemory, collection: int, question: Question) -> _Result:
+    ranked, recall = rank(memory, question.text)
     try:
         answer = memory.answer(recall)
     except LLMError as error:
         _log.warning("question %s has no answer: %s", question.id, error)
         answer = None
-    return _Result(question, ranked, recall, answer)
+    return _Result(collection, question, ranked, recall, answer)
 
 
 def _answers(results: list[_Result]) -> dict[str, float] | None:
@@ -141,49 +139,37 @@ def _answers(results: list[_Result]) -> dict[str, float] | None:
     }
 
 
-def _rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]:
-    """Return the data set's names of what `query` recalls, best first, and the recall.
-
-    Several chunks of one passage count once, at the best of their places; so more nodes are asked for until there are
-    enough passages, or no more nodes.
-    """
-    depth = max(memory.config.RANKING_DEPTH, memory.config.TOP_N_RETRIEVAL)
-    wanted = depth
-    while True:
-        recall = memory.recall(query, top_n=wanted)
-        ranked: list[Hashable] = list(
-            dict.fromkeys(source for recalled in recall for source in recalled.metadata.get(SOURCES_KEY, ()))
-        )
-        if len(ranked) >= depth or len(recall) < wanted:
-            return ranked, recall
-        wanted *= 2
+def _recall(results: list[_Result], cutoffs: Sequence[int]) -> pd.DataFrame:
+    return recall_table(
+        [result.ranked for result in results],
+        [result.question.gold for result in results],
+        [result.question.kind for result in results],
+        cutoffs,
+    )
 
 
-def _new_folder(root: Path) -> Path:
-    """Make a folder named by the time in UTC, with a number where two runs begin in one second."""
-    name = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    for number in itertools.count():
-        folder = root / (f"{name}-{number}" if number else name)
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise StorageError(f"cannot make {folder} ({error}); choose another save_dir") from error
-        break
-    return folder
+def _spread(results: list[_Result]) -> Spread | None:
+    scored = [result for result in results if result.question.gold]
+    recalls = recall_matrix([result.ranked for result in scored], [result.question.gold for result in scored])
+    return spread_over(recalls, [result.collection for result in scored])
+
+
+def _spread_json(spread: Spread) -> dict[str, Any]:
+    columns = [f"R@{k}" for k in RECALL_CUTOFFS]
+    return {
+        "over": spread.over,
+        "mean": dict(zip(columns, spread.mean.tolist(), strict=True)),
+        "standard deviation": dict(zip(columns, spread.deviation.tolist(), strict=True)),
+    }
 
 
 def _write(report: RunReport, results: list[_Result], config: MemoryConfig, dataset_name: str) -> None:
-    with (report.folder / "rankings.jsonl").open("w", encoding="utf-8") as lines:
-        for result in results:
-            line: dict[str, Any] = {"id": result.question.id, "ranked": result.ranked}
-            if result.answer is not None:
-                line["answer"] = result.answer
-            lines.write(json.dumps(line, ensure_ascii=False) + "\n")
-    _write_json(report.folder / "config.json", config.to_dict())
-    _write_json(report.folder / "metrics.json", {"dataset": dataset_name, **report.metrics()})
+    from neurogated.evaluation.charts import recall_chart  # noqa: PLC0415 - plotting is imported where it is used
 
-
-def _write_json(path: Path, value: dict[str, Any]) -> None:
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    rows = ((result.question.id, result.ranked, result.answer) for result in results)
+    write_rankings(report.folder / "rankings.jsonl", rows)
+    write_json(report.folder / "config.json", config.to_dict())
+    write_json(report.folder / "metrics.json", {"dataset": dataset_name, **report.metrics()})
+    if not report.recall.empty:
+        curve = _recall(results, range(1, max(RECALL_CUTOFFS) + 1))
+        recall_chart(curve, f"Recall on {dataset_name}", report.folder / "recall")

@@ -1,0 +1,98 @@
+"""`learn`: whether feedback on some questions helps with others."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format
+from neurogated.cli.output import emit
+from neurogated.cli.settings import config_of
+from neurogated.cli.tables import difference_text, grid_text, signed
+from neurogated.evaluation.datasets import dataset_folder, load_dataset
+from neurogated.evaluation.learning import DEFAULT_SEEDS, GROUPS, LearningReport, learn
+from neurogated.evaluation.runner import config_for
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command", "learning_text"]
+
+SUMMARY = "feed back a random half of a data set's questions, measure the other half before and after"
+EXAMPLES = """\
+  python main.py learn --dataset sample
+  python main.py learn --dataset sample --seeds 10 --HEBBIAN_LEARNING_RATE 0.2
+  python main.py learn --dataset locomo_conv0-4 --dataset_dir ../shared/data --format locomo --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser, required=True)
+    add_dataset_folder(parser)
+    add_format(parser)
+    parser.add_argument(
+        "--seeds",
+        metavar="N",
+        type=int,
+        default=DEFAULT_SEEDS,
+        help=f"how many random halves to try, each on a fresh copy of the graph (default: {DEFAULT_SEEDS})",
+    )
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Run the learning experiment on the data set that the flags name."""
+    config = config_of(arguments)
+    dataset = load_dataset(
+        arguments.dataset, dataset_folder(arguments.dataset_dir, arguments.dataset), arguments.format
+    )
+    report = learn(dataset, config_for(dataset, config), seeds=arguments.seeds)
+    emit(arguments, {**report.figures(), "folder": str(report.folder)}, learning_text(report))
+    return 0
+
+
+def learning_text(report: LearningReport) -> str:
+    """Return the tables of a learning experiment, and what got worse."""
+    changed = ", ".join(map(str, report.changed))
+    present = set(report.summary["group"])
+    heading = (
+        f"{report.questions} questions of {report.dataset}; a random half is fed back, {len(report.changed)} times\n"
+        f"edges strengthened or made: {changed}\n"
+    )
+    legend = (
+        "\nRecall in percent, mean over the halves; difference in points ± its standard deviation from half to half,\n"
+        "and its 95 % interval over questions; * where it leaves out 0\n"
+    )
+    groups = [
+        f"{group}: {meaning}" + ("" if group in present else " (there are none)") for group, meaning in GROUPS.items()
+    ]
+    seeds = "\nEach half, difference in points\n"
+    parts = [heading, *groups, legend, _summary_text(report), seeds, _seeds_text(report), "", *_verdict(report)]
+    return "\n".join([*parts, f"\nWritten to {report.folder}"])
+
+
+def _summary_text(report: LearningReport) -> str:
+    rows = []
+    for row in report.summary.to_dict(orient="records"):
+        change = f"{signed(row['difference'])} ± {row['deviation']:.1f}"
+        interval = difference_text(row["difference"], row["low"], row["high"]).split(" ", 1)[1]
+        figures = (f"{row['questions']:.0f}", f"R@{row['k']}", f"{row['before']:.1f}", f"{row['after']:.1f}")
+        rows.append([str(row["group"]), *figures, change, interval])
+    return grid_text(["group", "questions", "", "before", "after", "difference", "interval"], rows)
+
+
+def _seeds_text(report: LearningReport) -> str:
+    frame = report.by_seed
+    cutoffs = sorted(set(frame["k"]))
+    rows = []
+    for (seed, group), part in frame.groupby(["seed", "group"], sort=False):
+        of_half = part.sort_values("k").to_dict(orient="records")
+        differences = (difference_text(row["difference"], row["low"], row["high"]) for row in of_half)
+        rows.append([f"half {seed}, {group}", str(of_half[0]["questions"]), *differences])
+    return grid_text(["", "questions", *(f"R@{k}" for k in cutoffs)], rows)
+
+
+def _verdict(report: LearningReport) -> list[str]:
+    """Return a line for each figure that got worse, or one that says that none did."""
+    lines = [
+        f"WORSE after feedback: {row['group']}, recall@{row['k']} fell by {-row['difference']:.2f} points"
+        + ("" if row["high"] < 0 else " (the interval holds 0, so this could be chance)")
+        for row in report.worse.to_dict(orient="records")
+    ]
+    return lines or ["Nothing got worse after feedback."]

@@ -1,0 +1,39 @@
+"""Tables of recall and of differences, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+__all__ = ["difference_text", "grid_text", "plain_text", "signed"]
+
+
+def plain_text(table: pd.DataFrame, float_format: str) -> str:
+    """Return a table of numbers, its index as the first column."""
+    return table.rename_axis(None).to_string(float_format=float_format.format)
+
+
+def difference_text(difference: float, low: float, high: float) -> str:
+    """Return a difference in points with its interval, and a star where the interval leaves out 0."""
+    star = "*" if low > 0 or high < 0 else " "
+    return f"{signed(difference)} [{signed(low)}, {signed(high)}]{star}"
+
+
+def signed(points: float) -> str:
+    """Return a number with its sign and one digit; what rounds to nothing is +0.0."""
+    return f"{round(points, 1) + 0.0:+.1f}"
+
+
+def grid_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of cells below a header: the first column to the left, the others to the right."""
+    cells = [header, *rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
+    lines = (
+        "  ".join(
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in cells
+    )
+    return "\n".join(line.rstrip() for line in lines)

@@ -1,0 +1,279 @@
+"""What each ingredient is worth: the data set measured with all of them, and with each switched off in turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.errors import ConfigError, DatasetError
+from neurogated.evaluation.datasets import Dataset
+from neurogated.evaluation.experiment import Asked, KnownVectors, frozen_memories, questions_with_gold, rank_all
+from neurogated.evaluation.metrics import COMPARED_CUTOFFS, recall_matrix
+from neurogated.evaluation.records import new_folder, write_json, write_rankings
+from neurogated.evaluation.uncertainty import LEVEL, ROUNDS, paired_bootstrap
+from neurogated.memory import show_progress
+
+__all__ = [
+    "ALL_QUESTIONS",
+    "CONTRASTS",
+    "FULL",
+    "VARIANTS",
+    "AblationReport",
+    "Contrast",
+    "Variant",
+    "ablate",
+    "contrast_table",
+    "select_variants",
+]
+
+ALL_QUESTIONS = "all"
+"""What the rows over all kinds of questions are called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The configuration with something switched off."""
+
+    name: str
+    """Part of file names, and what `--variants` takes."""
+    label: str
+    """What a table and a chart call it."""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of `MemoryConfig` that differ."""
+    reindex: bool = False
+    """Whether the graph itself comes out differently, so that the data set is indexed anew, beside the memory."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "overrides", MappingProxyType(dict(self.overrides)))
+
+    def config(self, base: MemoryConfig) -> MemoryConfig:
+        """Return `base` with the overrides.
+
+        Raises:
+            ConfigError: a setting is unknown or out of range; the variant is named.
+        """
+        try:
+            return base.replace(**self.overrides)
+        except ConfigError as error:
+            raise ConfigError(f"variant {self.name!r}: {error}") from None
+
+
+FULL = Variant("full", "full configuration")
+
+VARIANTS: Sequence[Variant] = (
+    Variant("no_activation", "no activation, similarity alone", {"ENERGY_WEIGHT": 0}),
+    Variant("uniform_kernel", "uniform kernel", {"UNIFORM_KERNEL": True}),
+    Variant("classic", "classic activation", {"ACTIVATION": "classic"}),
+    Variant("one_hop", "one hop", {"MAX_HOPS": 1}),
+    Variant("no_gate", "hops not gated", {"GATE_HOPS": False}),
+    Variant("no_damping", "hubs not damped", {"DAMP_HUBS": False}),
+    Variant("move_again", "energy moves more than once", {"MOVE_ONCE": False}),
+    Variant("no_keywords", "no keywords in common", {"KEYWORD_WEIGHT": 0}),
+    Variant("no_subject", "no subject of a memory", {"SUBJECT_WEIGHT": 0}),
+    Variant("no_marks", "no marks such as times", {"MARK_WEIGHT": 0}),
+    *(
+        Variant(f"closed_{name.lower()}", f"{name} edges closed", {"CLOSED_EDGE_TYPES": name})
+        for name in ("SEQ", "SIM", "TERM", "MENTION", "CAUSE")
+    ),
+    Variant("no_sim", "no SIM edges", {"MAX_SIM_NEIGHBORS": 0}, reindex=True),
+    Variant("no_context", "no turns before a turn", {"CONTEXT_TURNS": 0}, reindex=True),
+)
+"""What is switched off, in the order of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A question to the ablation that is answered kind by kind: what the ingredient adds over going without it."""
+
+    without: str
+    """Name of the variant that goes without it."""
+    title: str
+
+
+CONTRASTS: Sequence[Contrast] = (
+    Contrast("uniform_kernel", "The question's own kernel minus a uniform kernel"),
+    Contrast("no_activation", "With activation minus without"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AblationReport:
+    """What an ablation measured and where it wrote it."""
+
+    folder: Path
+    dataset: str
+    questions: int
+    variants: Sequence[Variant]
+    """The full configuration first."""
+    seconds: Mapping[str, float]
+    """How long each variant took, indexing included."""
+    rows: pd.DataFrame
+    """A row a variant, kind of question and cutoff: `variant`, `label`, `kind`, `questions`, `k`, `recall` in percent,
+    and `difference`, `low`, `high`, its recall minus that of the full configuration with the interval, in points."""
+
+    def figures(self) -> dict[str, Any]:
+        """Return all figures as JSON values."""
+        described = [
+            {
+                "name": variant.name,
+                "label": variant.label,
+                "overrides": dict(variant.overrides),
+                "reindex": variant.reindex,
+                "seconds": self.seconds[variant.name],
+            }
+            for variant in self.variants
+        ]
+        return {
+            "dataset": self.dataset,
+            "questions": self.questions,
+            "interval": {"method": "paired bootstrap over questions", "level": LEVEL, "rounds": ROUNDS},
+            "variants": described,
+            "rows": self.rows.drop(columns="label").to_dict(orient="records"),
+            "contrasts": [
+                {
+                    "title": contrast.title,
+                    "without": contrast.without,
+                    "rows": contrast_table(self.rows, contrast.without).to_dict(orient="records"),
+                }
+                for contrast in CONTRASTS
+                if contrast.without in self.seconds
+            ],
+        }
+
+
+def select_variants(names: Sequence[str], variants: Sequence[Variant] = VARIANTS) -> list[Variant]:
+    """Return the variants of these names, in the order they are kept in.
+
+    Raises:
+        ConfigError: there is none of a name.
+    """
+    known = [variant.name for variant in variants]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ConfigError(f"there is no variant {unknown[0]!r}; there are {', '.join(known)}")
+    return [variant for variant in variants if variant.name in names]
+
+
+def ablate(
+    dataset: Dataset, config: MemoryConfig, *, variants: Sequence[Variant] = VARIANTS, progress: bool | None = None
+) -> AblationReport:
+    """Measure `dataset` with the full configuration and with each variant, and write all of it down.
+
+    The memory is indexed if need be and otherwise stays as it is: it is frozen while it is asked, and what needs
+    another graph gets one of its own. The folder is `<save_dir>/ablation-<UTC time>`.
+
+    Args:
+        dataset: documents and questions.
+        config: the full configuration; `save_dir` is the memory's own folder.
+        variants: what to switch off.
+        progress: show bars; None shows them where the output is a terminal.
+
+    Raises:
+        ConfigError: a variant's setting is unknown or out of range; nothing was measured.
+        DatasetError: no question can be scored.
+    """
+    planned = [FULL, *variants]
+    configs = [variant.config(config) for variant in planned]
+    asked = questions_with_gold(dataset)
+    if not asked:
+        raise DatasetError(f"data set {dataset.name!r} has no question with gold passages, so nothing can be compared")
+    golds = [one.question.gold for one in asked]
+    known: KnownVectors = {}
+    rankings: dict[str, list[list[Hashable]]] = {}
+    seconds: dict[str, float] = {}
+    # Only the first may forget the memory and index anew.
+    for place, variant in enumerate(show_progress(planned, "ablating", "variant", progress=progress)):
+        begin = time.perf_counter()
+        chosen = configs[place] if variant is FULL else configs[place].replace(force_index_from_scratch=False)
+        opened = frozen_memories(
+            dataset, chosen, known, indexed=variant is not FULL, reindex=variant.reindex, progress=False
+        )
+        with opened as (_, memories):
+            rankings[variant.name] = rank_all(memories, asked)
+        seconds[variant.name] = time.perf_counter() - begin
+    recalls = {name: recall_matrix(ranked, golds, COMPARED_CUTOFFS) for name, ranked in rankings.items()}
+    report = AblationReport(
+        folder=new_folder(Path(config.save_dir), "ablation-"),
+        dataset=dataset.name,
+        questions=len(asked),
+        variants=planned,
+        seconds=seconds,
+        rows=_rows(planned, recalls, [one.question.kind for one in asked]),
+    )
+    _write(report, config, rankings, asked)
+    return report
+
+
+def contrast_table(rows: pd.DataFrame, without: str) -> pd.DataFrame:
+    """Return what the ingredient that the variant `without` lacks adds, kind by kind, in points with its interval.
+
+    A row a kind of question and cutoff: `kind`, `questions`, `k`, `with`, `without`, `difference`, `low`, `high`.
+    """
+    lacking = rows[rows["variant"] == without].reset_index(drop=True)
+    return pd.DataFrame(
+        {
+            "kind": lacking["kind"],
+            "questions": lacking["questions"],
+            "k": lacking["k"],
+            "with": lacking["recall"] - lacking["difference"],
+            "without": lacking["recall"],
+            # The interval of a paired bootstrap turns over with its sides; 0 is added so that no -0.0 is shown.
+            "difference": 0 - lacking["difference"],
+            "low": 0 - lacking["high"],
+            "high": 0 - lacking["low"],
+        }
+    )
+
+
+def _rows(
+    variants: Sequence[Variant], recalls: Mapping[str, NDArray[np.float64]], kinds: Sequence[str]
+) -> pd.DataFrame:
+    of_kind = {kind: np.array([one == kind for one in kinds]) for kind in sorted(set(kinds))}
+    # A single kind is all there is; its name says nothing more.
+    groups = {ALL_QUESTIONS: np.ones(len(kinds), dtype=bool), **(of_kind if len(of_kind) > 1 else {})}
+    full, rows = recalls[FULL.name], []
+    for variant in variants:
+        for kind, chosen in groups.items():
+            for column, k in enumerate(COMPARED_CUTOFFS):
+                measured = recalls[variant.name][chosen, column]
+                interval = paired_bootstrap(measured, full[chosen, column])
+                rows.append(
+                    {
+                        "variant": variant.name,
+                        "label": variant.label,
+                        "kind": kind,
+                        "questions": int(chosen.sum()),
+                        "k": k,
+                        "recall": float(measured.mean()),
+                        "difference": interval.mean,
+                        "low": interval.low,
+                        "high": interval.high,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _write(
+    report: AblationReport, config: MemoryConfig, rankings: Mapping[str, list[list[Hashable]]], asked: Sequence[Asked]
+) -> None:
+    from neurogated.evaluation.charts import ablation_chart  # noqa: PLC0415 - plotting is imported where it is used
+
+    for name, ranked in rankings.items():
+        lines = ((one.question.id, names, None) for one, names in zip(asked, ranked, strict=True))
+        write_rankings(report.folder / f"rankings-{name}.jsonl", lines)
+    write_json(report.folder / "config.json", config.to_dict())
+    write_json(report.folder / "ablation.json", report.figures())
+    report.rows.to_csv(report.folder / "ablation.csv", index=False)
+    over_all = report.rows[(report.rows["kind"] == ALL_QUESTIONS) & (report.rows["variant"] != FULL.name)]
+    if not over_all.empty:
+        title = f"What switching off costs on {report.dataset} ({report.questions} questions)"
+        ablation_chart(over_all, title, report.folder / "ablation")

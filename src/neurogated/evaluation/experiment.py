@@ -1,0 +1,173 @@
+"""What experiments share: the questions, memories that stay as they are, and vectors computed once."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated import compose
+from neurogated.compose import Parts
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.ports import Embedder
+from neurogated.core.trace import Recall
+from neurogated.evaluation.datasets import SOURCES_KEY, Dataset, Question
+from neurogated.memory import NeuroGraphMemory
+from neurogated.storage.registry import open_store
+
+__all__ = [
+    "Asked",
+    "KnownVectors",
+    "RememberingEmbedder",
+    "frozen_memories",
+    "index",
+    "memories_of",
+    "questions_with_gold",
+    "rank",
+    "rank_all",
+]
+
+KnownVectors = dict[tuple[str, str, str], NDArray[np.float32]]
+"""Vectors by the embedder's name, the role of the text, and the text."""
+
+
+class Asked(NamedTuple):
+    """A question and where it belongs."""
+
+    collection: int
+    """Position in the data set."""
+    question: Question
+
+
+class RememberingEmbedder:
+    """Wraps an embedder and remembers every vector in a dictionary that outlives it.
+
+    Experiments ask the same questions under many configurations; a model whose vectors are all known is never loaded.
+    """
+
+    def __init__(self, embedder: Embedder, known: KnownVectors) -> None:
+        self._embedder = embedder
+        self._known = known
+
+    @property
+    def name(self) -> str:
+        """The wrapped embedder's name."""
+        return self._embedder.name
+
+    @property
+    def dimension(self) -> int:
+        """The wrapped embedder's dimension."""
+        return self._embedder.dimension
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the wrapped embedder's vectors."""
+        return self._remembered("document", texts, self._embedder.embed_documents)
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the wrapped embedder's vectors."""
+        return self._remembered("query", texts, self._embedder.embed_queries)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the wrapped embedder's counts."""
+        return self._embedder.count_tokens(texts)
+
+    def close(self) -> None:
+        """Close the wrapped embedder."""
+        self._embedder.close()
+
+    def _remembered(
+        self, role: str, texts: Sequence[str], embed: Callable[[Sequence[str]], NDArray[np.float32]]
+    ) -> NDArray[np.float32]:
+        if not texts:
+            return embed(texts)
+        keys = [(self.name, role, text) for text in texts]
+        missing = [key for key in dict.fromkeys(keys) if key not in self._known]
+        if missing:
+            self._known.update(zip(missing, embed([text for _, _, text in missing]), strict=True))
+        return np.stack([self._known[key] for key in keys])
+
+
+def questions_with_gold(dataset: Dataset) -> list[Asked]:
+    """Return the questions that can be scored, in the data set's order."""
+    return [
+        Asked(place, question)
+        for place, part in enumerate(dataset.collections)
+        for question in part.questions
+        if question.gold
+    ]
+
+
+def memories_of(dataset: Dataset, memory: NeuroGraphMemory) -> list[NeuroGraphMemory]:
+    """Return the memory of each collection: the namespace of its name, or `memory` itself where it has none."""
+    return [memory if part.namespace is None else memory.in_namespace(part.namespace) for part in dataset.collections]
+
+
+def index(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None = None) -> list[NeuroGraphMemory]:
+    """Put every collection of `dataset` into its namespace, and return the memory of each; nothing is indexed twice."""
+    memories = memories_of(dataset, memory)
+    for part, one in zip(dataset.collections, memories, strict=True):
+        one.add_documents(part.documents, progress=progress)
+    return memories
+
+
+@contextlib.contextmanager
+def frozen_memories(
+    dataset: Dataset,
+    config: MemoryConfig,
+    known: KnownVectors,
+    *,
+    indexed: bool,
+    reindex: bool = False,
+    progress: bool | None = None,
+) -> Iterator[tuple[Parts, list[NeuroGraphMemory]]]:
+    """Open the memory of each collection, so that asking leaves no trace in it; also the parts they are made of.
+
+    Args:
+        dataset: documents and questions.
+        config: settings; `save_dir` is the memory's own folder.
+        known: vectors to use, and where new ones are put.
+        indexed: the data set is in the durable memory already, so nothing is written to it.
+        reindex: build a graph of its own, in memory, beside the durable one.
+        progress: show bars; None shows them where the output is a terminal.
+    """
+    parts = compose.build(config)
+    if reindex:
+        # The other parts keep the caches in `save_dir`, so that only what changes is computed anew.
+        parts.store.close()
+        parts = dataclasses.replace(parts, store=open_store(config.replace(storage="memory"), parts.clock))
+    parts = dataclasses.replace(parts, embedder=RememberingEmbedder(parts.embedder, known))
+    with NeuroGraphMemory(config, parts=parts) as memory:
+        if indexed and not reindex and config.storage != "memory":
+            memories = memories_of(dataset, memory)
+        else:
+            memories = index(dataset, memory, progress=progress)
+        for one in memories:
+            one.freeze()
+        yield parts, memories
+
+
+def rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]:
+    """Return the data set's names of what `query` recalls, best first, and the recall.
+
+    Several chunks of one passage count once, at the best of their places; so more nodes are asked for until there are
+    enough passages, or no more nodes.
+    """
+    depth = max(memory.config.RANKING_DEPTH, memory.config.TOP_N_RETRIEVAL)
+    wanted = depth
+    while True:
+        recall = memory.recall(query, top_n=wanted)
+        ranked: list[Hashable] = list(
+            dict.fromkeys(source for recalled in recall for source in recalled.metadata.get(SOURCES_KEY, ()))
+        )
+        if len(ranked) >= depth or len(recall) < wanted:
+            return ranked, recall
+        wanted *= 2
+
+
+def rank_all(memories: Sequence[NeuroGraphMemory], asked: Sequence[Asked]) -> list[list[Hashable]]:
+    """Return the ranking of each question in the memory of its collection."""
+    return [rank(memories[one.collection], one.question.text)[0] for one in asked]
