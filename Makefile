@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export HF_HUB_OFFLINE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-fast lint format clean
+.PHONY: help install browser demo test test-fast lint format clean
 
 help: ## list what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +20,12 @@ $(STAMP): pyproject.toml requirements.txt constraints.txt
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet -r requirements.txt -e '.[dev]' -c constraints.txt
 	touch $(STAMP)
+
+browser: ## install the browser that some tests drive (Debian and its kin; asks for root where need be)
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
+		sudo=$$([ $$(id -u) -eq 0 ] || echo sudo); \
+		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends \
+			chromium chromium-driver fonts-dejavu-core; }
 
 demo: $(STAMP) ## run the main job on the bundled sample data set
 	$(BIN)/python main.py demo

@@ -1,15 +1,21 @@
 """Ranking: what a recall returns, in which order, and why."""
 
+import threading
 from collections.abc import Sequence
+from datetime import timedelta
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given
 from numpy.typing import NDArray
 
-from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode
+from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, NeuroGraphMemory, compose
+from neurogated.core.rendering import TIME_MARK
 from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
+from neurogated.testing import ManualClock
 
 
 class _Compass:
@@ -121,3 +127,150 @@ def test_every_stage_is_timed(store: GraphStore) -> None:
     assert set(recall.seconds) == {"embed", "kernel", "search", "activate", "rank"}
     assert all(seconds >= 0 for seconds in recall.seconds.values())
     assert recall.kernel == Kernel()
+
+
+class _Timely:
+    """A kernel that asks for a time."""
+
+    def generate(self, query: str, vector: NDArray[np.float32] | None = None) -> Kernel:
+        assert query
+        assert vector is not None
+        return Kernel({EdgeType.SEQ: 2.0}, "timely", marks={TIME_MARK: 0.5})
+
+
+words = st.lists(st.sampled_from(["1", "0", "heron", "stone"]), max_size=3).map(" ".join)
+vectors = st.sampled_from([None, [1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-1.0, 0.0]])
+metadata = st.sampled_from([{}, {"title": "0"}, {"speaker": "1 0"}, {"times": ["today"]}])
+drawn_nodes = st.lists(st.tuples(words, vectors, metadata, st.integers(0, 90)), min_size=1, max_size=8)
+quarters = st.integers(0, 8).map(lambda n: n / 4)
+weightings = st.fixed_dictionaries(
+    dict.fromkeys(
+        (
+            *("KEYWORD_WEIGHT", "SUBJECT_WEIGHT", "MARK_WEIGHT"),
+            *("SIMILARITY_WEIGHT", "ENERGY_WEIGHT", "RECENCY_WEIGHT"),
+        ),
+        quarters,
+    )
+)
+
+
+@given(drawn_nodes, st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7))), weightings)
+def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
+    drawn: list[tuple[str, list[float] | None, dict[str, object], int]],
+    links: list[tuple[int, int]],
+    weights: dict[str, float],
+) -> None:
+    clock, store = ManualClock(), GraphStore()
+    for number, (content, vector, about, days) in enumerate(drawn):
+        used = clock() - timedelta(days=days)
+        store.add_node(MemoryNode(f"n{number}", content, embedding=vector, metadata=about, last_accessed=used))
+    for source, target in links:
+        if source != target and max(source, target) < len(drawn):
+            store.add_edge(f"n{source}", f"n{target}", EdgeType.SEQ, 0.5)
+    config = MemoryConfig().replace(**weights)
+    retriever = NeuroRetriever(store, config, embedder=_Compass(), kernel_source=_Timely(), clock=clock)
+    recall = retriever.recall("1 0", top_n=20)
+    total = 1 + config.KEYWORD_WEIGHT + config.SUBJECT_WEIGHT + config.MARK_WEIGHT
+    for memory in recall:
+        parts = memory.parts
+        likeness = parts["cosine"] + config.KEYWORD_WEIGHT * parts["keywords"]
+        likeness += config.SUBJECT_WEIGHT * parts["subject"] + config.MARK_WEIGHT * parts["marks"]
+        assert parts["similarity"] == pytest.approx(likeness / total)
+        score = config.SIMILARITY_WEIGHT * parts["similarity"] + config.ENERGY_WEIGHT * parts["energy"]
+        assert memory.score == pytest.approx(score + config.RECENCY_WEIGHT * parts["recency"])
+        idle = (clock() - memory.node.last_accessed) / timedelta(days=1)
+        assert parts["recency"] == pytest.approx(0.5 ** (idle / 30) if config.RECENCY_WEIGHT else 0.0)
+        assert parts["marks"] == 0.5 * ("times" in memory.metadata)
+    assert [(m.score, m.id) for m in recall] == [
+        (m.score, m.id) for m in sorted(recall, key=lambda m: (-m.score, m.id))
+    ]
+    assert retriever.recall("1 0", top_n=20).memories == recall.memories
+    for count in (1, 3):
+        assert retriever.recall("1 0", top_n=count).ids == recall.ids[:count]
+
+
+def test_what_was_used_lately_ranks_higher_and_fades_by_half_lives() -> None:
+    clock = ManualClock()
+    store = GraphStore()
+    for name, days in {"a": 20, "b": 0, "c": 10}.items():
+        used = clock() - timedelta(days=days)
+        store.add_node(MemoryNode(name, "text", embedding=[1.0, 0.0], last_accessed=used))
+    config = MemoryConfig(RECENCY_WEIGHT=0.5, RECENCY_HALF_LIFE_DAYS=10.0)
+    retriever = NeuroRetriever(store, config, embedder=_Compass(), kernel_source=UniformKernelSource(), clock=clock)
+    recall = retriever.recall("1 0")
+    assert recall.ids == ("b", "c", "a")
+    assert [memory.parts["recency"] for memory in recall] == [1.0, 0.5, 0.25]
+    clock.advance(timedelta(days=10))
+    assert [memory.parts["recency"] for memory in retriever.recall("1 0")] == [0.5, 0.25, 0.125]
+    clock.advance(timedelta(days=-30))
+    # A clock that went back makes nothing more than new.
+    assert max(memory.parts["recency"] for memory in retriever.recall("1 0")) == 1.0
+
+
+def test_a_memory_that_was_recalled_is_recent_again() -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash", RECENCY_WEIGHT=5.0, RECENCY_HALF_LIFE_DAYS=1.0)
+    clock = ManualClock()
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
+        memory.add_documents(["The heron stood.", "A stone lay there."], progress=False)
+        clock.advance(timedelta(days=60))
+        assert memory.retrieve("heron", top_n=1) == ["The heron stood."]
+        memory.flush()
+        assert memory.retrieve("stone", top_n=1) == ["The heron stood."]
+
+
+def test_classic_anchors_go_by_cosine_alone() -> None:
+    store = GraphStore()
+    store.add_node(MemoryNode("meant", "other words", embedding=[0.9, 0.436]))
+    store.add_node(MemoryNode("said", "1 0", embedding=[0.8, 0.6], metadata={"title": "1 0", "speaker": "0"}))
+    store.add_node(MemoryNode("textual", "1 0"))
+    classic = _retriever(store, ACTIVATION="classic", TOP_K_ANCHORS=2).recall("1 0", top_n=3)
+    assert dict(classic.anchors) == pytest.approx({"meant": 0.9, "said": 0.8}, abs=1e-3)
+    assert classic.ids == ("meant", "said")
+    assert [memory.score for memory in classic] == [memory.parts["energy"] for memory in classic]
+    assert _retriever(store, ACTIVATION="gated", TOP_K_ANCHORS=1).recall("1 0").anchors[0][0] == "said"
+
+
+def test_a_uniform_kernel_takes_the_place_of_the_kernel_source(store: GraphStore) -> None:
+    for uniform, expected in ((True, Kernel()), (False, _Timely().generate("?", np.empty(0, dtype=np.float32)))):
+        config = MemoryConfig(UNIFORM_KERNEL=uniform)
+        retriever = NeuroRetriever(store, config, embedder=_Compass(), kernel_source=_Timely())
+        assert retriever.recall("1 0").kernel == expected
+
+
+@pytest.mark.parametrize("switch", [{"GATE_HOPS": False}, {"GATE_EXPONENT": 0.0}])
+def test_a_gate_that_is_off_lets_energy_go_where_the_question_does_not_point(switch: dict[str, object]) -> None:
+    store = GraphStore()
+    for name, vector in {"near": [1.0, 0.0], "like": [0.8, 0.6], "away": [-1.0, 0.0]}.items():
+        store.add_node(MemoryNode(name, "text", embedding=vector))
+    for name in ("like", "away"):
+        store.add_edge("near", name, EdgeType.SEQ, 1.0)
+    settings = {"TOP_K_ANCHORS": 1, "MAX_HOPS": 1}
+    gated = {m.id: m.parts["energy"] for m in _retriever(store, **settings).recall("1 0")}
+    free = {m.id: m.parts["energy"] for m in _retriever(store, **settings, **switch).recall("1 0")}
+    assert gated["away"] == 0.0 < gated["like"]
+    assert free["away"] == free["like"] > 0
+
+
+@pytest.mark.parametrize("mode", ["classic", "gated"])
+def test_recall_while_another_thread_adds_and_removes(mode: str) -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash", ACTIVATION=mode, INDEX_BATCH=2)
+    failures: list[BaseException] = []
+    with NeuroGraphMemory(config) as memory:
+        memory.add_document("The heron stood by the stone.", title="Heron")
+
+        def add() -> None:
+            try:
+                for number in range(30):
+                    memory.add_document(f"Heron number {number} met heron {number - 1}.", title=f"Heron {number}")
+            except BaseException as error:
+                failures.append(error)
+                raise
+
+        thread = threading.Thread(target=add)
+        thread.start()
+        while thread.is_alive():
+            recall = memory.recall("Which heron stood by the stone?", top_n=5)
+            assert len(set(recall.ids)) == len(recall) > 0
+        thread.join()
+        assert not failures
+        assert len(memory.recall("heron", top_n=31)) == 31

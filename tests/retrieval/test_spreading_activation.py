@@ -21,7 +21,8 @@ from neurogated import (
     SpreadingActivation,
 )
 from neurogated.core.view import Rows
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import ConfigError, InputError, UnknownIdError
+from neurogated.retrieval.spreading_activation import edge_types
 
 TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
 
@@ -70,33 +71,64 @@ def classic_reference(world: World, decay: float) -> dict[str, float]:
     return activations
 
 
-def gated_reference(world: World, decay: float, gate: dict[str, float]) -> dict[str, float]:
-    """Energy that spread, by the formula in DESIGN.md."""
-    walks: dict[str, list[tuple[str, EdgeType, float, float]]] = defaultdict(list)
+Walks = dict[str, list[tuple[str, EdgeType, float, float]]]
+
+
+def _walks(world: World, config: MemoryConfig) -> Walks:
+    """Return to where one can go from each node, over which type, and weights of edge and kernel."""
+    walks: Walks = defaultdict(list)
     for (source, target, kind), weight in world.edges.items():
-        walks[source].append((target, kind, weight, world.kernel[kind]))
-        if kind.both_ways:
-            walks[target].append((source, kind, weight, world.kernel.backwards(kind)))
+        if kind.name not in config.CLOSED_EDGE_TYPES.split(","):
+            walks[source].append((target, kind, weight, world.kernel[kind]))
+            if kind.both_ways:
+                walks[target].append((source, kind, weight, world.kernel.backwards(kind)))
+    return walks
+
+
+def _sent(walks: list[tuple[str, EdgeType, float, float]], config: MemoryConfig, gate: dict[str, float]) -> list[float]:
+    """Return what share of its energy arrives over each walk that leaves a node."""
+    claims = [gate[target] ** config.GATE_EXPONENT if config.GATE_HOPS else 1.0 for target, *_ in walks]
+    if config.DAMP_HUBS:
+        claims = [claim * weight for claim, (_, _, weight, _) in zip(claims, walks, strict=True)]
+    sent = []
+    for claim, (target, kind, weight, modulation) in zip(claims, walks, strict=True):
+        total = sum(c for c, walk in zip(claims, walks, strict=True) if walk[1] is kind) if config.DAMP_HUBS else 1.0
+        share = claim / total if total else 0.0
+        if config.GATE_HOPS and kind.name in config.SELECTIVE_EDGE_TYPES.split(","):
+            share *= gate[target] ** config.SELECTIVITY
+        sent.append(share * weight * modulation * config.ENERGY_DECAY_RATE)
+    return sent
+
+
+def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] | None = None) -> dict[str, float]:
+    """Energy that spread, by the formula of the class and the settings that change its terms."""
+    walks, is_open = _walks(world, config), gate or dict.fromkeys(world.names, 1.0)
     moving = {name: energy for name, energy in world.anchors.items() if energy > 0}
     spread: dict[str, float] = defaultdict(float)
     for _ in range(world.hops):
         arrived: dict[str, float] = defaultdict(float)
         for node, energy in moving.items():
-            for target, kind, weight, modulation in walks[node]:
-                claims = sum(w * gate[end] for end, of_kind, w, _ in walks[node] if of_kind is kind)
-                if claims:
-                    arrived[target] += energy * weight * gate[target] / claims * weight * modulation * decay
+            for (target, *_), share in zip(walks[node], _sent(walks[node], config, is_open), strict=True):
+                arrived[target] += energy * share
         for node, energy in arrived.items():
             spread[node] += energy
-        moving = arrived
+        kept = {} if config.MOVE_ONCE else moving
+        going = {name: kept.get(name, 0.0) + arrived.get(name, 0.0) for name in {*kept, *arrived}}
+        # Nodes are numbered as they are named here, and of equals the first ones send on.
+        strongest = sorted((n for n in going if going[n] > 0), key=lambda n: (-going[n], world.names.index(n)))
+        moving = {name: going[name] for name in strongest[: config.MAX_FRONTIER]}
     return spread
 
 
+def _config(world: World, mode: str = "gated", /, **settings: object) -> MemoryConfig:
+    return MemoryConfig(ACTIVATION=mode, MAX_HOPS=world.hops, ENERGY_DECAY_RATE=0.5).replace(**settings)
+
+
 def _energies(
-    world: World, mode: str, gate: dict[str, float] | None = None
+    world: World, mode: str, gate: dict[str, float] | None = None, /, **settings: object
 ) -> tuple[dict[str, float], dict[str, float]]:
     view = world.store().view()
-    config = MemoryConfig(ACTIVATION=mode, MAX_HOPS=world.hops, ENERGY_DECAY_RATE=0.5)
+    config = _config(world, mode, **settings)
 
     def shares(rows: Rows) -> np.ndarray:
         assert gate is not None
@@ -118,13 +150,114 @@ def test_classic_equals_the_specification(world: World) -> None:
     }
 
 
-@given(worlds(), st.lists(st.integers(0, 4), min_size=9, max_size=9))
-@settings(deadline=None)
-def test_gated_equals_its_formula(world: World, quarters: list[int]) -> None:
-    gate = {name: quarter / 4 for name, quarter in zip(world.names, quarters, strict=False)}
-    _, spread = _energies(world, "gated", gate)
-    expected = gated_reference(world, 0.5, gate)
+def _assert_equal(spread: dict[str, float], expected: dict[str, float]) -> None:
     assert {n: pytest.approx(e) for n, e in spread.items() if e} == {n: e for n, e in expected.items() if e}
+
+
+gates = st.none() | st.lists(st.integers(0, 4), min_size=9, max_size=9)
+type_names = st.sets(st.sampled_from([kind.name for kind in TYPES]), max_size=2).map(",".join)
+switches = st.fixed_dictionaries(
+    {},
+    optional={
+        "DAMP_HUBS": st.booleans(),
+        "MOVE_ONCE": st.booleans(),
+        "GATE_HOPS": st.booleans(),
+        "GATE_EXPONENT": st.sampled_from([0.0, 1.0, 2.0]),
+        "SELECTIVE_EDGE_TYPES": type_names,
+        "SELECTIVITY": st.sampled_from([0.0, 1.0]),
+        "CLOSED_EDGE_TYPES": type_names,
+    },
+)
+
+
+def _gate(world: World, quarters: list[int] | None) -> dict[str, float] | None:
+    return None if quarters is None else {n: quarter / 4 for n, quarter in zip(world.names, quarters, strict=False)}
+
+
+@given(worlds(), gates)
+def test_gated_equals_its_formula(world: World, quarters: list[int] | None) -> None:
+    gate = _gate(world, quarters)
+    _, spread = _energies(world, "gated", gate)
+    _assert_equal(spread, gated_reference(world, _config(world), gate))
+
+
+@given(worlds(), gates, switches)
+@settings(max_examples=200)
+def test_gated_equals_its_formula_whatever_term_is_switched(
+    world: World, quarters: list[int] | None, changes: dict[str, object]
+) -> None:
+    gate = _gate(world, quarters)
+    _, spread = _energies(world, "gated", gate, **changes)
+    _assert_equal(spread, gated_reference(world, _config(world, **changes), gate))
+
+
+@given(worlds(), st.integers(1, 3), st.booleans())
+def test_only_the_strongest_nodes_send_energy_on(world: World, frontier: int, move_once: object) -> None:
+    # Without shares every number is exact in binary, and ties are ties in both.
+    changes = {"DAMP_HUBS": False, "MAX_FRONTIER": frontier, "MOVE_ONCE": move_once}
+    _, spread = _energies(world, "gated", **changes)
+    _assert_equal(spread, gated_reference(world, _config(world, **changes)))
+
+
+@given(worlds(), gates, st.booleans())
+def test_a_node_hands_on_no_more_of_a_type_than_its_energy_times_weight_kernel_and_decay(
+    world: World, quarters: list[int] | None, move_once: object
+) -> None:
+    view = world.store().view()
+    config = MemoryConfig(MAX_HOPS=world.hops, ENERGY_DECAY_RATE=0.5, MOVE_ONCE=bool(move_once))
+
+    def gate(rows: Rows) -> np.ndarray:
+        return np.array([(quarters or [])[row] / 4 for row in rows.tolist()])
+
+    activation = SpreadingActivation(config).spread(view, world.anchors, world.kernel, gate if quarters else None)
+    moving = {view.row(name): energy for name, energy in world.anchors.items() if energy > 0}
+    for flow in activation.flows:
+        given_away: dict[tuple[int, EdgeType], float] = defaultdict(float)
+        arrived: dict[int, float] = defaultdict(float)
+        for source, target, edge, amount in zip(*(column.tolist() for column in flow), strict=True):
+            given_away[source, view.edge_key(edge).type] += amount
+            arrived[target] += amount
+        for (source, kind), amount in given_away.items():
+            name = view.ids[source]
+            strongest = max(w for key, w in world.edges.items() if name in key[:2] and key.type is kind)
+            modulation = max(world.kernel[kind], world.kernel.backwards(kind))
+            assert amount <= moving[source] * strongest * modulation * 0.5 + 1e-9
+        if move_once:
+            moving = arrived
+        else:
+            moving = {row: moving.get(row, 0.0) + arrived.get(row, 0.0) for row in {*moving, *arrived}}
+
+
+@pytest.mark.parametrize("move_once", [True, False])
+@pytest.mark.parametrize("frontier", [1, 2, 100])
+def test_a_path_is_whole_however_energy_moves(frontier: int, *, move_once: bool) -> None:
+    edges = [(f"n{a}", f"n{b}", EdgeType.SIM, 1 / (1 + abs(a - b))) for a in range(6) for b in range(a)]
+    view = _line(*edges).view()
+    config = MemoryConfig(MAX_HOPS=3, MAX_FRONTIER=frontier, MOVE_ONCE=move_once)
+    activation = SpreadingActivation(config).spread(view, {"n0": 1.0}, Kernel())
+    for row in activation.spread.rows.tolist():
+        path = activation.path(row)
+        if view.ids[row] == "n0":
+            assert path == ()
+            continue
+        assert path[0].source_id == "n0"
+        assert path[-1].target_id == view.ids[row]
+        assert all(before.target_id == after.source_id for before, after in pairwise(path))
+
+
+def test_classic_is_not_touched_by_the_settings_of_the_gated_flow() -> None:
+    store = _line(("a", "b", EdgeType.SEQ, 1.0), ("a", "c", EdgeType.SEQ, 0.5), ("b", "d", EdgeType.SEQ, 1.0))
+    plain = MemoryConfig(ACTIVATION="classic")
+    changed = plain.replace(DAMP_HUBS=False, MOVE_ONCE=False, MAX_FRONTIER=1, GATE_HOPS=False)
+    assert _by_id(store, Kernel(), plain, a=1.0) == _by_id(store, Kernel(), changed, a=1.0)
+    assert _by_id(store, Kernel(), plain.replace(CLOSED_EDGE_TYPES="SEQ"), a=1.0) == {"a": 1.0}
+
+
+def test_a_setting_that_names_no_edge_type_is_refused() -> None:
+    assert edge_types(" SIM , TERM,") == {EdgeType.SIM, EdgeType.TERM}
+    for setting in ("CLOSED_EDGE_TYPES", "SELECTIVE_EDGE_TYPES"):
+        with pytest.raises(ConfigError, match="SIMILAR"):
+            SpreadingActivation(MemoryConfig().replace(**{setting: "SIMILAR"}))
 
 
 @given(worlds())

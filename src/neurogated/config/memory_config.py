@@ -77,7 +77,7 @@ class MemoryConfig:
     TOP_N_RETRIEVAL: int = _setting(3, "how many memories a retrieval returns", low=1)
     CANDIDATES: int = _setting(100, "how many nodes each of vector and keyword search hands to the ranking", low=1)
     MAX_HOPS: int = _setting(2, "how many rounds energy spreads from the anchors", low=0)
-    MAX_FRONTIER: int = _setting(20, "how many nodes, those of most energy, send energy on in the gated mode", low=1)
+    MAX_FRONTIER: int = _setting(10, "how many nodes, those of most energy, send energy on in the gated mode", low=1)
     ENERGY_DECAY_RATE: float = _setting(0.5, "share of the energy that survives a hop", low=0.0, high=1.0)
     CLOSED_EDGE_TYPES: str = _setting("", "edge types no energy flows over, with commas, such as SIM,TERM")
 
@@ -92,7 +92,7 @@ class MemoryConfig:
 
     # Score of a memory
     SIMILARITY_WEIGHT: float = _setting(1.0, "weight of the question's similarity in the gated score", low=0.0)
-    ENERGY_WEIGHT: float = _setting(1.0, "weight of the energy that spread to a node in the gated score", low=0.0)
+    ENERGY_WEIGHT: float = _setting(0.8, "weight of the energy that spread to a node in the gated score", low=0.0)
     RECENCY_WEIGHT: float = _setting(
         0.0, "weight of how lately a memory was used, 1 for now, in the gated score", low=0.0
     )
@@ -102,6 +102,10 @@ class MemoryConfig:
     DAMP_HUBS: bool = _setting(True, "let a node share its energy out among its edges of a type instead of copying it")
     GATE_HOPS: bool = _setting(True, "let energy flow rather to nodes that are similar to the question")
     GATE_EXPONENT: float = _setting(0.5, "power of the similarity in the gate; small: mild, 0: no gate", low=0.0)
+    SELECTIVE_EDGE_TYPES: str = _setting(
+        "ASSOC", "edge types over which energy flows only to nodes that are similar to the question, with commas"
+    )
+    SELECTIVITY: float = _setting(6.0, "power of the similarity that lets energy flow over those", low=0.0)
     MOVE_ONCE: bool = _setting(True, "let only what arrived in the last hop move on, so that nothing decays twice")
     UNIFORM_KERNEL: bool = _setting(False, "let every type of edge count alike, whatever is asked")
 
@@ -147,7 +151,7 @@ class MemoryConfig:
     MIN_EDGE_WEIGHT: float = _setting(0.1, "weight below which a fading edge is removed", low=0.0, high=1.0)
     IDLE_DAYS: float = _setting(1.0, "days without use after which an edge begins to fade", low=0.0, high=36_500.0)
     ASSOC_WEIGHT: float = _setting(
-        0.2,
+        0.5,
         "weight of the ASSOC edge that feedback makes between nodes with no plastic edge; 0: none",
         low=0.0,
         high=1.0,

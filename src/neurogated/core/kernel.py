@@ -82,13 +82,14 @@ class Kernel:
         for entry in filter(None, map(str.strip, text.split(","))):
             name, equals, numbers = map(str.strip, entry.partition("="))
             along, slash, back = numbers.partition("/")
+            edge_type = None if name.startswith("@") else EdgeType[name]
             try:
-                if name.startswith("@"):
+                if edge_type is None:
                     marks[name.removeprefix("@")] = float(numbers)
                 else:
-                    weights[EdgeType[name]] = float(along)
+                    weights[edge_type] = float(along)
                     if slash:
-                        against[EdgeType[name]] = float(back)
+                        against[edge_type] = float(back)
             except ValueError:
                 equals = ""
             if not equals:

@@ -18,7 +18,7 @@ __all__ = ["TIME_MARK", "keyword_text", "marks", "named_subjects", "quoted", "re
 
 TIME_MARK = "time"
 """Mark of a memory whose content tells a time."""
-_QUALIFIER = re.compile("\\s*[(\uff08][^()\uff08\uff09]*[)\uff09]\\s*$")
+_QUALIFIER = re.compile("[(\uff08][^()\uff08\uff09]*[)\uff09]\\s*$")
 _COMMA = re.compile("[,，]")
 _LONGEST_SUBJECT = 8
 
@@ -46,7 +46,8 @@ def render(content: str, metadata: Mapping[str, Any]) -> str:
 def keyword_text(content: str, metadata: Mapping[str, Any]) -> str:
     """Return the text that stands for a node in the keyword index: what is embedded, and its date."""
     date = metadata.get("date")
-    if date is None and isinstance(moment := metadata.get("timestamp"), int | float):
+    moment = metadata.get("timestamp")
+    if date is None and isinstance(moment, int | float) and not isinstance(moment, bool):
         date = _date(moment)
     return f"{date}\n{render(content, metadata)}" if date else render(content, metadata)
 

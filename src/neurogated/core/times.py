@@ -16,7 +16,7 @@ _PART = "morning|afternoon|evening|night|noon|midnight|dawn|dusk|spring|summer|a
 _NUMBER = r"\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|few|couple of|several|many|some"
 _ENGLISH = re.compile(
     rf"""\b(?:
-        \d{{4}}-\d\d(?:-\d\d)? | (?:1[0-9]|20)\d\d s? | \d\d?/\d\d?/\d{{2,4}}
+        \d{{4}}-\d\d(?:-\d\d (?:T\d\d:\d\d(?: :\d\d)?)?)? | (?:1[0-9]|20)\d\d s? | \d\d?/\d\d?/\d{{2,4}}
       | \d\d?:\d\d (?:\s?[ap]\.?m\b)? | \d\d?\s?[ap]m
       | (?:\d\d? (?:st|nd|rd|th)? \s (?:of\s)?)? (?:{_MONTH}) (?:\s \d\d? (?:st|nd|rd|th)?)? (?:,? \s \d{{4}})
       | \d\d? (?:st|nd|rd|th)? \s (?:of\s)? (?:{_MONTH}) | (?:{_MONTH}) \s \d\d? (?:st|nd|rd|th)?
@@ -32,7 +32,8 @@ _ENGLISH = re.compile(
 )
 _DIGIT = "[0-9\u3007零一二两兩三四五六七八九十百千几幾数數]"
 _CHINESE = re.compile(
-    rf"{_DIGIT}+(?:年|月|日|号|號|点|點|时|時|小时|小時|分钟|分鐘|天|周|週|星期|个月|個月|世纪|世紀|年代)(?:前|后|後)?"
+    # From the first digit only, or a long number that tells no time would be read again from each of its digits.
+    rf"(?<!{_DIGIT}){_DIGIT}+(?:年|月|日|号|號|点|點|时|時|个?小时|個?小時|分钟|分鐘|天|周|週|星期|个月|個月|世纪|世紀|年代)(?:前|后|後)?"
     r"|(?:星期|周|週|礼拜|禮拜)[一二三四五六日天末]"
     r"|(?:上|下|这|這|本|前|去|今|明|后|後|昨)(?:个|個)?(?:年|月|周|週|星期|天|晚|夜|日)"
     r"|(?:春|夏|秋|冬)(?:天|季)|早上|上午|中午|下午|傍晚|晚上|凌晨|半夜|刚才|剛才|最近|不久|当时|當時|后来|後來|从前|從前|以前|之前|之后|之後"

@@ -80,11 +80,21 @@ VARIANTS: Sequence[Variant] = (
     Variant("no_keywords", "no keywords in common", {"KEYWORD_WEIGHT": 0}),
     Variant("no_subject", "no subject of a memory", {"SUBJECT_WEIGHT": 0}),
     Variant("no_marks", "no marks such as times", {"MARK_WEIGHT": 0}),
+    Variant(
+        "hybrid",
+        "plain hybrid search: cosine and keywords",
+        {"ENERGY_WEIGHT": 0, "SUBJECT_WEIGHT": 0, "MARK_WEIGHT": 0},
+    ),
+    Variant(
+        "cosine",
+        "plain vector search: cosine alone",
+        {"ENERGY_WEIGHT": 0, "KEYWORD_WEIGHT": 0, "SUBJECT_WEIGHT": 0, "MARK_WEIGHT": 0},
+    ),
+    Variant("energy_alone", "similarity not kept in the score", {"SIMILARITY_WEIGHT": 0}),
     *(
         Variant(f"closed_{name.lower()}", f"{name} edges closed", {"CLOSED_EDGE_TYPES": name})
         for name in ("SEQ", "SIM", "TERM", "MENTION", "CAUSE")
     ),
-    Variant("no_sim", "no SIM edges", {"MAX_SIM_NEIGHBORS": 0}, reindex=True),
     Variant("no_context", "no turns before a turn", {"CONTEXT_TURNS": 0}, reindex=True),
 )
 """What is switched off, in the order of the table."""

@@ -175,7 +175,7 @@ class IngestionEngine:
             for edge in sequence_edges(node_ids, new_ids, weight=self._config.SEQ_WEIGHT, at=at)
         )
         similarities = similarity_edges(new, self._store, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
-        mentions, outdated = self._mentions.edges(new, at)
+        mentions, outdated = self._mentions.edges(named.nodes, at)
         self._store.apply(
             GraphDelta(
                 removed_edges=tuple(outdated),

@@ -118,9 +118,9 @@ class NeuroRetriever:
         return [(view.ids[int(candidates.rows[place])], float(candidates.similarity[place])) for place in best]
 
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
-        """Open a node by its similarity to the question, so that energy goes where the question points."""
-        exponent = self._config.GATE_EXPONENT
-        return lambda rows: np.maximum(0.0, likeness.of(rows).similarity) ** exponent
+        """Open a node by its similarity to the question against the best candidate's, so that energy goes there."""
+        best = float(likeness.known.similarity.max(initial=0.0))
+        return lambda rows: np.clip(likeness.of(rows).similarity / (best or 1.0), 0.0, 1.0)
 
     def _by_energy(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> _Ranking:
         """Rank active nodes by energy; where they run out, go on by similarity."""

@@ -15,11 +15,11 @@ from neurogated.core.kernel import Kernel
 from neurogated.core.trace import PathStep
 from neurogated.core.view import Arcs, GraphView, Rows
 
-__all__ = ["Activation", "SpreadingActivation", "closed_types"]
+__all__ = ["Activation", "SpreadingActivation", "edge_types"]
 
 Energies = NDArray[np.float64]
 Gate = Callable[[Rows], NDArray[np.floating]]
-"""From node rows (n,) to how far each node is open (n,), 0 and above."""
+"""From node rows (n,) to how far each node is open (n,), 0-1."""
 
 
 class _Energy(NamedTuple):
@@ -68,7 +68,9 @@ class _Flow(NamedTuple):
         into = np.flatnonzero(self.target == row)
         if not into.size:
             return None
-        return int(into[np.lexsort((self.edge[into], -self.amount[into]))[0]])
+        amounts = self.amount[into]
+        largest = into[amounts == amounts.max()]
+        return int(largest[self.edge[largest].argmin()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,28 +93,25 @@ class Activation:
     def path(self, row: int) -> tuple[PathStep, ...]:
         """Return the strongest way from an anchor to the node at `row`; empty if the node is an anchor itself."""
         steps: list[PathStep] = []
-        hop: int | None = len(self.flows)
-        while hop is not None and self.anchors.of(row) == 0.0:
-            hop = self._strongest_hop(row, hop)
-            if hop is not None:
-                step, row = self._step(row, hop)
-                steps.append(step)
+        hop = len(self.flows)
+        while self.anchors.of(row) == 0.0 and (strongest := self._strongest_portion(row, hop)) is not None:
+            hop, place = strongest
+            step, row = self._step(row, hop, place)
+            steps.append(step)
         return tuple(reversed(steps))
 
-    def _strongest_hop(self, row: int, before: int) -> int | None:
-        """Return the hop, earlier than `before`, that brought most to `row` in one portion; None if none did."""
+    def _strongest_portion(self, row: int, before: int) -> tuple[int, int] | None:
+        """Return hop, earlier than `before`, and place of the largest portion that came to `row`; None if none did."""
         first = 0 if self.cumulative or before == len(self.flows) else before - 1
         best, largest = None, 0.0
         for hop in range(first, before):
             place = self.flows[hop].strongest_into(row)
             if place is not None and self.flows[hop].amount[place] > largest:
-                best, largest = hop, float(self.flows[hop].amount[place])
+                best, largest = (hop, place), float(self.flows[hop].amount[place])
         return best
 
-    def _step(self, row: int, hop: int) -> tuple[PathStep, int]:
+    def _step(self, row: int, hop: int, place: int) -> tuple[PathStep, int]:
         flow = self.flows[hop]
-        place = flow.strongest_into(row)
-        assert place is not None  # noqa: S101 - the hop was chosen because something came to the row in it
         source, edge = int(flow.source[place]), int(flow.edge[place])
         step = PathStep(
             self.view.ids[source],
@@ -135,10 +134,12 @@ class SpreadingActivation:
     before moves on; and of its energy a node gives each edge of a type a share, by the edge's weight and by how far
     the gate of the node it leads to is open:
 
-        share(i, j) = EdgeWeight(i, j) x gate(j) / sum over the node's edges of the type of EdgeWeight(i, k) x gate(k)
+        claim(i, j) = EdgeWeight(i, j) x gate(j) ^ GATE_EXPONENT
+        share(i, j) = claim(i, j) / sum of claim(i, k) over the node's edges of the type
 
     so that hubs do not multiply what they get, and energy goes where the question points. Shares are taken by type, so
-    that many similar nodes do not drown the few that precede or follow.
+    that many similar nodes do not drown the few that precede or follow. Over edges of `SELECTIVE_EDGE_TYPES`, which say
+    what was of use to some other question, energy flows only as far as the gate is open: x gate(j) ^ SELECTIVITY.
     """
 
     def __init__(self, config: MemoryConfig) -> None:
@@ -148,7 +149,10 @@ class SpreadingActivation:
         self._frontier = None if self._classic else config.MAX_FRONTIER
         self._damps_hubs = config.DAMP_HUBS and not self._classic
         self._cumulative = self._classic or not config.MOVE_ONCE
-        self._closed = closed_types(config)
+        self._exponent = config.GATE_EXPONENT if config.GATE_HOPS else 0.0
+        self._selectivity = config.SELECTIVITY if config.GATE_HOPS else 0.0
+        self._selective = edge_types(config.SELECTIVE_EDGE_TYPES)
+        self._closed = edge_types(config.CLOSED_EDGE_TYPES)
 
     def spread(
         self, view: GraphView, anchors: Mapping[str, float], kernel: Kernel, gate: Gate | None = None
@@ -179,7 +183,7 @@ class SpreadingActivation:
     def _flow(self, view: GraphView, energy: _Energy, kernel: Kernel, gate: Gate | None) -> _Flow:
         """Return what flows from nodes with energy, in one hop, over all types of edge."""
         walks = [
-            (arcs, np.where(view.edge_source[arcs.edge] == energy.rows[arcs.origin], along, against))
+            (edge_type, arcs, np.where(view.edge_source[arcs.edge] == energy.rows[arcs.origin], along, against))
             for edge_type in view.edge_types
             if (along := kernel[edge_type]) + (against := kernel.backwards(edge_type)) and edge_type not in self._closed
             for arcs in [view.arcs(energy.rows, edge_type, both_ways=edge_type.both_ways and not self._classic)]
@@ -188,15 +192,19 @@ class SpreadingActivation:
         if not walks:
             nothing = np.empty(0, dtype=np.int64)
             return _Flow(nothing, nothing, nothing, np.empty(0))
-        targets, place = np.unique(np.concatenate([arcs.target for arcs, _ in walks]), return_inverse=True)
+        targets, place = np.unique(np.concatenate([arcs.target for _, arcs, _ in walks]), return_inverse=True)
         openness = np.ones(targets.size) if gate is None else gate(targets)
-        opened = np.split(openness[place], np.cumsum([arcs.edge.size for arcs, _ in walks[:-1]]))
+        opened = np.split(openness[place], np.cumsum([arcs.edge.size for _, arcs, _ in walks[:-1]]))
         amounts = [
-            energy.values[arcs.origin] * self._shares(arcs, gates, energy.rows.size) * arcs.weight * modulation
-            for (arcs, modulation), gates in zip(walks, opened, strict=True)
+            energy.values[arcs.origin]
+            * self._shares(arcs, gates, energy.rows.size)
+            * arcs.weight
+            * modulation
+            * (gates**self._selectivity if edge_type in self._selective else 1)
+            for (edge_type, arcs, modulation), gates in zip(walks, opened, strict=True)
         ]
         origin, target, edge = (
-            np.concatenate(column) for column in zip(*((a.origin, a.target, a.edge) for a, _ in walks), strict=True)
+            np.concatenate(column) for column in zip(*((a.origin, a.target, a.edge) for _, a, _ in walks), strict=True)
         )
         amount = np.concatenate(amounts) * self._decay
         flows = amount > 0
@@ -204,17 +212,18 @@ class SpreadingActivation:
 
     def _shares(self, arcs: Arcs, gates: NDArray[np.floating], sources: int) -> NDArray[np.floating]:
         """Return which share of its energy a node gives to each of its arcs of one type."""
+        openness = gates**self._exponent
         if not self._damps_hubs:
-            return gates
-        claims = arcs.weight * gates
+            return openness
+        claims = arcs.weight * openness
         total = np.bincount(arcs.origin, weights=claims, minlength=sources)[arcs.origin]
         return np.divide(claims, total, out=np.zeros_like(claims), where=total > 0)
 
 
-def closed_types(config: MemoryConfig) -> frozenset[EdgeType]:
-    """Return the edge types that `CLOSED_EDGE_TYPES` names.
+def edge_types(names: str) -> frozenset[EdgeType]:
+    """Return the edge types of a setting that names them with commas.
 
     Raises:
         ConfigError: there is no such type.
     """
-    return frozenset(EdgeType[name.strip()] for name in config.CLOSED_EDGE_TYPES.split(",") if name.strip())
+    return frozenset(EdgeType[name.strip()] for name in names.split(",") if name.strip())

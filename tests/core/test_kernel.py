@@ -1,0 +1,95 @@
+"""Kernels: weights of each direction, the way between two, and how they are written."""
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from neurogated import EdgeType, Kernel
+from neurogated.errors import ConfigError, InputError
+
+weights = st.floats(0, 2)
+kinds = st.sampled_from(list(EdgeType))
+marks = st.dictionaries(st.sampled_from(["time", "place"]), st.floats(0, 1))
+kernels = st.builds(Kernel, st.dictionaries(kinds, weights), st.just("drawn"), st.dictionaries(kinds, weights), marks)
+
+
+def test_a_type_that_is_not_named_is_neutral_and_walking_against_counts_as_walking_along() -> None:
+    kernel = Kernel({EdgeType.SEQ: 0.5, EdgeType.CAUSE: 2.0}, against={EdgeType.CAUSE: 0.25, EdgeType.SIM: 0.0})
+    assert [kernel[kind] for kind in (EdgeType.SEQ, EdgeType.CAUSE, EdgeType.SIM)] == [0.5, 2.0, 1.0]
+    assert [kernel.backwards(kind) for kind in (EdgeType.SEQ, EdgeType.CAUSE, EdgeType.SIM)] == [0.5, 0.25, 0.0]
+    assert kernel.backwards(EdgeType.TERM) == 1.0
+
+
+def test_a_kernel_cannot_be_changed_through_what_it_was_made_of() -> None:
+    given_weights, given_marks = {EdgeType.SEQ: 0.5}, {"time": 1.0}
+    kernel = Kernel(given_weights, marks=given_marks)
+    given_weights[EdgeType.SEQ], given_marks["time"] = 2.0, 0.0
+    assert (kernel[EdgeType.SEQ], kernel.marks["time"]) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+def test_a_share_of_a_mark_out_of_range_is_refused(share: float) -> None:
+    with pytest.raises(InputError, match="@time"):
+        Kernel(marks={"time": share})
+
+
+@pytest.mark.parametrize("weight", [-0.1, 2.1, float("nan")])
+def test_a_weight_against_the_direction_out_of_range_is_refused(weight: float) -> None:
+    with pytest.raises(InputError, match="SEQ"):
+        Kernel(against={EdgeType.SEQ: weight})
+
+
+@given(kernels, kernels, st.floats(0, 1))
+def test_a_kernel_on_the_way_lies_between_both_in_everything(start: Kernel, end: Kernel, share: float) -> None:
+    middle = start.towards(end, share, "between")
+    assert middle.justification == "between"
+    for kind in EdgeType:
+        for low, value, high in (
+            (start[kind], middle[kind], end[kind]),
+            (start.backwards(kind), middle.backwards(kind), end.backwards(kind)),
+        ):
+            assert value == pytest.approx(low + share * (high - low))
+    for mark in {*start.marks, *end.marks}:
+        low, high = start.marks.get(mark, 0.0), end.marks.get(mark, 0.0)
+        assert middle.marks[mark] == pytest.approx(low + share * (high - low))
+
+
+@given(kernels, kernels)
+def test_the_ends_of_the_way_are_the_kernels_themselves(start: Kernel, end: Kernel) -> None:
+    for share, same in ((0.0, start), (1.0, end)):
+        middle = start.towards(end, share, "")
+        assert [middle[kind] for kind in EdgeType] == pytest.approx([same[kind] for kind in EdgeType])
+
+
+@given(kernels)
+def test_a_kernel_that_is_written_is_read_as_it_was(kernel: Kernel) -> None:
+    types = {*kernel.weights, *kernel.against}
+    entries = [f"{kind.name}={kernel[kind]!r}/{kernel.backwards(kind)!r}" for kind in types]
+    entries += [f"@{mark}={share!r}" for mark, share in kernel.marks.items()]
+    read = Kernel.parse(" , ".join(entries), "read")
+    assert read.marks == kernel.marks
+    for kind in EdgeType:
+        assert (read[kind], read.backwards(kind)) == (kernel[kind], kernel.backwards(kind))
+
+
+def test_an_empty_text_is_the_neutral_kernel() -> None:
+    assert Kernel.parse(" , ,", "none") == Kernel({}, "none")
+
+
+@pytest.mark.parametrize(
+    "text", ["SEQ", "SEQ=", "SEQ=high", "SEQ=1/", "SEQ=1/2/3", "@time", "@time=1/2", "@time=", "=1"]
+)
+def test_what_is_no_kernel_is_refused_and_quoted(text: str) -> None:
+    with pytest.raises((InputError, ConfigError), match=r"kernel|edge type"):
+        Kernel.parse(f"SIM=1.0, {text}", "wrong")
+
+
+def test_an_unknown_type_is_named() -> None:
+    with pytest.raises((InputError, ConfigError), match="SEQUENCE"):
+        Kernel.parse("SEQUENCE=1.0", "wrong")
+
+
+@pytest.mark.parametrize("text", ["SEQ=2.5", "SEQ=1/3", "@time=2", "SEQ=nan"])
+def test_numbers_out_of_range_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="not in 0"):
+        Kernel.parse(text, "wrong")

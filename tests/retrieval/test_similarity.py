@@ -1,0 +1,154 @@
+"""The similarity of a question and its parts, against plain Python over the same nodes."""
+
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from numpy.typing import NDArray
+
+from neurogated import GraphStore, Kernel, MemoryConfig, MemoryNode
+from neurogated.core.rendering import TIME_MARK
+from neurogated.core.words import split_words
+from neurogated.retrieval.similarity import QuestionSimilarity, Similarities
+
+PARTS = ("KEYWORD_WEIGHT", "SUBJECT_WEIGHT", "MARK_WEIGHT")
+QUERIES = ["heron", "Did Ann see a heron in Lyon?", "Lyon stone stone", "Bo Li", "北京的鸟", "?!", "what is it"]
+
+
+def vector(*numbers: float) -> NDArray[np.float32]:
+    return np.array(numbers, dtype=np.float32)
+
+
+def asked(
+    store: GraphStore, query: str, towards: NDArray[np.float32], kernel: Kernel | None = None, **weights: float
+) -> QuestionSimilarity:
+    config = MemoryConfig().replace(**weights)
+    return QuestionSimilarity(store, store.view(), config, query=query, vector=towards, kernel=kernel or Kernel())
+
+
+def filled(*nodes: MemoryNode) -> GraphStore:
+    store = GraphStore()
+    for node in nodes:
+        store.add_node(node)
+    return store
+
+
+contents = st.lists(st.sampled_from(["heron", "stone", "Lyon", "the", "北京", "bird"]), max_size=5).map(" ".join)
+vectors = st.sampled_from([None, [1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.8, 0.6], [0.0, 0.0]])
+metadata = st.fixed_dictionaries(
+    {},
+    optional={
+        "title": st.sampled_from(["Lyon", "Lyon (city)", "It", "北京"]),
+        "speaker": st.sampled_from(["Ann", "Bo Li"]),
+        "times": st.just(["today"]),
+    },
+)
+stores = st.lists(st.tuples(contents, vectors, metadata), max_size=8).map(
+    lambda drawn: [MemoryNode(f"n{i}", text, embedding=v, metadata=m) for i, (text, v, m) in enumerate(drawn)]
+)
+quarters = st.integers(0, 4).map(lambda n: n / 4)
+
+
+def says(query: str, name: object) -> bool:
+    """Return whether the question holds the words of a name one after the other."""
+    wanted, words = split_words(str(name)), split_words(query)
+    return any(words[at : at + len(wanted)] == wanted for at in range(len(words)))
+
+
+def reference(
+    store: GraphStore, node: MemoryNode, query: str, towards: NDArray[np.float32], share: float
+) -> dict[str, float]:
+    length = np.linalg.norm(node.embedding) if node.embedding is not None else 0.0
+    scores = dict(store.keyword_search(query, len(store)))
+    title = str(node.metadata.get("title", "It")).removesuffix(" (city)")
+    names = [name for name in (title, node.metadata.get("speaker")) if name not in ("It", None)]
+    return {
+        "cosine": float(np.dot(node.embedding, towards) / length / np.linalg.norm(towards)) if length else 0.0,  # type: ignore[arg-type]
+        "keywords": scores.get(node.id, 0.0) / max(scores.values(), default=1.0),
+        "subject": float(any(says(query, name) for name in names)),
+        "marks": share * bool(node.metadata.get("times")),
+    }
+
+
+@given(stores, st.sampled_from(QUERIES), quarters, st.tuples(quarters, quarters, quarters), st.integers(1, 9))
+@settings(max_examples=150)
+def test_similarity_is_the_weighted_mean_of_its_parts(
+    nodes: list[MemoryNode], query: str, share: float, weights: tuple[float, float, float], count: int
+) -> None:
+    store, towards = filled(*nodes), vector(0.8, 0.6)
+    named = dict(zip(PARTS, weights, strict=True))
+    similarity = asked(store, query, towards, Kernel(marks={TIME_MARK: share}), **named)
+    similarity.propose(count)
+    measured = similarity.of(store.view().live_nodes())
+    for place, node in enumerate(store.all_nodes()):
+        parts = reference(store, node, query, towards, share)
+        parts = {name: value if not (name == "keywords" and weights[0] == 0) else 0.0 for name, value in parts.items()}
+        parts["subject"] *= bool(weights[1])
+        got = {name: float(getattr(measured, name)[place]) for name in parts}
+        assert got == pytest.approx(parts, abs=1e-6)
+        mean = sum(w * parts[n] for w, n in zip((1.0, *weights), parts, strict=True)) / (1 + sum(weights))
+        assert measured.similarity[place] == pytest.approx(mean, abs=1e-6)
+        assert -1 - 1e-6 <= measured.similarity[place] <= 1 + 1e-6
+        assert 0 <= measured.keywords[place] <= 1
+
+
+@given(stores, st.sampled_from(QUERIES), st.integers(1, 9), st.lists(st.integers(0, 7), max_size=6))
+def test_nodes_are_measured_the_same_however_they_are_asked_for(
+    nodes: list[MemoryNode], query: str, count: int, later: list[int]
+) -> None:
+    store = filled(*nodes)
+    every = store.view().live_nodes()
+    piecewise, whole = (asked(store, query, vector(1.0, 0.0)) for _ in range(2))
+    piecewise.propose(count)
+    whole.propose(count)
+    for row in later:
+        piecewise.of(every[every == row])
+    assert np.array_equal(piecewise.known.rows, np.unique(piecewise.known.rows))
+    for left, right in zip(piecewise.of(every), whole.of(every), strict=True):
+        assert np.array_equal(left, right)
+
+
+def test_what_only_keywords_and_what_only_meaning_finds_both_come_up() -> None:
+    store = filled(
+        *(MemoryNode(f"near{n}", "a bird by the river", embedding=[1.0, 0.01 * n]) for n in range(5)),
+        *(MemoryNode(f"off{n}", "nothing of interest", embedding=[-1.0, 0.01 * n]) for n in range(5)),
+        MemoryNode("words", "The Quetzalcoatl inscription", embedding=[-1.0, 0.5]),
+        MemoryNode("no vector", "another quetzalcoatl text"),
+    )
+    found = asked(store, "quetzalcoatl", vector(1.0, 0.0)).propose(2)
+    ids = {store.view().ids[row] for row in found.rows.tolist()}
+    assert ids == {"near0", "near1", "words", "no vector"}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_of_weight_0_does_not_count(part: str) -> None:
+    node = MemoryNode("a", "heron", embedding=[0.6, 0.8], metadata={"title": "Lyon", "times": ["today"]})
+    weights: dict[str, Any] = {**dict.fromkeys(PARTS, 1.0), part: 0.0}
+    kernel = Kernel(marks={TIME_MARK: 1.0})
+    measured = asked(filled(node), "a heron in Lyon", vector(1.0, 0.0), kernel, **weights).propose(1)
+    assert measured.similarity[0] == pytest.approx((0.6 + 1 + 1) / 3)
+    alone = asked(filled(node), "a heron in Lyon", vector(1.0, 0.0), kernel, **dict.fromkeys(PARTS, 0.0)).propose(1)
+    assert alone.similarity[0] == pytest.approx(0.6)
+
+
+def test_without_keyword_weight_keyword_search_proposes_nothing() -> None:
+    store = filled(MemoryNode("a", "heron", embedding=[1.0, 0.0]), MemoryNode("b", "quetzalcoatl"))
+    assert asked(store, "quetzalcoatl", vector(1.0, 0.0), KEYWORD_WEIGHT=0.0).propose(5).rows.tolist() == [0]
+
+
+def test_a_node_stored_after_the_view_was_taken_is_left_out() -> None:
+    store = filled(MemoryNode("a", "heron", embedding=[1.0, 0.0]))
+    similarity = asked(store, "heron", vector(1.0, 0.0))
+    store.add_node(MemoryNode("b", "heron heron", embedding=[1.0, 0.0]))
+    found = similarity.propose(5)
+    assert found.rows.tolist() == [0]
+    assert 0 < found.keywords[0] <= 1
+
+
+def test_an_empty_store_proposes_nothing() -> None:
+    found = asked(GraphStore(), "heron", vector(1.0, 0.0)).propose(5)
+    assert isinstance(found, Similarities)
+    assert found.rows.size == 0
+    assert found.holds(np.array([0, 3])).tolist() == [False, False]

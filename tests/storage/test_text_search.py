@@ -1,0 +1,176 @@
+"""Keywords and marks of a store's nodes, through every kind of write, against an index made anew."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from neurogated import GraphDelta, GraphStore, MemoryNode
+from neurogated.core.rendering import TIME_MARK, subject_mark
+from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.storage.text_index import TextIndex
+from neurogated.testing import ManualClock
+
+QUERIES = ["heron", "stone heron", "Lyon", "1970", "Ann said", "苏州", "unknown", "the", ""]
+MARKS = [subject_mark("lyon"), subject_mark("ann"), TIME_MARK, "unknown"]
+
+
+def node(name: str, content: str, **metadata: object) -> MemoryNode:
+    return MemoryNode(name, content, metadata=metadata)
+
+
+def found(store: GraphStore, query: str) -> dict[str, float]:
+    """Return every id and score, having held the search against the scores that are asked for by rows."""
+    view = store.view()
+    pairs = store.keyword_search(query, 100)
+    scores = store.keyword_scores(query, view, view.live_nodes())
+    ids = [view.ids[row] for row in view.live_nodes().tolist()]
+    assert dict(pairs) == {name: score for name, score in zip(ids, scores.tolist(), strict=True) if score > 0}
+    assert pairs == sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+    for k in (0, 1, 2):
+        assert store.keyword_search(query, k) == pairs[:k]
+    return dict(pairs)
+
+
+def carrying(store: GraphStore, marks: Sequence[str]) -> set[str]:
+    view = store.view()
+    rows = view.live_nodes()
+    return {view.ids[row] for row in rows[store.carriers(marks, view, rows)].tolist()}
+
+
+def anew(store: GraphStore, query: str, marks: Sequence[str]) -> tuple[dict[str, float], set[str]]:
+    """Return what a fresh index over the store's nodes finds."""
+    nodes = list(store.all_nodes())
+    index, rows = TextIndex.empty(), np.arange(len(nodes))
+    index.put(rows, nodes)
+    scores = index.keywords.scores(query, rows).tolist()
+    carries = index.marks.carriers(marks, rows).tolist()
+    return (
+        {one.id: score for one, score in zip(nodes, scores, strict=True) if score > 0},
+        {one.id for one, carried in zip(nodes, carries, strict=True) if carried},
+    )
+
+
+def assert_as_anew(store: GraphStore) -> None:
+    for query in QUERIES:
+        assert found(store, query) == pytest.approx(anew(store, query, [])[0])
+    for marks in [*([mark] for mark in MARKS), MARKS, []]:
+        assert carrying(store, marks) == anew(store, "", marks)[1]
+
+
+def test_what_is_put_is_found_by_text_title_speaker_and_date(store: GraphStore) -> None:
+    store.add_node(node("a", "A grey heron.", title="Lyon", times=["today"]))
+    store.add_node(node("b", "A stone.", speaker="Ann", timestamp=0))
+    store.add_node(node("c", "我住在苏州。", context=["Herons!"]))
+    assert found(store, "heron").keys() == {"a", "c"}
+    assert found(store, "LYON").keys() == {"a"}
+    assert found(store, "1970").keys() == found(store, "ann").keys() == {"b"}
+    assert found(store, "苏州").keys() == {"c"}
+    assert found(store, "the of") == found(store, "") == {}
+    assert carrying(store, [subject_mark("lyon")]) == carrying(store, [TIME_MARK]) == {"a"}
+    assert carrying(store, [subject_mark("ann"), TIME_MARK]) == {"a", "b"}
+    assert_as_anew(store)
+
+
+def test_what_is_replaced_is_found_by_its_new_text_alone(store: GraphStore) -> None:
+    store.add_node(node("a", "A grey heron.", title="Lyon"))
+    assert found(store, "heron")
+    store.add_node(node("a", "A stone.", speaker="Ann"))
+    assert found(store, "heron") == found(store, "Lyon") == {}
+    assert carrying(store, [subject_mark("lyon")]) == set()
+    assert carrying(store, [subject_mark("ann")]) == found(store, "stone").keys() == {"a"}
+
+
+def test_what_is_removed_is_found_no_more_until_it_comes_back(store: GraphStore) -> None:
+    heron = node("a", "A grey heron.", title="Lyon")
+    store.apply(GraphDelta(nodes=(heron, node("b", "heron"))))
+    assert found(store, "heron").keys() == {"a", "b"}
+    view, rows = store.view(), store.view().rows(["a"])
+    store.remove_node("a")
+    assert found(store, "heron").keys() == {"b"}
+    assert store.keyword_scores("heron", view, rows).tolist() == [0.0]
+    assert store.carriers([subject_mark("lyon")], view, rows).tolist() == [False]
+    store.add_node(heron)
+    assert found(store, "heron").keys() == {"a", "b"}
+    assert carrying(store, [subject_mark("lyon")]) == {"a"}
+
+
+def test_namespaces_never_find_each_others_texts(store: GraphStore) -> None:
+    other = store.in_namespace("other")
+    store.apply(GraphDelta(nodes=(node("a", "A grey heron.", title="Lyon"), node("b", "stone"))))
+    other.add_node(node("a", "A stone.", speaker="Ann"))
+    assert found(store, "heron").keys() == {"a"}
+    assert found(other, "heron") == found(other, "Lyon") == {}
+    assert found(other, "stone").keys() == {"a"}
+    assert carrying(other, MARKS) == carrying(other, [subject_mark("ann")]) == {"a"}
+    # A word's weight counts the texts of its own namespace only.
+    for one in (store, other):
+        assert_as_anew(one)
+
+
+def test_the_graph_of_the_past_is_searched_as_it_was(store: GraphStore) -> None:
+    store.add_node(node("a", "A grey heron.", title="Lyon"))
+    store.add_node(node("b", "Another heron."))
+    store.apply(GraphDelta(removed_nodes=("a",), nodes=(node("b", "A stone.", speaker="Ann"),)))
+    past = store.as_of(2)
+    assert found(past, "heron").keys() == {"a", "b"}
+    assert carrying(past, MARKS) == {"a"}
+    assert found(store, "heron") == {}
+    assert_as_anew(past)
+    assert_as_anew(store)
+    assert found(store.as_of(0), "heron") == {}
+
+
+def test_metadata_that_changes_with_the_text_unchanged_is_searched_anew(store: GraphStore) -> None:
+    store.add_node(node("a", "A heron."))
+    assert found(store, "Lyon") == {}
+    store.add_node(node("a", "A heron.", title="Lyon", times=["today"]))
+    assert found(store, "Lyon").keys() == carrying(store, [TIME_MARK]) == {"a"}
+
+
+names = st.sampled_from("abcde")
+contents = st.lists(st.sampled_from(["heron", "the", "stone", "Lyon", "苏州的", ""]), max_size=5).map(" ".join)
+metadata = st.fixed_dictionaries(
+    {},
+    optional={
+        "title": st.sampled_from(["Lyon", "Lyon (city)", "Ann"]),
+        "speaker": st.sampled_from(["Ann", 5, None]),
+        "times": st.sampled_from([["today"], []]),
+        "timestamp": st.sampled_from([0, 1e300, True]),
+    },
+)
+steps = st.lists(
+    st.tuples(st.just("put"), names, contents, metadata)
+    | st.tuples(st.just("remove"), names, contents, metadata)
+    | st.tuples(st.sampled_from(["search", "reopen"]), names, contents, metadata),
+    max_size=14,
+)
+
+
+@given(steps=steps)
+@settings(max_examples=40)
+def test_any_history_is_searched_like_an_index_made_anew(
+    steps: list[tuple[str, str, str, dict[str, Any]]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path: Path = tmp_path_factory.mktemp("history") / "memory.db"
+    in_memory, on_disk = GraphStore(clock=ManualClock()), SqliteStore.open(path, clock=ManualClock())
+    for step, name, content, about in steps:
+        for store in (in_memory, on_disk):
+            if step == "put":
+                store.add_node(node(name, content, **about))
+            elif step == "remove" and store.has_node(name):
+                store.remove_node(name)
+            elif step == "search":
+                assert_as_anew(store)
+        if step == "reopen":
+            on_disk.close()
+            on_disk = SqliteStore.open(path, clock=ManualClock())
+    for store in (in_memory, on_disk):
+        assert_as_anew(store)
+    for query in QUERIES:
+        assert found(in_memory, query) == pytest.approx(found(on_disk, query))
+    on_disk.close()
