@@ -93,7 +93,7 @@ def test_nothing_to_strengthen_writes_nothing(clock: ManualClock) -> None:
 
 def test_confirmed_pairs_without_a_plastic_edge_are_associated_once(clock: ManualClock) -> None:
     store = _store({_key("a", "b"): 0.5, _key("b", "c", EdgeType.SIM): 0.5}, clock)
-    engine = PlasticityEngine(store, MemoryConfig(), clock)
+    engine = PlasticityEngine(store, MemoryConfig(ASSOC_WEIGHT=0.2), clock)
     assert engine.reinforce_path(["a", "b", "c"], associate=True) == 3
     new = {key: weight for key, weight in _weights(store).items() if key.type is EdgeType.ASSOC}
     assert new == {_key("a", "c", EdgeType.ASSOC): 0.2, _key("b", "c", EdgeType.ASSOC): 0.2}

@@ -64,7 +64,7 @@ class PatchedValues:
 
 @dataclass(frozen=True, slots=True)
 class Adjacency:
-    """Arcs of one type in one direction, grouped by the node they leave (compressed sparse rows).
+    """Arcs in one direction, grouped by the node they leave (compressed sparse rows).
 
     With `sources` only the listed nodes have a group, which keeps a layer of few edges over many nodes small.
     """
@@ -92,12 +92,12 @@ class Adjacency:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The adjacency of the edge rows from `begin` to before `end`, by type, along and against their direction."""
+    """The adjacency of the edge rows from `begin` to before `end`, along and against their direction."""
 
     begin: int
     end: int
-    outgoing: Mapping[EdgeType, Adjacency]
-    incoming: Mapping[EdgeType, Adjacency]
+    outgoing: Adjacency
+    incoming: Adjacency
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,20 +160,22 @@ class GraphView:
         alive: Rows = rows[self.alive.take(rows).astype(np.bool_)]
         return alive
 
-    def arcs(self, frontier: Rows, edge_type: EdgeType, *, both_ways: bool = False, inwards: bool = False) -> Arcs:
-        """Return the arcs of one type that leave the nodes in `frontier`.
+    def arcs(
+        self, frontier: Rows, edge_type: EdgeType | None = None, *, both_ways: bool = False, inwards: bool = False
+    ) -> Arcs:
+        """Return the arcs that leave the nodes in `frontier`.
 
         Args:
             frontier: (f,) node rows.
-            edge_type: the type to walk.
+            edge_type: the type to walk; all types when left out.
             both_ways: walk edges along and against their stored direction.
             inwards: walk edges against their stored direction only.
         """
         found = [
-            adjacency[edge_type].gather(frontier)
+            adjacency.gather(frontier)
             for layer in self.layers
             for adjacency, wanted in ((layer.outgoing, not inwards), (layer.incoming, inwards or both_ways))
-            if wanted and edge_type in adjacency
+            if wanted
         ]
         if not found:
             nothing = np.empty(0, dtype=np.int64)
@@ -185,10 +187,13 @@ class GraphView:
             order = np.lexsort((edge, origin))
             origin, target, edge = origin[order], target[order], edge[order]
         weight = self.weight.take(edge).astype(np.float64)
-        present = ~np.isnan(weight)
-        if present.all():
+        wanted_arcs = ~np.isnan(weight)
+        if edge_type is not None:
+            code = self.edge_types.index(edge_type) if edge_type in self.edge_types else -1
+            wanted_arcs &= self.edge_type[edge] == code
+        if wanted_arcs.all():
             return Arcs(origin, target, edge, weight)
-        return Arcs(origin[present], target[present], edge[present], weight[present])
+        return Arcs(origin[wanted_arcs], target[wanted_arcs], edge[wanted_arcs], weight[wanted_arcs])
 
     def edge_rows(self, sources: Rows, targets: Rows, edge_type: EdgeType) -> Rows:
         """Return the row of the edge of `edge_type` from each source to its target, -1 where there is none."""

@@ -181,42 +181,40 @@ class SpreadingActivation:
         return Activation(view, primed, spread, tuple(flows), cumulative=self._cumulative)
 
     def _flow(self, view: GraphView, energy: _Energy, kernel: Kernel, gate: Gate | None) -> _Flow:
-        """Return what flows from nodes with energy, in one hop, over all types of edge."""
-        walks = [
-            (edge_type, arcs, np.where(view.edge_source[arcs.edge] == energy.rows[arcs.origin], along, against))
-            for edge_type in view.edge_types
-            if (along := kernel[edge_type]) + (against := kernel.backwards(edge_type)) and edge_type not in self._closed
-            for arcs in [view.arcs(energy.rows, edge_type, both_ways=edge_type.both_ways and not self._classic)]
-            if arcs.edge.size
-        ]
-        if not walks:
-            nothing = np.empty(0, dtype=np.int64)
-            return _Flow(nothing, nothing, nothing, np.empty(0))
-        targets, place = np.unique(np.concatenate([arcs.target for _, arcs, _ in walks]), return_inverse=True)
-        openness = np.ones(targets.size) if gate is None else gate(targets)
-        opened = np.split(openness[place], np.cumsum([arcs.edge.size for _, arcs, _ in walks[:-1]]))
-        amounts = [
-            energy.values[arcs.origin]
-            * self._shares(arcs, gates, energy.rows.size)
-            * arcs.weight
-            * modulation
-            * (gates**self._selectivity if edge_type in self._selective else 1)
-            for (edge_type, arcs, modulation), gates in zip(walks, opened, strict=True)
-        ]
-        origin, target, edge = (
-            np.concatenate(column) for column in zip(*((a.origin, a.target, a.edge) for _, a, _ in walks), strict=True)
-        )
-        amount = np.concatenate(amounts) * self._decay
+        """Return what flows from nodes with energy in one hop."""
+        arcs, types, modulation = self._walkable(view, energy.rows, kernel)
+        targets, place = np.unique(arcs.target, return_inverse=True)
+        gates = np.ones(place.size) if gate is None or not place.size else gate(targets)[place]
+        # Shares are counted by node and type.
+        amount = energy.values[arcs.origin] * self._shares(arcs, gates, arcs.origin * len(view.edge_types) + types)
+        amount *= arcs.weight * modulation * self._decay
+        selective = np.isin(types, [code for code, kind in enumerate(view.edge_types) if kind in self._selective])
+        amount[selective] *= gates[selective] ** self._selectivity
         flows = amount > 0
-        return _Flow(energy.rows[origin[flows]], target[flows], edge[flows], amount[flows])
+        return _Flow(energy.rows[arcs.origin[flows]], arcs.target[flows], arcs.edge[flows], amount[flows])
 
-    def _shares(self, arcs: Arcs, gates: NDArray[np.floating], sources: int) -> NDArray[np.floating]:
-        """Return which share of its energy a node gives to each of its arcs of one type."""
+    def _walkable(
+        self, view: GraphView, rows: Rows, kernel: Kernel
+    ) -> tuple[Arcs, NDArray[np.int8], NDArray[np.float64]]:
+        """Return the arcs that may be walked from `rows`, the type of each and its KernelMod."""
+        arcs = view.arcs(rows, both_ways=not self._classic)
+        types = view.edge_type[arcs.edge]
+        along = view.edge_source[arcs.edge] == rows[arcs.origin]
+        modulation = np.array([[kernel.backwards(kind), kernel[kind]] for kind in view.edge_types]).reshape(-1, 2)
+        is_open = np.array([[kind.both_ways, True] for kind in view.edge_types], dtype=np.bool_).reshape(-1, 2)
+        is_open[[code for code, kind in enumerate(view.edge_types) if kind in self._closed]] = False
+        walked = is_open[types, along.astype(np.int8)]
+        if not walked.all():
+            arcs, types, along = Arcs(*(column[walked] for column in arcs)), types[walked], along[walked]
+        return arcs, types, modulation[types, along.astype(np.int8)]
+
+    def _shares(self, arcs: Arcs, gates: NDArray[np.floating], groups: Rows) -> NDArray[np.floating]:
+        """Return which share of its energy a node gives to each of its arcs; arcs of one group share it."""
         openness = gates**self._exponent
         if not self._damps_hubs:
             return openness
         claims = arcs.weight * openness
-        total = np.bincount(arcs.origin, weights=claims, minlength=sources)[arcs.origin]
+        total = np.bincount(groups, weights=claims)[groups] if groups.size else claims
         return np.divide(claims, total, out=np.zeros_like(claims), where=total > 0)
 
 

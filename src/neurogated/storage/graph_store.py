@@ -272,9 +272,7 @@ class GraphStore(BaseStore):
         """Yield the nodes that stored edges lead to from `node_id`, each with its edge, oldest edge first."""
         with self._lock:
             view = self.view()
-            frontier = view.rows([node_id])
-            rows = [view.arcs(frontier, edge_type).edge for edge_type in view.edge_types]
-            edges = self._edges(view, np.sort(np.concatenate([np.empty(0, np.int64), *rows])))
+            edges = self._edges(view, np.sort(view.arcs(view.rows([node_id])).edge))
         return iter([(edge.target_id, edge) for edge in edges])
 
     def all_nodes(self) -> Iterator[MemoryNode]:

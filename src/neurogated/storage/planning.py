@@ -85,8 +85,7 @@ def _refuse_repetition(delta: GraphDelta) -> None:
 
 def _removed_edges(view: GraphView, delta: GraphDelta, removed_nodes: Rows) -> Rows:
     named = _existing_edges(view, delta.removed_edges)
-    incident = [view.arcs(removed_nodes, edge_type, both_ways=True).edge for edge_type in view.edge_types]
-    return np.unique(np.concatenate([named, *incident]))
+    return np.union1d(named, view.arcs(removed_nodes, both_ways=True).edge)
 
 
 def _new_or_existing(rows: Rows, in_use: int) -> Rows:

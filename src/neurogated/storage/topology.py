@@ -188,14 +188,8 @@ class Topology:
     def _layer(self, begin: int, end: int) -> Layer:
         rows = np.arange(begin, end)
         rows = rows[~np.isnan(self._weight.snapshot().take(rows))]
-        outgoing, incoming = {}, {}
-        types = self._edge_type.values[rows]
-        for code in np.unique(types).tolist():
-            of_type = rows[types == code]
-            source, target = self._edge_source.values[of_type], self._edge_target.values[of_type]
-            outgoing[self._edge_types[code]] = _adjacency(source, target, of_type, len(self._alive))
-            incoming[self._edge_types[code]] = _adjacency(target, source, of_type, len(self._alive))
-        return Layer(begin, end, outgoing, incoming)
+        source, target, nodes = self._edge_source.values[rows], self._edge_target.values[rows], len(self._alive)
+        return Layer(begin, end, _adjacency(source, target, rows, nodes), _adjacency(target, source, rows, nodes))
 
 
 def _size(layer: Layer) -> int:
