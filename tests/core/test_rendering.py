@@ -14,6 +14,7 @@ from neurogated.core.rendering import (
     named_subjects,
     quoted,
     render,
+    speaker_mark,
     subject_mark,
     subjects,
 )
@@ -115,8 +116,8 @@ def test_a_node_is_about_its_title_with_and_without_what_qualifies_it(title: obj
 
 def test_marks_are_subjects_speaker_and_whether_a_time_is_told() -> None:
     metadata = {"title": "Dune (novel)", "speaker": "Ann Lee", "times": ["today"]}
-    names = [subject_mark(name) for name in ("dune novel", "dune", "ann lee")]
-    assert marks(metadata) == {*names, TIME_MARK}
+    names = [subject_mark(name) for name in ("dune novel", "dune")]
+    assert marks(metadata) == {*names, speaker_mark("ann lee"), TIME_MARK}
     assert marks({"times": []}) == marks({}) == frozenset()
 
 

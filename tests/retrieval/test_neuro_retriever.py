@@ -274,3 +274,25 @@ def test_recall_while_another_thread_adds_and_removes(mode: str) -> None:
         thread.join()
         assert not failures
         assert len(memory.recall("heron", top_n=31)) == 31
+
+
+def test_energy_is_divided_by_the_subjects_a_question_names() -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash", ENERGY_WEIGHT=4.0)
+    texts = {
+        "Ada Lindt": "A painter of Lisbon who kept bees.",
+        "Boris Kray": "A painter of Riga who kept bees.",
+        "Bees in art": "Ada Lindt and Boris Kray are both in the book, which Ada Lindt began.",
+    }
+    with NeuroGraphMemory(config) as memory:
+        memory.add_documents([{"title": title, "text": text} for title, text in texts.items()], progress=False)
+        parts = compose.build(config)
+        switched = NeuroRetriever(
+            memory.store,
+            config.replace(NAMED_FIRST=False),
+            embedder=parts.embedder,
+            kernel_source=parts.kernel_source,
+        )
+        for question, named in (("Did Ada Lindt and Boris Kray paint?", 2), ("Did Ada Lindt paint?", 1), ("Bees?", 1)):
+            whole = {recalled.id: recalled.parts["energy"] for recalled in switched.recall(question)}
+            for recalled in memory.recall(question):
+                assert recalled.parts["energy"] == pytest.approx(whole[recalled.id] / named)

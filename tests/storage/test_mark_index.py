@@ -51,3 +51,15 @@ def test_no_keys_are_put_and_removed_without_effect() -> None:
     index.remove(np.array([0, 5]))
     index.put(np.array([0]), [set()])
     assert index.carriers(["a"], np.array([0])).tolist() == [False]
+
+
+@given(changes, marks)
+def test_a_mark_is_carried_as_long_as_some_key_carries_it(
+    history: list[tuple[dict[int, frozenset[str]], set[int]]], asked: frozenset[str]
+) -> None:
+    index, model = MarkIndex(), dict[int, frozenset[str]]()
+    for put, removed in history:
+        index.put(rows(put), [put[key] for key in sorted(put)])
+        index.remove(rows(removed))
+        model = {key: held for key, held in {**model, **put}.items() if key not in removed}
+        assert index.carried(asked) == asked & frozenset().union(*model.values())

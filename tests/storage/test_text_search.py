@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import GraphDelta, GraphStore, MemoryNode
-from neurogated.core.rendering import TIME_MARK, subject_mark
+from neurogated.core.rendering import TIME_MARK, speaker_mark, subject_mark
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.storage.text_index import TextIndex
 from neurogated.testing import ManualClock
 
 QUERIES = ["heron", "stone heron", "Lyon", "1970", "Ann said", "苏州", "unknown", "the", ""]
-MARKS = [subject_mark("lyon"), subject_mark("ann"), TIME_MARK, "unknown"]
+MARKS = [subject_mark("lyon"), speaker_mark("ann"), TIME_MARK, "unknown"]
 
 
 def node(name: str, content: str, **metadata: object) -> MemoryNode:
@@ -72,7 +72,7 @@ def test_what_is_put_is_found_by_text_title_speaker_and_date(store: GraphStore) 
     assert found(store, "苏州").keys() == {"c"}
     assert found(store, "the of") == found(store, "") == {}
     assert carrying(store, [subject_mark("lyon")]) == carrying(store, [TIME_MARK]) == {"a"}
-    assert carrying(store, [subject_mark("ann"), TIME_MARK]) == {"a", "b"}
+    assert carrying(store, [speaker_mark("ann"), TIME_MARK]) == {"a", "b"}
     assert_as_anew(store)
 
 
@@ -82,7 +82,7 @@ def test_what_is_replaced_is_found_by_its_new_text_alone(store: GraphStore) -> N
     store.add_node(node("a", "A stone.", speaker="Ann"))
     assert found(store, "heron") == found(store, "Lyon") == {}
     assert carrying(store, [subject_mark("lyon")]) == set()
-    assert carrying(store, [subject_mark("ann")]) == found(store, "stone").keys() == {"a"}
+    assert carrying(store, [speaker_mark("ann")]) == found(store, "stone").keys() == {"a"}
 
 
 def test_what_is_removed_is_found_no_more_until_it_comes_back(store: GraphStore) -> None:
@@ -106,7 +106,7 @@ def test_namespaces_never_find_each_others_texts(store: GraphStore) -> None:
     assert found(store, "heron").keys() == {"a"}
     assert found(other, "heron") == found(other, "Lyon") == {}
     assert found(other, "stone").keys() == {"a"}
-    assert carrying(other, MARKS) == carrying(other, [subject_mark("ann")]) == {"a"}
+    assert carrying(other, MARKS) == carrying(other, [speaker_mark("ann")]) == {"a"}
     # A word's weight counts the texts of its own namespace only.
     for one in (store, other):
         assert_as_anew(one)

@@ -93,6 +93,9 @@ class MemoryConfig:
     # Score of a memory
     SIMILARITY_WEIGHT: float = _setting(1.0, "weight of the question's similarity in the gated score", low=0.0)
     ENERGY_WEIGHT: float = _setting(0.8, "weight of the energy that spread to a node in the gated score", low=0.0)
+    NAMED_FIRST: bool = _setting(
+        True, "divide the energy that spread by the number of subjects, titles of texts, that the question names"
+    )
     RECENCY_WEIGHT: float = _setting(
         0.0, "weight of how lately a memory was used, 1 for now, in the gated score", low=0.0
     )

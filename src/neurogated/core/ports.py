@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -135,6 +135,9 @@ class GraphStorePort(Protocol):
 
     def carriers(self, marks: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
         """Return whether nodes of a view of this store carry one of `marks`; see `core.rendering`."""
+
+    def carried(self, marks: Iterable[str]) -> frozenset[str]:
+        """Return those of `marks` that some node carries."""
 
     def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
         """Return the `k` most similar nodes with their cosines."""

@@ -14,7 +14,17 @@ from typing import Any
 from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.words import split_words
 
-__all__ = ["TIME_MARK", "keyword_text", "marks", "named_subjects", "quoted", "render", "subject_mark", "subjects"]
+__all__ = [
+    "TIME_MARK",
+    "keyword_text",
+    "marks",
+    "named_subjects",
+    "quoted",
+    "render",
+    "speaker_mark",
+    "subject_mark",
+    "subjects",
+]
 
 TIME_MARK = "time"
 """Mark of a memory whose content tells a time."""
@@ -54,8 +64,9 @@ def keyword_text(content: str, metadata: Mapping[str, Any]) -> str:
 
 def marks(metadata: Mapping[str, Any]) -> frozenset[str]:
     """Return the marks of a node: what it is about, who speaks, and whether it tells a time."""
-    names = [*subjects(metadata), *_names(metadata.get("speaker"))]
-    return frozenset([subject_mark(name) for name in names] + [TIME_MARK] * bool(metadata.get("times")))
+    carried = [subject_mark(name) for name in subjects(metadata)]
+    carried += [speaker_mark(name) for name in _names(metadata.get("speaker"))]
+    return frozenset(carried + [TIME_MARK] * bool(metadata.get("times")))
 
 
 def subjects(metadata: Mapping[str, Any]) -> tuple[str, ...]:
@@ -74,6 +85,11 @@ def subjects(metadata: Mapping[str, Any]) -> tuple[str, ...]:
 def subject_mark(name: str) -> str:
     """Return the mark of nodes that are about `name`, in folded words."""
     return f"subject {name}"
+
+
+def speaker_mark(name: str) -> str:
+    """Return the mark of what `name`, in folded words, said."""
+    return f"speaker {name}"
 
 
 def named_subjects(text: str) -> Iterator[str]:

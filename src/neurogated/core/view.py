@@ -76,6 +76,9 @@ class Adjacency:
 
     def gather(self, frontier: Rows) -> tuple[Rows, Rows, Rows]:
         """Return origin positions, target rows and edge rows of all arcs that leave `frontier`."""
+        if not self.targets.size:
+            # Every edge of the layer has been removed since.
+            return (np.empty(0, dtype=np.int64),) * 3
         if self.sources is None:
             group = np.minimum(frontier, self.indptr.size - 2)
             known = frontier < self.indptr.size - 1

@@ -79,6 +79,7 @@ VARIANTS: Sequence[Variant] = (
     Variant("move_again", "energy moves more than once", {"MOVE_ONCE": False}),
     Variant("no_keywords", "no keywords in common", {"KEYWORD_WEIGHT": 0}),
     Variant("no_subject", "no subject of a memory", {"SUBJECT_WEIGHT": 0}),
+    Variant("not_named_first", "energy not divided by the subjects named", {"NAMED_FIRST": False}),
     Variant("no_marks", "no marks such as times", {"MARK_WEIGHT": 0}),
     Variant(
         "hybrid",

@@ -142,7 +142,9 @@ class NeuroRetriever:
         likeness.of(reached)
         known = likeness.known
         energy = np.zeros(known.rows.size)
-        energy[np.searchsorted(known.rows, reached)] = energies
+        # What a question names, such as the two it compares, comes before what they lead to.
+        subjects = max(1, len(likeness.named)) if self._config.NAMED_FIRST else 1
+        energy[np.searchsorted(known.rows, reached)] = energies / subjects
         recency = self._recency(activation.view, known.rows)
         score = (
             self._config.SIMILARITY_WEIGHT * known.similarity

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.kernel import Kernel
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import named_subjects, subject_mark
+from neurogated.core.rendering import named_subjects, speaker_mark, subject_mark
 from neurogated.core.view import GraphView, Rows
 
 __all__ = ["QuestionSimilarity", "Similarities"]
@@ -68,7 +68,16 @@ class QuestionSimilarity:
         self._query = query
         self._vector = vector
         self._kernel = kernel
-        self._subjects = {subject_mark(name) for name in named_subjects(query)} if config.SUBJECT_WEIGHT else set()
+        names = set(named_subjects(query))
+        carried = store.carried(map(subject_mark, names))
+        titles = {name for name in names if subject_mark(name) in carried}
+        # A name within a longer one, such as "Leland" in "Leland, North Carolina", names nothing of its own.
+        self.named = frozenset(
+            name for name in titles if not any(name != other and f" {name} " in f" {other} " for other in titles)
+        )
+        """Subjects that the question names, in folded words."""
+        speakers = store.carried(map(speaker_mark, names))
+        self._subjects = {*map(subject_mark, titles), *speakers} if config.SUBJECT_WEIGHT else set()
         self._best_keywords = 0.0
         self._total = 1.0 + config.KEYWORD_WEIGHT + config.SUBJECT_WEIGHT + config.MARK_WEIGHT
         nothing = np.empty(0)

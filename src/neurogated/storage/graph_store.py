@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Self
@@ -173,6 +173,12 @@ class GraphStore(BaseStore):
         with self._lock:
             self._require_open()
             return self._texts().marks.carriers(marks, rows)
+
+    def carried(self, marks: Iterable[str]) -> frozenset[str]:
+        """Return those of `marks` that some node carries."""
+        with self._lock:
+            self._require_open()
+            return self._texts().marks.carried(marks)
 
     def bind_embedder(self, name: str, dimension: int | None) -> None:
         """Record which embedder the vectors come from, or check that it is the recorded one.

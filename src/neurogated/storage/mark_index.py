@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +20,31 @@ class MarkIndex:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self._table = np.full((0, 1), _NONE, dtype=np.int32)
+        self._carriers: dict[int, int] = {}
 
     def put(self, keys: Rows, marks: Sequence[Collection[str]]) -> None:
         """Give every key its marks, in the place of those it had."""
         if not keys.size:
             return
         self._reserve(int(keys.max()) + 1, max(map(len, marks)))
-        self._table[keys] = _NONE
+        self.remove(keys)
         for key, carried in zip(keys.tolist(), marks, strict=True):
-            self._table[key, : len(carried)] = [self._numbers.setdefault(mark, len(self._numbers)) for mark in carried]
+            numbers = [self._numbers.setdefault(mark, len(self._numbers)) for mark in carried]
+            self._table[key, : len(carried)] = numbers
+            for number in numbers:
+                self._carriers[number] = self._carriers.get(number, 0) + 1
 
     def remove(self, keys: Rows) -> None:
         """Take all marks from `keys`; keys without marks are passed over."""
-        self._table[keys[keys < len(self._table)]] = _NONE
+        known = keys[keys < len(self._table)]
+        for number in self._table[known].ravel().tolist():
+            if number != _NONE:
+                self._carriers[number] -= 1
+        self._table[known] = _NONE
+
+    def carried(self, marks: Iterable[str]) -> frozenset[str]:
+        """Return those of `marks` that some key carries."""
+        return frozenset(mark for mark in marks if self._carriers.get(self._numbers.get(mark, _NONE)))
 
     def carriers(self, marks: Collection[str], keys: Rows) -> NDArray[np.bool_]:
         """Return whether each key carries one of `marks`."""
