@@ -78,7 +78,8 @@ class Adjacency:
         """Return origin positions, target rows and edge rows of all arcs that leave `frontier`."""
         if not self.targets.size:
             # Every edge of the layer has been removed since.
-            return (np.empty(0, dtype=np.int64),) * 3
+            nothing = np.empty(0, dtype=np.int64)
+            return nothing, nothing, nothing
         if self.sources is None:
             group = np.minimum(frontier, self.indptr.size - 2)
             known = frontier < self.indptr.size - 1
