@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -254,3 +255,34 @@ def test_a_killed_indexing_process_loses_nothing_acknowledged(config: MemoryConf
         )
         assert memory.store.view().sequence == before, "what was acknowledged is there whole"
         assert len({node_id for one in ids for node_id in one}) == sum(map(len, ids))
+
+
+def test_settings_that_do_not_fit_leave_no_lock_behind(tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
+    for changes in ({"CLOSED_EDGE_TYPES": "NONSENSE"}, {"KERNEL_WHEN": "SEQ=1, @tmie=1.0"}):
+        with pytest.raises(ConfigError, match=next(iter(changes))) as caught:
+            NeuroGraphMemory(config.replace(**changes))
+        with NeuroGraphMemory(config) as memory:
+            assert memory.recall("anything?").ids == ()
+        assert caught.value.args
+
+
+def test_a_recall_does_without_what_another_thread_takes_back(tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory, ThreadPoolExecutor(2) as pool:
+        memory.add_document("alpha text beta")
+        done = threading.Event()
+
+        def ask() -> int:
+            rounds = 0
+            while not done.is_set():
+                assert len(memory.recall("alpha text beta newcomer", top_n=50)) >= 1
+                rounds += 1
+            return rounds
+
+        asking = [pool.submit(ask) for _ in range(2)]
+        for number in range(25):
+            memory.add_document(f"alpha newcomer {number}")
+            memory.undo()
+        done.set()
+        assert all(future.result() for future in asking)

@@ -64,13 +64,18 @@ class NeuroGraphMemory:
         self._parts = compose.build(self.config) if parts is None else parts
         self._owns_parts = True
         self.store = self._parts.store
-        self.retriever = NeuroRetriever(
-            self.store,
-            self.config,
-            embedder=self._parts.embedder,
-            kernel_source=self._parts.kernel_source,
-            clock=self._parts.clock,
-        )
+        try:
+            self.retriever = NeuroRetriever(
+                self.store,
+                self.config,
+                embedder=self._parts.embedder,
+                kernel_source=self._parts.kernel_source,
+                clock=self._parts.clock,
+            )
+        except ConfigError:
+            if parts is None:
+                self.store.close()
+            raise
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, self.config.llm_concurrency)
         self._ingestion = IngestionEngine(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)

@@ -335,3 +335,17 @@ def test_a_document_again_changes_nothing() -> None:
             )
         assert memory.store.view().sequence == 1
         assert [edge.type for edge in memory.store.all_edges()].count(EdgeType.MENTION) == 1
+
+
+def test_edges_whose_weight_stays_are_not_written_again() -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash", MAX_SIM_NEIGHBORS=0)
+    with NeuroGraphMemory(config) as memory:
+        memory.add_documents(
+            [
+                {"title": "Zork", "text": "A cave under a white house."},
+                {"title": "Notes", "text": "He played Zork for weeks."},
+            ],
+            progress=False,
+        )
+        memory.add_document("Quiet lanes of another village.", title="Elsewhere")
+        assert "edges put" not in memory.history()[-1].changes

@@ -22,7 +22,6 @@ from neurogated import (
 )
 from neurogated.core.view import Rows
 from neurogated.errors import ConfigError, InputError, UnknownIdError
-from neurogated.retrieval.spreading_activation import edge_types
 
 TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
 
@@ -90,6 +89,9 @@ def _sent(walks: list[tuple[str, EdgeType, float, float]], config: MemoryConfig,
     claims = [gate[target] ** config.GATE_EXPONENT if config.GATE_HOPS else 1.0 for target, *_ in walks]
     if config.DAMP_HUBS:
         claims = [claim * weight for claim, (_, _, weight, _) in zip(claims, walks, strict=True)]
+        for of_kind in EdgeType:
+            if not sum(claim for claim, walk in zip(claims, walks, strict=True) if walk[1] is of_kind):
+                claims = [w[2] if w[1] is of_kind else claim for claim, w in zip(claims, walks, strict=True)]
     sent = []
     for claim, (target, kind, weight, modulation) in zip(claims, walks, strict=True):
         total = sum(c for c, walk in zip(claims, walks, strict=True) if walk[1] is kind) if config.DAMP_HUBS else 1.0
@@ -103,7 +105,13 @@ def _sent(walks: list[tuple[str, EdgeType, float, float]], config: MemoryConfig,
 def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] | None = None) -> dict[str, float]:
     """Energy that spread, by the formula of the class and the settings that change its terms."""
     walks, is_open = _walks(world, config), gate or dict.fromkeys(world.names, 1.0)
-    moving = {name: energy for name, energy in world.anchors.items() if energy > 0}
+
+    def strongest_of(energies: dict[str, float]) -> dict[str, float]:
+        # Nodes are numbered as they are named here, and of equals the first ones send on.
+        active = sorted((n for n in energies if energies[n] > 0), key=lambda n: (-energies[n], world.names.index(n)))
+        return {name: energies[name] for name in active[: config.MAX_FRONTIER]}
+
+    moving = strongest_of(world.anchors)
     spread: dict[str, float] = defaultdict(float)
     for _ in range(world.hops):
         arrived: dict[str, float] = defaultdict(float)
@@ -114,9 +122,7 @@ def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] |
             spread[node] += energy
         kept = {} if config.MOVE_ONCE else moving
         going = {name: kept.get(name, 0.0) + arrived.get(name, 0.0) for name in {*kept, *arrived}}
-        # Nodes are numbered as they are named here, and of equals the first ones send on.
-        strongest = sorted((n for n in going if going[n] > 0), key=lambda n: (-going[n], world.names.index(n)))
-        moving = {name: going[name] for name in strongest[: config.MAX_FRONTIER]}
+        moving = strongest_of(going)
     return spread
 
 
@@ -254,9 +260,10 @@ def test_classic_is_not_touched_by_the_settings_of_the_gated_flow() -> None:
 
 
 def test_a_setting_that_names_no_edge_type_is_refused() -> None:
-    assert edge_types(" SIM , TERM,") == {EdgeType.SIM, EdgeType.TERM}
+    closed = SpreadingActivation(MemoryConfig(CLOSED_EDGE_TYPES=" SIM , TERM,"))._closed
+    assert closed == {EdgeType.SIM, EdgeType.TERM}
     for setting in ("CLOSED_EDGE_TYPES", "SELECTIVE_EDGE_TYPES"):
-        with pytest.raises(ConfigError, match="SIMILAR"):
+        with pytest.raises(ConfigError, match=f"{setting}.*SIMILAR"):
             SpreadingActivation(MemoryConfig().replace(**{setting: "SIMILAR"}))
 
 
@@ -354,3 +361,12 @@ def test_an_unknown_anchor_is_named() -> None:
 def test_a_kernel_weight_out_of_range_is_refused(weight: float) -> None:
     with pytest.raises(InputError, match="CAUSE"):
         Kernel({EdgeType.CAUSE: weight})
+
+
+def test_where_no_neighbour_is_like_the_question_the_weights_decide() -> None:
+    store = _line(("a", "b", EdgeType.SEQ, 0.75), ("a", "c", EdgeType.SEQ, 0.25))
+    spread = SpreadingActivation(MemoryConfig(MAX_HOPS=1)).spread(
+        store.view(), {"a": 1.0}, Kernel(), lambda rows: np.zeros(rows.size)
+    )
+    flows = dict(zip(spread.spread.rows.tolist(), spread.spread.values.tolist(), strict=True))
+    assert [flows[store.view().row(name)] for name in "bc"] == pytest.approx([0.75 * 0.75 / 2, 0.25 * 0.25 / 2])

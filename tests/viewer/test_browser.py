@@ -189,7 +189,7 @@ def test_the_page_never_scrolls_sideways(show: Open, recall: Recall, nodes: Node
     # On a busy machine the window takes its width a moment after it was told to.
     WebDriverWait(chrome, PATIENCE).until(lambda driver: driver.execute_script(overflow) == 0)
     inside = "return [...document.querySelectorAll('.panel, .memory')].every(e => e.scrollWidth <= e.clientWidth + 1)"
-    assert chrome.execute_script(inside) is True
+    WebDriverWait(chrome, PATIENCE).until(lambda driver: driver.execute_script(inside))
 
 
 def test_it_is_dark_where_the_reader_wants_it_dark(show: Open, recall: Recall, nodes: Nodes) -> None:

@@ -69,8 +69,8 @@ class MemoryConfig:
     # Retrieval
     ACTIVATION: str = _setting(
         "gated",
-        "how energy spreads: 'classic' is the specification's formula; 'gated' damps hubs, lets energy into a node by "
-        "its similarity to the question, and keeps that similarity in the score",
+        "how energy spreads: 'classic' is the specification's formula; in 'gated' a node shares its energy out, most "
+        "to neighbours like the question, and similarity counts too",
         choices=("gated", "classic"),
     )
     TOP_K_ANCHORS: int = _setting(5, "how many nodes energy starts from", low=1)
@@ -82,35 +82,49 @@ class MemoryConfig:
     CLOSED_EDGE_TYPES: str = _setting("", "edge types no energy flows over, with commas, such as SIM,TERM")
 
     # Similarity of a question and a memory: a weighted mean, in which the cosine has the weight 1
-    KEYWORD_WEIGHT: float = _setting(0.4, "weight of keywords in common, BM25 against the best of all nodes", low=0.0)
+    KEYWORD_WEIGHT: float = _setting(
+        0.4, "weight of keywords in common, BM25 against the best of all nodes", low=0.0, high=1000.0
+    )
     SUBJECT_WEIGHT: float = _setting(
-        0.5, "weight of the question naming what a memory is about, or who speaks", low=0.0
+        0.5, "weight of the question naming what a memory is about, or who speaks", low=0.0, high=1000.0
     )
     MARK_WEIGHT: float = _setting(
-        0.2, "weight of a memory's carrying what the kernel looks for, such as a time", low=0.0
+        0.2, "weight of a memory's carrying what the kernel looks for, such as a time", low=0.0, high=1000.0
     )
 
     # Score of a memory
-    SIMILARITY_WEIGHT: float = _setting(1.0, "weight of the question's similarity in the gated score", low=0.0)
-    ENERGY_WEIGHT: float = _setting(0.8, "weight of the energy that spread to a node in the gated score", low=0.0)
+    SIMILARITY_WEIGHT: float = _setting(
+        1.0, "weight of the question's similarity in the gated score", low=0.0, high=1000.0
+    )
+    ENERGY_WEIGHT: float = _setting(
+        0.8, "weight of the energy that spread to a node in the gated score", low=0.0, high=1000.0
+    )
     NAMED_FIRST: bool = _setting(
         True, "divide the energy that spread by the number of subjects, titles of texts, that the question names"
     )
     RECENCY_WEIGHT: float = _setting(
-        0.0, "weight of how lately a memory was used, 1 for now, in the gated score", low=0.0
+        0.0, "weight of how lately a memory was used, 1 for now, in the gated score", low=0.0, high=1000.0
     )
-    RECENCY_HALF_LIFE_DAYS: float = _setting(30.0, "days without use after which recency has halved", low=0.0)
+    RECENCY_HALF_LIFE_DAYS: float = _setting(
+        30.0, "days without use after which recency has halved", low=0.0, high=36_500.0
+    )
 
     # Terms of the gated flow, for ablations
     DAMP_HUBS: bool = _setting(True, "let a node share its energy out among its edges of a type instead of copying it")
-    GATE_HOPS: bool = _setting(True, "let energy flow rather to nodes that are similar to the question")
-    GATE_EXPONENT: float = _setting(0.5, "power of the similarity in the gate; small: mild, 0: no gate", low=0.0)
+    GATE_HOPS: bool = _setting(
+        True, "let energy flow rather to nodes that are similar to the question; off, SELECTIVITY is off too"
+    )
+    GATE_EXPONENT: float = _setting(
+        0.5, "power of the similarity in the gate; small: mild, 0: no gate", low=0.0, high=100.0
+    )
     SELECTIVE_EDGE_TYPES: str = _setting(
         "ASSOC", "edge types over which energy flows only to nodes that are similar to the question, with commas"
     )
-    SELECTIVITY: float = _setting(6.0, "power of the similarity that lets energy flow over those", low=0.0)
+    SELECTIVITY: float = _setting(6.0, "power of the similarity that lets energy flow over those", low=0.0, high=100.0)
     MOVE_ONCE: bool = _setting(True, "let only what arrived in the last hop move on, so that nothing decays twice")
-    UNIFORM_KERNEL: bool = _setting(False, "let every type of edge count alike, whatever is asked")
+    UNIFORM_KERNEL: bool = _setting(
+        False, "let every type of edge count alike and look for no marks, whatever is asked"
+    )
 
     # Kernel: weights 0–2 per edge type, behind a slash that of walking against the stored direction; @mark: what a
     # memory should carry, 0–1

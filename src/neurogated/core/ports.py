@@ -106,8 +106,8 @@ class GraphStorePort(Protocol):
     def get_node(self, node_id: str) -> MemoryNode:
         """Return a node; raises UnknownIdError."""
 
-    def get_nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:
-        """Return nodes in the order of their ids; raises UnknownIdError."""
+    def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
+        """Return nodes in the order of their ids; an unknown id raises UnknownIdError, or is left out."""
 
     def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
         """Return an edge; raises UnknownIdError, or AmbiguousEdgeError where the type is needed."""

@@ -15,7 +15,7 @@ from neurogated.core.model import MemoryNode, json_metadata
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import quoted, render
 from neurogated.core.times import find_times
-from neurogated.errors import InputError
+from neurogated.errors import InputError, NeurogatedError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
@@ -103,10 +103,7 @@ class IngestionEngine:
 
     def _stored(self, node_ids: Iterable[str]) -> dict[str, MemoryNode]:
         """Return those of the nodes that exist, by id."""
-        return {
-            node.id: node
-            for node in self._store.get_nodes([name for name in dict.fromkeys(node_ids) if self._store.has_node(name)])
-        }
+        return {node.id: node for node in self._store.get_nodes(list(dict.fromkeys(node_ids)), missing_ok=True)}
 
     def _drafts(self, document: Document) -> list[_Draft]:
         length = sum(len(passage.text) for passage in document.passages)
@@ -176,13 +173,17 @@ class IngestionEngine:
         )
         similarities = similarity_edges(new, self._store, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         mentions, outdated = self._mentions.edges(named.nodes, at)
-        self._store.apply(
-            GraphDelta(
-                removed_edges=tuple(outdated),
-                nodes=(*named.nodes, *(node for node in nodes if node.id in old)),
-                edges=(*sequences, *similarities, *mentions, *causes.edges),
-                queued=(*named.failed, *causes.failed),
-                reason="add_documents",
-                at=at,
+        try:
+            self._store.apply(
+                GraphDelta(
+                    removed_edges=tuple(outdated),
+                    nodes=(*named.nodes, *(node for node in nodes if node.id in old)),
+                    edges=(*sequences, *similarities, *mentions, *causes.edges),
+                    queued=(*named.failed, *causes.failed),
+                    reason="add_documents",
+                    at=at,
+                )
             )
-        )
+        except NeurogatedError:
+            self._mentions.forget()
+            raise

@@ -18,6 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import combinations, count
 
+import numpy as np
+
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.keywords import fold, split_keywords
@@ -69,12 +71,12 @@ class MentionIndex:
         self._store = store
         self._config = config
         self._limit = config.MAX_MENTIONS
-        self._forget_all()
+        self.forget()
 
     def edges(self, nodes: Sequence[MemoryNode], at: datetime) -> tuple[list[MemoryEdge], list[EdgeKey]]:
         """Take in nodes that are about to be stored; return edges to be put and edges to be removed with them."""
         if not self._is_current():
-            self._forget_all()
+            self.forget()
             self._follow(list(self._store.all_nodes()))
         terms, names = self._follow(nodes)
         for name in [name for name in names if not set(self._about[name]) - {node.id for node in nodes}]:
@@ -85,7 +87,8 @@ class MentionIndex:
         }
         return self._changes(weights, {node.id for node in nodes}, at)
 
-    def _forget_all(self) -> None:
+    def forget(self) -> None:
+        """Forget what was followed, such as after a write that failed; the store is read anew when next asked."""
         self._terms = _Holders(self._config.MAX_TERM_TEXTS)
         self._mentions = _Holders(self._config.MAX_MENTIONS)
         self._rare: dict[str, set[str]] = {}
@@ -199,27 +202,24 @@ class MentionIndex:
         """Return what has to be put and removed for the edges to have `weights`; 0 is no edge."""
         ids = {node_id for by_pair in weights.values() for pair in by_pair for node_id in pair}
         stored = {node_id for node_id in ids - new if self._store.has_node(node_id)}
-        put = [
-            MemoryEdge(*pair, edge_type, weight, created_at=at)
-            for edge_type, by_pair in weights.items()
-            for pair, weight in by_pair.items()
-            if weight and stored | new >= set(pair)
-        ]
-        void = [
-            EdgeKey(*pair, edge_type)
-            for edge_type, by_pair in weights.items()
-            for pair, weight in by_pair.items()
-            if not weight and stored >= set(pair)
-        ]
-        return put, self._stored_edges(void)
+        put: list[MemoryEdge] = []
+        void: list[EdgeKey] = []
+        for edge_type, by_pair in weights.items():
+            present = self._stored_weights([pair for pair in by_pair if stored >= set(pair)], edge_type)
+            possible = {pair: weight for pair, weight in by_pair.items() if stored | new >= set(pair)}
+            put += (
+                MemoryEdge(*pair, edge_type, weight, created_at=at)
+                for pair, weight in possible.items()
+                if weight and present.get(pair) != weight
+            )
+            void += (EdgeKey(*pair, edge_type) for pair, weight in possible.items() if not weight and pair in present)
+        return put, void
 
-    def _stored_edges(self, keys: Sequence[EdgeKey]) -> list[EdgeKey]:
-        """Return those of the edges that are in the store; their ends are."""
+    def _stored_weights(self, pairs: Sequence[Pair], edge_type: EdgeType) -> dict[Pair, float]:
+        """Return the weights of those edges that the store has; the ends of all are in it."""
         view = self._store.view()
-        found: list[EdgeKey] = []
-        for edge_type in {key.type for key in keys}:
-            group = [key for key in keys if key.type is edge_type]
-            sources, targets = view.rows(key.source_id for key in group), view.rows(key.target_id for key in group)
-            rows = view.edge_rows(sources, targets, edge_type).tolist()
-            found += [key for key, row in zip(group, rows, strict=True) if row >= 0]
-        return found
+        sources, targets = (view.rows(ends) for ends in zip(*pairs, strict=True)) if pairs else (view.rows(()),) * 2
+        rows = view.edge_rows(sources, targets, edge_type)
+        weights = view.weight.take(np.maximum(rows, 0)).tolist() if view.edge_count else [0.0] * len(pairs)
+        found = zip(pairs, rows.tolist(), weights, strict=True)
+        return {pair: weight for pair, row, weight in found if row >= 0}

@@ -165,7 +165,9 @@ class NeuroRetriever:
 
     def _memories(self, ranking: _Ranking, activation: Activation) -> tuple[RecalledMemory, ...]:
         rows = ranking.likeness.rows
-        nodes = self._store.get_nodes([activation.view.ids[row] for row in rows.tolist()])
+        ids = [activation.view.ids[row] for row in rows.tolist()]
+        # A node may have been removed since the view was taken.
+        nodes = {node.id: node for node in self._store.get_nodes(ids, missing_ok=True)}
         columns = {"similarity": ranking.likeness.similarity, "energy": ranking.energy, "recency": ranking.recency}
         columns |= {name: getattr(ranking.likeness, name) for name in ("cosine", "keywords", "subject", "marks")}
         parts = [
@@ -173,8 +175,9 @@ class NeuroRetriever:
             for values in zip(*(column.tolist() for column in columns.values()), strict=True)
         ]
         return tuple(
-            RecalledMemory(node, score, part, activation.path(row))
-            for node, score, part, row in zip(nodes, ranking.score.tolist(), parts, rows.tolist(), strict=True)
+            RecalledMemory(nodes[node_id], score, part, activation.path(row))
+            for node_id, score, part, row in zip(ids, ranking.score.tolist(), parts, rows.tolist(), strict=True)
+            if node_id in nodes
         )
 
 

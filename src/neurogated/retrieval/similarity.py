@@ -71,7 +71,7 @@ class QuestionSimilarity:
         names = set(named_subjects(query))
         carried = store.carried(map(subject_mark, names))
         titles = {name for name in names if subject_mark(name) in carried}
-        # A name within a longer one, such as "Leland" in "Leland, North Carolina", names nothing of its own.
+        # A name within a longer one, such as "Leland" in "Leland, North Carolina", counts as no subject of its own.
         self.named = frozenset(
             name for name in titles if not any(name != other and f" {name} " in f" {other} " for other in titles)
         )

@@ -14,8 +14,9 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
 from neurogated.core.trace import PathStep
 from neurogated.core.view import Arcs, GraphView, Rows
+from neurogated.errors import ConfigError
 
-__all__ = ["Activation", "SpreadingActivation", "edge_types"]
+__all__ = ["Activation", "SpreadingActivation"]
 
 Energies = NDArray[np.float64]
 Gate = Callable[[Rows], NDArray[np.floating]]
@@ -151,8 +152,8 @@ class SpreadingActivation:
         self._cumulative = self._classic or not config.MOVE_ONCE
         self._exponent = config.GATE_EXPONENT if config.GATE_HOPS else 0.0
         self._selectivity = config.SELECTIVITY if config.GATE_HOPS else 0.0
-        self._selective = edge_types(config.SELECTIVE_EDGE_TYPES)
-        self._closed = edge_types(config.CLOSED_EDGE_TYPES)
+        self._selective = _edge_types(config, "SELECTIVE_EDGE_TYPES")
+        self._closed = _edge_types(config, "CLOSED_EDGE_TYPES")
 
     def spread(
         self, view: GraphView, anchors: Mapping[str, float], kernel: Kernel, gate: Gate | None = None
@@ -170,9 +171,11 @@ class SpreadingActivation:
         """
         start = {node_id: energy for node_id, energy in anchors.items() if energy > 0}
         primed = _summed(view.rows(start), np.array(list(start.values()), dtype=np.float64))
-        moving, spread = primed, _Energy(np.empty(0, dtype=np.int64), np.empty(0))
+        moving, spread = primed.strongest(self._frontier), _Energy(np.empty(0, dtype=np.int64), np.empty(0))
         flows: list[_Flow] = []
         for _ in range(self._hops):
+            if not moving.rows.size:
+                break
             flow = self._flow(view, moving, kernel, gate)
             arrived = flow.arrivals()
             flows.append(flow)
@@ -184,7 +187,9 @@ class SpreadingActivation:
         """Return what flows from nodes with energy in one hop."""
         arcs, types, modulation = self._walkable(view, energy.rows, kernel)
         targets, place = np.unique(arcs.target, return_inverse=True)
-        gates = np.ones(place.size) if gate is None or not place.size else gate(targets)[place]
+        gates: Energies = np.ones(place.size)
+        if gate is not None and place.size:
+            gates = gate(targets)[place].astype(np.float64)
         # Shares are counted by node and type.
         amount = energy.values[arcs.origin] * self._shares(arcs, gates, arcs.origin * len(view.edge_types) + types)
         amount *= arcs.weight * modulation * self._decay
@@ -208,20 +213,34 @@ class SpreadingActivation:
             arcs, types, along = Arcs(*(column[walked] for column in arcs)), types[walked], along[walked]
         return arcs, types, modulation[types, along.astype(np.int8)]
 
-    def _shares(self, arcs: Arcs, gates: NDArray[np.floating], groups: Rows) -> NDArray[np.floating]:
+    def _shares(self, arcs: Arcs, gates: Energies, groups: Rows) -> Energies:
         """Return which share of its energy a node gives to each of its arcs; arcs of one group share it."""
-        openness = gates**self._exponent
+        openness: Energies = gates**self._exponent
         if not self._damps_hubs:
             return openness
         claims = arcs.weight * openness
-        total = np.bincount(groups, weights=claims)[groups] if groups.size else claims
-        return np.divide(claims, total, out=np.zeros_like(claims), where=total > 0)
+        # Where no neighbour is like the question, the weights alone decide.
+        claims = np.where(_sums(claims, groups) > 0, claims, arcs.weight)
+        total = _sums(claims, groups)
+        shares: Energies = np.divide(claims, total, out=np.zeros_like(claims), where=total > 0)
+        return shares
 
 
-def edge_types(names: str) -> frozenset[EdgeType]:
-    """Return the edge types of a setting that names them with commas.
+def _sums(values: Energies, groups: Rows) -> Energies:
+    """Return for each value the sum over its group."""
+    if not groups.size:
+        return values
+    return np.bincount(groups, weights=values).astype(np.float64)[groups]
+
+
+def _edge_types(config: MemoryConfig, setting: str) -> frozenset[EdgeType]:
+    """Return the edge types that a setting names.
 
     Raises:
         ConfigError: there is no such type.
     """
-    return frozenset(EdgeType[name.strip()] for name in names.split(",") if name.strip())
+    names = [name.strip() for name in getattr(config, setting).split(",") if name.strip()]
+    try:
+        return frozenset(EdgeType[name] for name in names)
+    except ConfigError as error:
+        raise ConfigError(f"{setting}: {error}") from None

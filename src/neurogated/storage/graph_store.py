@@ -105,14 +105,16 @@ class GraphStore(BaseStore):
             self._require_open()
             return self._topology.view()
 
-    def get_nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:
+    def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
         """Return the nodes in the order of their ids.
 
         Raises:
-            UnknownIdError: an id is not in the memory.
+            UnknownIdError: an id is not in the memory, and `missing_ok` is not set.
         """
         with self._lock:
             view = self.view()
+            if missing_ok:
+                node_ids = [node_id for node_id in node_ids if view.find(node_id) is not None]
             rows = view.rows(node_ids)
             energies, accessed = view.base_energy.take(rows).tolist(), view.last_accessed.take(rows).tolist()
             return [
