@@ -19,7 +19,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-from neurogated import Kernel, MemoryNode, Recall
+from neurogated import EdgeType, Kernel, MemoryNode, Recall
 from neurogated.core.trace import RecalledMemory
 from neurogated.viewer import render_recall, write_page
 from neurogated.viewer.subgraph import subgraph_of
@@ -182,6 +182,7 @@ def test_the_keyboard_alone_reaches_every_box(show: Open, recall: Recall, nodes:
 def test_the_page_never_scrolls_sideways(show: Open, recall: Recall, nodes: Nodes, width: int) -> None:
     long = MemoryNode("long", "x" * 3000, metadata={"title": "t" * 300, "k" * 200: "v" * 300, "speaker": "s" * 200})
     memory = RecalledMemory(long, 0.4, {"similarity": 0.4, "p" * 80: 0.2})
+    EdgeType.register("TEST_OF_A_NAME_THAT_IS_LONG", "test of a long name", plastic=False, both_ways=True)
     wide = Recall("q" * 300, (*recall, memory), Kernel({}, "j" * 300), recall.anchors, "gated")
     chrome = show(render_recall(wide, nodes), width=width, height=800)
     chrome.execute_script("for (const more of document.querySelectorAll('details')) more.open = true")
