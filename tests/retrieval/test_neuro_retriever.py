@@ -296,3 +296,18 @@ def test_energy_is_divided_by_the_subjects_a_question_names() -> None:
             whole = {recalled.id: recalled.parts["energy"] for recalled in switched.recall(question)}
             for recalled in memory.recall(question):
                 assert recalled.parts["energy"] == pytest.approx(whole[recalled.id] / named)
+
+
+def test_a_memory_removed_while_a_question_is_answered_is_left_out(
+    store: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    similarities = store.similarities
+
+    def remove_and_measure(*arguments: object) -> NDArray[np.float32]:
+        # The view of the recall was taken before; it still shows the node.
+        if store.has_node("other"):
+            store.remove_node("other")
+        return similarities(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(store, "similarities", remove_and_measure)
+    assert set(_retriever(store).recall("1 0", top_n=4).ids) == {"near", "linked", "far"}

@@ -131,11 +131,8 @@ class StoreAgreesWithFormula(RuleBasedStateMachine):
 
     @invariant()
     def counts_agree(self) -> None:
-        keywords = ["appl", "run", "北京", "nothing"]
-        expected = [sum(keyword in split_keywords(text) for text in self.texts.values()) for keyword in keywords]
         for store in self.stores:
             assert len(store) == len(self.texts)
-            assert store.document_frequencies(keywords).tolist() == expected
 
 
 StoreAgreesWithFormula.TestCase.settings = settings(max_examples=30, stateful_step_count=15, deadline=None)
@@ -192,7 +189,6 @@ def test_any_text_can_be_put_and_asked_for(text: str) -> None:
     put(store, {0: text, 1: "something else"})
     keywords = split_keywords(text)
     assert (0 in store.search(text, 2)[0]) == bool(keywords)
-    assert (store.document_frequencies(keywords) > 0).all()
 
 
 @pytest.mark.parametrize("tail_texts", [0, 1000])

@@ -75,9 +75,6 @@ class LexicalIndex(Protocol):
     def scores(self, query: str, keys: Rows) -> NDArray[np.float64]:
         """Return the score of each key's text, 0 where there is none or it shares no keyword with the query."""
 
-    def document_frequencies(self, keywords: Sequence[str]) -> NDArray[np.int64]:
-        """Return how many texts hold each keyword, as `split_keywords` spells it."""
-
 
 class GraphStorePort(Protocol):
     """One graph with its texts and vectors. `apply` is the only door for writes."""

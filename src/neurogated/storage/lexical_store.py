@@ -110,11 +110,6 @@ class LexicalStore:
             scores[found] = self._table.scores(self._table.known(keywords), slots[found])
         return scores
 
-    def document_frequencies(self, keywords: Sequence[str]) -> NDArray[np.int64]:
-        """Return how many texts hold each keyword, as `split_keywords` spells it."""
-        with self._lock:
-            return self._table.frequencies(keywords)
-
     def _merge(self) -> None:
         """Give tantivy a tail that has become long; begin anew where more than half of the slots are dead."""
         if self._table.size > 2 * self._table.texts + self._tail_texts:
@@ -190,11 +185,6 @@ class _KeywordTable:
         """Return the numbers of those keywords that some text holds, each once, in ascending order."""
         words = np.array(sorted({self.words[k] for k in keywords if k in self.words}), dtype=np.int64)
         return words[self.frequencies_of(words) > 0]
-
-    def frequencies(self, keywords: Sequence[str]) -> NDArray[np.int64]:
-        """Return how many texts hold each keyword."""
-        words = np.array([self.words.get(keyword, _NONE) for keyword in keywords], dtype=np.int64)
-        return self.frequencies_of(words)
 
     def frequencies_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many texts hold each word, 0 for a number that is none."""
