@@ -10,7 +10,7 @@ from neurogated.core.clock import to_utc, utc_now
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.errors import InputError
 
-__all__ = ["AccessMark", "Decay", "GraphDelta", "HistoryEntry", "PendingTask", "WeightChange"]
+__all__ = ["AccessMark", "Decay", "GraphDelta", "HistoryEntry", "JournalEntry", "PendingTask", "WeightChange"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +136,11 @@ class HistoryEntry:
     """What changed, and how many of it."""
     operators: tuple[Decay, ...] = ()
     """Rules that changed many edges at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """A delta with its number: one line of a memory's journal."""
+
+    sequence: int
+    delta: GraphDelta

@@ -91,6 +91,8 @@ class MemoryNode:
     """Valid time: when what the node says began to hold; None if it always did."""
     valid_to: datetime | None = None
     """Valid time: when it ceased to hold; None if it still does."""
+    expires_at: datetime | None = None
+    """When it is to be forgotten: from then on nothing recalls it, and maintenance removes it; None for never."""
 
     def __post_init__(self) -> None:
         assign = object.__setattr__
@@ -102,7 +104,7 @@ class MemoryNode:
             assign(self, "embedding", as_vector(self.embedding))
         assign(self, "base_energy", _checked_unit(f"base_energy of node {self.id!r}", self.base_energy))
         assign(self, "metadata", json_metadata(self.metadata))
-        for name in ("last_accessed", "created_at", "valid_from", "valid_to"):
+        for name in ("last_accessed", "created_at", "valid_from", "valid_to", "expires_at"):
             moment = getattr(self, name)
             assign(self, name, moment and to_utc(moment))
 
@@ -119,7 +121,7 @@ class MemoryNode:
 
     def _plain(self) -> tuple[object, ...]:
         return (self.id, self.content, self.base_energy, self.last_accessed, self.metadata,
-                self.created_at, self.valid_from, self.valid_to)  # fmt: skip
+                self.created_at, self.valid_from, self.valid_to, self.expires_at)  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MemoryNode):

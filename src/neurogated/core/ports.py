@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.delta import GraphDelta, HistoryEntry, PendingTask
+from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import CausalJudgement, QuestionJudgement
 from neurogated.core.kernel import Kernel
@@ -26,7 +28,9 @@ __all__ = [
     "Message",
     "QuestionJudge",
     "SupportsCheck",
+    "SupportsCompaction",
     "SupportsNamespaces",
+    "SupportsSnapshot",
     "VectorIndex",
 ]
 
@@ -91,11 +95,21 @@ class GraphStorePort(Protocol):
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; marks of use are left out."""
 
-    def as_of(self, sequence: int) -> GraphStorePort:
-        """Return the graph after the delta number `sequence`, to be read only; raises InputError."""
+    def journal(self, after: int = 0) -> Iterator[JournalEntry]:
+        """Yield every delta numbered above `after`, oldest first, as far as compaction left it."""
 
-    def view(self) -> GraphView:
-        """Return a snapshot of the graph."""
+    def as_of(self, moment: int | datetime) -> GraphStorePort:
+        """Return the graph as it was known after a delta, given by its number or by a time, to be read only.
+
+        A time stands for the last delta that was made at it or before. An unknown number raises InputError.
+        """
+
+    def view(self, *, valid_at: datetime | None = None) -> GraphView:
+        """Return a snapshot of the graph without what has expired.
+
+        Args:
+            valid_at: leave out what did not hold in the world at this time.
+        """
 
     def has_node(self, node_id: str) -> bool:
         """Return whether the node exists."""
@@ -118,14 +132,23 @@ class GraphStorePort(Protocol):
     def all_edges(self) -> Iterator[MemoryEdge]:
         """Yield every edge in the order they were added."""
 
-    def nearest(self, query: Vector, k: int) -> list[tuple[str, float]]:
-        """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id."""
+    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
+        """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id.
+
+        Args:
+            query: a vector.
+            k: how many.
+            view: a view of this store whose nodes alone count; all there are when left out.
+        """
 
     def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float32]:
         """Return the cosine of nodes of a view of this store with the query, 0 for a node without embedding."""
 
-    def keyword_search(self, query: str, k: int) -> list[tuple[str, float]]:
-        """Return ids and keyword scores > 0 of the `k` nodes that fit best, best first, ties in order of id."""
+    def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
+        """Return ids and keyword scores > 0 of the `k` nodes that fit best, best first, ties in order of id.
+
+        `view` as in `nearest`.
+        """
 
     def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
         """Return the keyword score of nodes of a view of this store, 0 for a node that shares no keyword."""
@@ -156,6 +179,28 @@ class SupportsNamespaces(Protocol):
 
     def in_namespace(self, namespace: str) -> GraphStorePort:
         """Return the graph of that name, made if there is none."""
+
+    def namespaces(self) -> list[str]:
+        """Return the names of all graphs, in the order they were made."""
+
+    def drop_namespace(self, namespace: str) -> None:
+        """Remove a graph with its history; raises UnknownIdError, or InputError for the store's own graph."""
+
+
+@runtime_checkable
+class SupportsCompaction(Protocol):
+    """Ability of a store: to erase for good what was removed."""
+
+    def compact(self) -> int:
+        """Erase removed nodes with all their history; return how many nodes were erased."""
+
+
+@runtime_checkable
+class SupportsSnapshot(Protocol):
+    """Ability of a store: to be copied whole while in use."""
+
+    def snapshot(self, path: Path) -> None:
+        """Write all graphs, as they are at this moment, to one file; raises StorageError."""
 
 
 @runtime_checkable

@@ -6,14 +6,15 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Clock, from_micros, utc_now
-from neurogated.core.delta import GraphDelta, HistoryEntry, PendingTask
+from neurogated.core.clock import Clock, from_micros, to_utc, utc_now
+from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.view import GraphView, Rows
@@ -128,6 +129,7 @@ class GraphStore(BaseStore):
                     created_at=record.created_at,
                     valid_from=record.valid_from,
                     valid_to=record.valid_to,
+                    expires_at=record.expires_at,
                 )
                 for row, record, energy, moment in zip(
                     rows.tolist(), self._node_records(rows), energies, accessed, strict=True
@@ -222,14 +224,20 @@ class GraphStore(BaseStore):
             if delta.changes or delta.operators
         ]
 
-    def as_of(self, sequence: int) -> GraphStore:
-        """Return the graph as it was after the delta number `sequence`, to be read only; 0 is the empty graph.
+    def journal(self, after: int = 0) -> Iterator[JournalEntry]:
+        """Yield every delta numbered above `after`, oldest first."""
+        return (
+            JournalEntry(number, delta) for number, delta in enumerate(self._applied, start=1) if number > after
+        )
+
+    def as_of(self, moment: int | datetime) -> GraphStore:
+        """Return the graph as it was known after a delta, given by its number or a time; 0 is the empty graph.
 
         Raises:
             InputError: there is no such delta yet.
         """
         with self._lock:
-            self._require_past(sequence)
+            sequence = self._sequence_at(moment)
             past = GraphStore(overlay_edges=self._overlay_edges, clock=self._clock)
             for delta in self._applied[:sequence]:
                 past.apply(delta)
@@ -307,7 +315,7 @@ class GraphStore(BaseStore):
             self._node_payloads.pop(row, None)
         for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
             self._node_payloads[row] = NodeRecord(
-                node.content, node.metadata, node.created_at, node.valid_from, node.valid_to
+                node.content, node.metadata, node.created_at, node.valid_from, node.valid_to, node.expires_at
             )
         for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
             self._edge_payloads[row] = EdgeRecord(edge.created_at, edge.valid_from, edge.valid_to)
@@ -336,10 +344,19 @@ class GraphStore(BaseStore):
                 "a write was interrupted; close the memory and open it again, nothing stored is lost"
             )
 
-    def _require_past(self, sequence: int) -> None:
+    def _sequence_at(self, moment: int | datetime) -> int:
+        """Return the number of the last delta that was made at a time or before, or a number after checking it."""
         self._require_open()
+        if isinstance(moment, datetime):
+            return self._last_before(to_utc(moment))
+        sequence = moment
         if not 0 <= sequence <= self._topology.sequence:
             raise InputError(f"there is no delta {sequence}; the last one is {self._topology.sequence}, see history()")
+        return sequence
+
+    def _last_before(self, moment: datetime) -> int:
+        made = [number for number, delta in enumerate(self._applied, start=1) if delta.at <= moment]
+        return made[-1] if made else 0
 
     def _pending_after(self, delta: GraphDelta) -> dict[PendingTask, None]:
         waiting = {**self._pending, **dict.fromkeys(delta.queued)}

@@ -19,6 +19,7 @@ class NodeRecord:
     created_at: datetime
     valid_from: datetime | None
     valid_to: datetime | None
+    expires_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
