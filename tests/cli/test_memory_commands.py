@@ -128,8 +128,6 @@ def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]
     [
         ("UPDATE node_versions SET until = since WHERE node = 1", "only the graph has it|its source is gone|is gone"),
         ("DELETE FROM strengths", "an edge without a weight"),
-        ("UPDATE vectors SET until = since WHERE node = 1", "the graph holds it otherwise|one for each node"),
-        ("UPDATE edges SET source = target + 1", "refers to a missing row|otherwise|edge"),
     ],
 )
 def test_check_finds_a_sound_memory_sound_and_a_broken_one_broken(
