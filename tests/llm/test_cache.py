@@ -159,6 +159,7 @@ def test_pages_damaged_while_open_are_moved_aside(server: Server, path: Path) ->
     server.says("Hello.")
     llm = CachedLLM(server.llm(), path)
     llm.infer(ASKED)
+    assert llm._file._connection is not None
     llm._file._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     llm._file._connection.execute("PRAGMA cache_size = 0")
     content = bytearray(path.read_bytes())
@@ -175,6 +176,7 @@ def test_a_file_locked_by_another_stops_nothing_and_loses_nothing(
 ) -> None:
     server.says("Hello.")
     llm = CachedLLM(server.llm(), path)
+    assert llm._file._connection is not None
     llm._file._connection.execute("PRAGMA busy_timeout = 0")
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
