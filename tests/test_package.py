@@ -26,6 +26,7 @@ NEUTRAL_NUMBERS = {0, 1, -1, 2}
 FIXED_CONSTANTS = {
     "core/kernel.py": {"MAX_WEIGHT", "NEUTRAL"},  # the definition of a kernel
     "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
+    "core/cache_file.py": {"_PRIMARY_CODE"},  # SQLite's error codes
     "core/clock.py": {"_EPOCH"},  # the year of the file format's time zero
     "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # what the demonstration shows
     "embedding/hash_embedder.py": {"DIMENSION", "_BYTES_PER_HASH"},  # part of the embedder's name; size of a hash
