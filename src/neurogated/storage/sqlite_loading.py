@@ -73,7 +73,7 @@ class GraphLoader:
             "SELECT e.edge, e.source, e.target, e.type, s.since, s.weight, s.last_activated "
             "FROM edges e JOIN nodes n ON n.node = e.source JOIN strengths s ON s.edge = e.edge "
             f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} AND s.since <= :now ORDER BY e.edge, s.since",
-            (*[np.int64] * 5, np.float64, np.int64),
+            (np.int64, np.int64, np.int64, np.int64, np.int64, np.float64, np.int64),
         )
         # Of an edge's versions the last one holds.
         current = np.append(edge[1:] != edge[:-1], np.ones(min(1, edge.size), dtype=np.bool_)).astype(np.bool_)
