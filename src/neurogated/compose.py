@@ -13,7 +13,15 @@ from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, utc_now
-from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
+from neurogated.core.ports import (
+    CausalJudge,
+    Embedder,
+    EntityFinder,
+    GraphStorePort,
+    KernelSource,
+    LanguageModel,
+    SupportsClear,
+)
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
@@ -53,6 +61,8 @@ class Parts:
     language_model: LanguageModel | None = None
     """Answers questions from what was recalled; None where there is none, and everything is judged offline."""
     clock: Clock = utc_now
+    caches: tuple[SupportsClear, ...] = ()
+    """What keeps texts, vectors or answers beside the store, and forgets them when the memory is compacted."""
 
 
 def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:

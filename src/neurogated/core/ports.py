@@ -28,6 +28,7 @@ __all__ = [
     "Message",
     "QuestionJudge",
     "SupportsCheck",
+    "SupportsClear",
     "SupportsCompaction",
     "SupportsNamespaces",
     "SupportsSnapshot",
@@ -109,6 +110,13 @@ class GraphStorePort(Protocol):
 
         Args:
             valid_at: leave out what did not hold in the world at this time.
+        """
+
+    def expired(self, now: datetime) -> list[str]:
+        """Return the ids of the nodes that are to be forgotten by `now`, in the order they were added.
+
+        Views and searches leave them out; `get_nodes`, `has_node`, `all_nodes` and `apply` know them until they are
+        removed.
         """
 
     def has_node(self, node_id: str) -> bool:
@@ -201,6 +209,14 @@ class SupportsSnapshot(Protocol):
 
     def snapshot(self, path: Path) -> None:
         """Write all graphs, as they are at this moment, to one file; raises StorageError."""
+
+
+@runtime_checkable
+class SupportsClear(Protocol):
+    """Ability of a cache: to forget all it holds."""
+
+    def clear(self) -> None:
+        """Forget everything, also on disk."""
 
 
 @runtime_checkable

@@ -100,7 +100,7 @@ class GraphStore(BaseStore):
             self._interrupted = False
             return sequence
 
-    def view(self) -> GraphView:
+    def view(self, *, valid_at: datetime | None = None) -> GraphView:  # noqa: ARG002
         """Return a snapshot of the graph; later writes do not show in it."""
         with self._lock:
             self._require_open()
@@ -136,10 +136,14 @@ class GraphStore(BaseStore):
                 )
             ]
 
-    def nearest(self, query: Vector, k: int) -> list[tuple[str, float]]:
+    def expired(self, now: datetime) -> list[str]:
+        """Return the ids of the nodes that are to be forgotten by `now`, in the order they were added."""
+        return [node.id for node in self.all_nodes() if node.expires_at is not None and node.expires_at <= now]
+
+    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id."""
         with self._lock:
-            ids = self.view().ids
+            ids = (view or self.view()).ids
             keys, scores = self._vectors.search(query, k)
             found = [(ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
@@ -158,10 +162,10 @@ class GraphStore(BaseStore):
             self._require_open()
             return self._vectors.similarities(query, rows)
 
-    def keyword_search(self, query: str, k: int) -> list[tuple[str, float]]:
+    def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and keyword scores > 0 of the `k` nodes that fit best, best first, ties in order of id."""
         with self._lock:
-            ids = self.view().ids
+            ids = (view or self.view()).ids
             keys, scores = self._texts().keywords.search(query, k)
             found = [(ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
@@ -226,9 +230,7 @@ class GraphStore(BaseStore):
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         """Yield every delta numbered above `after`, oldest first."""
-        return (
-            JournalEntry(number, delta) for number, delta in enumerate(self._applied, start=1) if number > after
-        )
+        return (JournalEntry(number, delta) for number, delta in enumerate(self._applied, start=1) if number > after)
 
     def as_of(self, moment: int | datetime) -> GraphStore:
         """Return the graph as it was known after a delta, given by its number or a time; 0 is the empty graph.
