@@ -210,7 +210,6 @@ def test_a_memory_on_disk_keeps_the_edges_right_over_closing_and_undo(tmp_path: 
 
 
 @given(collections, st.integers(0, 4), st.integers(0, 4), st.data())
-@settings(max_examples=200)
 def test_edges_follow_the_formulas_after_texts_came_changed_and_went(
     pairs: list[tuple[str, str | None]], term_texts: int, mentions: int, data: st.DataObject
 ) -> None:
@@ -243,7 +242,7 @@ def test_a_common_word_and_name_become_rare_again_when_texts_go() -> None:
     bench.add(("Words.", "Lyon"), *((f"Lyon and heron {n}.", None) for n in range(4)))
     assert (bench.named(), bench.shared()) == ({}, {})
     bench.change([], bench.ids()[1:3])
-    assert list(bench.shared().values()) == [1.0]
+    assert list(bench.shared().values()) == [0.5]
     assert set(bench.named().values()) == {1 / math.log2(3)}
     bench.check()
 
