@@ -138,7 +138,9 @@ class GraphStore(BaseStore):
 
     def expired(self, now: datetime) -> list[str]:
         """Return the ids of the nodes that are to be forgotten by `now`, in the order they were added."""
-        return [node.id for node in self.all_nodes() if node.expires_at is not None and node.expires_at <= now]
+        view = self.view()
+        nodes = self.get_nodes([view.ids[row] for row in view.live_nodes().tolist()])
+        return [node.id for node in nodes if node.expires_at is not None and node.expires_at <= now]
 
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id."""
