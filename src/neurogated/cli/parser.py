@@ -9,7 +9,25 @@ from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 import neurogated
-from neurogated.cli import ablate, add, ask, check, demo, feedback, history, index, learn, maintain, run, stats, undo
+from neurogated.cli import (
+    ablate,
+    add,
+    ask,
+    check,
+    compact,
+    delete,
+    demo,
+    feedback,
+    history,
+    index,
+    learn,
+    maintain,
+    namespaces,
+    run,
+    stats,
+    undo,
+    update,
+)
 from neurogated.cli.logs import LEVELS
 from neurogated.config.memory_config import MemoryConfig
 
@@ -42,10 +60,14 @@ COMMANDS: dict[str, _Command] = {
         "index": index,
         "ask": ask,
         "add": add,
+        "update": update,
+        "delete": delete,
         "feedback": feedback,
         "maintain": maintain,
         "history": history,
         "undo": undo,
+        "compact": compact,
+        "namespaces": namespaces,
         "stats": stats,
         "check": check,
     }.items()

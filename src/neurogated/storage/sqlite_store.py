@@ -93,9 +93,13 @@ class SqliteStore(SqliteGraph):
     def view(self, *, valid_at: datetime | None = None) -> GraphView:
         """Return a snapshot of the graph without what has expired; see GraphStore."""
         with self._lock:
-            if self._file.read_only and not self._closed:
-                self._catch_up()
+            self._whole()
             return super().view(valid_at=valid_at)
+
+    def _whole(self) -> GraphView:
+        if self._file.read_only and not self._closed:
+            self._catch_up()
+        return super()._whole()
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs in the file, in the order they were made."""
