@@ -9,7 +9,26 @@ from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 import neurogated
-from neurogated.cli import ablate, add, ask, check, demo, feedback, history, index, learn, maintain, run, stats, undo
+from neurogated.cli import (
+    ablate,
+    add,
+    ask,
+    check,
+    demo,
+    export,
+    feedback,
+    history,
+    import_,
+    index,
+    learn,
+    maintain,
+    migrate,
+    restore,
+    run,
+    snapshot,
+    stats,
+    undo,
+)
 from neurogated.config.memory_config import MemoryConfig
 
 __all__ = ["COMMANDS", "DEFAULT_COMMAND", "build_parser"]
@@ -47,6 +66,11 @@ COMMANDS: dict[str, _Command] = {
         "undo": undo,
         "stats": stats,
         "check": check,
+        "export": export,
+        "import": import_,
+        "snapshot": snapshot,
+        "restore": restore,
+        "migrate": migrate,
     }.items()
 }
 

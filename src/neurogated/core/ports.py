@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -30,7 +31,9 @@ __all__ = [
     "SupportsCheck",
     "SupportsCompaction",
     "SupportsNamespaces",
+    "SupportsReembedding",
     "SupportsSnapshot",
+    "SupportsTransaction",
     "VectorIndex",
 ]
 
@@ -88,6 +91,10 @@ class GraphStorePort(Protocol):
 
     def bind_embedder(self, name: str, dimension: int | None) -> None:
         """Record the embedder, or raise EmbedderMismatchError if the recorded one is another."""
+
+    @property
+    def embedder(self) -> tuple[str, int] | None:
+        """Name and dimension of the recorded embedder, None while there is none."""
 
     def pending(self) -> list[PendingTask]:
         """Return the judgements that wait to be made up, oldest first."""
@@ -201,6 +208,40 @@ class SupportsSnapshot(Protocol):
 
     def snapshot(self, path: Path) -> None:
         """Write all graphs, as they are at this moment, to one file; raises StorageError."""
+
+
+@runtime_checkable
+class SupportsTransaction(Protocol):
+    """Ability of a store: to make many changes whole or not at all."""
+
+    def transaction(self) -> AbstractContextManager[object]:
+        """Return a context in which all writes, to every graph of the store, become one.
+
+        If the block raises, all of them are taken back, and the store is of no use but for closing.
+        """
+
+
+@runtime_checkable
+class SupportsReembedding(Protocol):
+    """Ability of a store: to take vectors of another model in the place of those it has."""
+
+    def rendered_versions(self) -> Iterator[tuple[Hashable, str, Mapping[str, Any]]]:
+        """Yield key, content and metadata of every stored version of a node that has a vector, present or past."""
+
+    def replace_vectors(
+        self, name: str, dimension: int, vectors: Iterable[tuple[Hashable, Vector]], delta: GraphDelta
+    ) -> int:
+        """Replace the vectors of all versions, record the embedder anew and apply `delta`, all or nothing.
+
+        Args:
+            name: the new embedder's.
+            dimension: the new embedder's.
+            vectors: (key, vector) of every version that `rendered_versions` yields.
+            delta: what changes besides.
+
+        Returns:
+            The number of the delta.
+        """
 
 
 @runtime_checkable
