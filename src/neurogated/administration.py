@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -27,6 +27,7 @@ from neurogated.core.ports import (
     SupportsNamespaces,
     SupportsReembedding,
     SupportsTransaction,
+    VersionKey,
 )
 from neurogated.core.rendering import render
 from neurogated.errors import ConfigError, StorageError
@@ -142,15 +143,16 @@ def re_embed(
     Raises:
         ConfigError: the store cannot do it.
     """
-    if store.embedder is not None and store.embedder[0] == embedder.name:
-        return 0
     if not isinstance(store, SupportsNamespaces) or not isinstance(store, SupportsTransaction):
         raise ConfigError(f"a {type(store).__name__} cannot take vectors of another model; export its documents")
     graphs = _graphs(store)
-    total = sum(1 for graph in graphs.values() for _ in _reembedding(graph).rendered_versions())
-    versions = (version for graph in graphs.values() for version in _reembedding(graph).rendered_versions())
+    recorded = _recorded_embedder(graphs)
+    if recorded is not None and recorded[0] == embedder.name:
+        return 0
+    total = sum(1 for graph in graphs.values() for _ in _reembedding(graph).embedded_versions())
+    versions = (version for graph in graphs.values() for version in _reembedding(graph).embedded_versions())
     for batch in _batches(show_progress(versions, "embedding", "text", total=total, progress=progress), config):
-        embedder.embed_documents([render(content, metadata) for _, content, metadata in batch])
+        embedder.embed_documents([render(version.content, version.metadata) for version in batch])
     deltas = {name: _similarity_delta(graph, embedder, config, at) for name, graph in graphs.items()}
     with store.transaction():
         for name, graph in graphs.items():
@@ -163,16 +165,23 @@ def _graphs(store: SupportsNamespaces) -> dict[str, GraphStorePort]:
     return {name: store.in_namespace(name) for name in store.namespaces()}
 
 
+def _recorded_embedder(graphs: Mapping[str, GraphStorePort]) -> tuple[str, int] | None:
+    """Return the embedder of all namespaces, whichever of them recorded it."""
+    return next((graph.embedder for graph in graphs.values() if graph.embedder is not None), None)
+
+
 def _reembedding(graph: GraphStorePort) -> SupportsReembedding:
     if not isinstance(graph, SupportsReembedding):
         raise ConfigError(f"a {type(graph).__name__} cannot take vectors of another model; index its documents anew")
     return graph
 
 
-def _vectors(graph: SupportsReembedding, embedder: Embedder, config: MemoryConfig) -> Iterator[tuple[Hashable, Vector]]:
-    for batch in _batches(graph.rendered_versions(), config):
-        vectors = embedder.embed_documents([render(content, metadata) for _, content, metadata in batch])
-        yield from zip((key for key, *_ in batch), vectors, strict=True)
+def _vectors(
+    graph: SupportsReembedding, embedder: Embedder, config: MemoryConfig
+) -> Iterator[tuple[VersionKey, Vector]]:
+    for batch in _batches(graph.embedded_versions(), config):
+        vectors = embedder.embed_documents([render(version.content, version.metadata) for version in batch])
+        yield from zip((version.key for version in batch), vectors, strict=True)
 
 
 def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryConfig, at: datetime) -> GraphDelta:
