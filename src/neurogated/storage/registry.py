@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
+from neurogated.errors import StorageError
 
-__all__ = ["memory_exists", "open_store"]
+__all__ = ["memory_exists", "open_store", "restore_store"]
 
 _FOLDER = "memory"
 _FILE = "memory.db"
@@ -21,6 +23,28 @@ def memory_exists(config: MemoryConfig) -> bool:
 
 def _path(config: MemoryConfig) -> Path:
     return Path(config.save_dir) / _FOLDER / _FILE
+
+
+def restore_store(config: MemoryConfig, path: Path) -> None:
+    """Make the memory of `config` from a snapshot.
+
+    Raises:
+        StorageError: there is a memory already, or the snapshot cannot be read.
+    """
+    from neurogated.storage.sqlite_schema import check_format
+
+    target = _path(config)
+    if memory_exists(config):
+        raise StorageError(f"there is a memory in {config.save_dir} already; choose another save_dir")
+    try:
+        check_format(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target.with_suffix(".restoring"))
+        target.with_suffix(".restoring").rename(target)
+    except OSError as error:
+        if isinstance(error, StorageError):
+            raise
+        raise StorageError(f"{path} cannot be restored ({error})") from error
 
 
 def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
