@@ -20,11 +20,11 @@ from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.storage.columns import Column
 from neurogated.storage.graph_store import GraphStore
-from neurogated.storage.lifetimes import micros_or_none
 from neurogated.storage.planning import Plan
 from neurogated.storage.records import EdgeRecord, NodeRecord
 from neurogated.storage.sqlite_file import SqliteFile
 from neurogated.storage.sqlite_loading import HOLDS, NOW, GraphLoader, operators_from_json, operators_to_json
+from neurogated.storage.lifetimes import micros_or_none
 from neurogated.storage.topology import weight_times
 
 __all__ = ["SqliteStore"]

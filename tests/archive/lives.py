@@ -1,0 +1,116 @@
+"""Stores of every kind, and random histories for them."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+
+from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode, WeightChange
+from neurogated.core.delta import PendingTask
+from neurogated.core.ports import GraphStorePort
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.testing import ManualClock
+
+OpenStore = Callable[[ManualClock], GraphStore]
+Step = tuple[str, int, int, int]
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+NAMES = ("a", "b'\"; DROP TABLE nodes;--", "../../c", "d\n\u2028e", "井", "\0", "f" * 300)
+WORDS = ("the pump failed", "field of barley", "valve", "the field was dry", "herring at sea", "why the pump", "井 dry")
+KINDS = ("put", "put", "put", "edges", "edges", "remove", "cut", "weigh", "decay", "touch", "queue", "settle", "wait")
+
+
+def stores(kind: str, folder: Path) -> OpenStore:
+    """Return a function that opens new, empty stores of a kind."""
+    made: list[None] = []
+
+    def make(clock: ManualClock) -> GraphStore:
+        made.append(None)
+        if kind == "memory":
+            return GraphStore(overlay_edges=4, clock=clock)
+        from neurogated.storage.sqlite_store import SqliteStore
+
+        return SqliteStore.open(folder / f"{len(made)}-{id(made)}.db", overlay_edges=4, clock=clock)
+
+    return make
+
+
+def lives() -> st.SearchStrategy[list[Step]]:
+    """Return random histories; numbers stand for what there happens to be when a step is taken."""
+    number = st.integers(0, 999)
+    return st.lists(st.tuples(st.sampled_from(KINDS), number, number, number), max_size=25)
+
+
+class Life:
+    """Applies the steps of a history to a graph."""
+
+    def __init__(self, store: GraphStorePort, clock: ManualClock) -> None:
+        self.store = store
+        self.clock = clock
+        self.tasks = [PendingTask("cause", ("a", "\ud800")), PendingTask("entities", ("井",))]
+
+    def live(self, steps: list[Step]) -> None:
+        for kind, first, second, third in steps:
+            self._step(kind, first, second, third)
+
+    def _step(self, kind: str, first: int, second: int, third: int) -> None:
+        nodes, edges = list(self.store.all_nodes()), list(self.store.all_edges())
+        if kind == "put":
+            self._apply(reason=f"put \ud800 {third}", nodes=(self._node(first, second, third),))
+        elif kind == "edges" and len(nodes) > 1:
+            source, target = nodes[first % len(nodes)].id, nodes[second % len(nodes)].id
+            if source != target:
+                now = self.clock()
+                edge = MemoryEdge(source, target, (*EdgeType,)[third % 4], third / 999, created_at=now, valid_to=now)
+                self._apply(reason="edges", edges=(edge,))
+        elif kind == "remove" and nodes:
+            self._apply(reason="remove", removed_nodes=(nodes[first % len(nodes)].id,))
+        elif kind == "cut" and edges:
+            self._apply(reason="cut", removed_edges=(edges[first % len(edges)].key,))
+        elif kind == "weigh":
+            plastic = [edge.key for edge in edges if edge.type.plastic]
+            if plastic:
+                change = WeightChange(plastic[first % len(plastic)], second / 999, self.clock() if third % 2 else None)
+                self._apply(reason="weigh", weights=(change,))
+        elif kind == "decay":
+            self._apply(reason="decay", operators=(Decay(0.7, self.clock() - timedelta(hours=first), third / 9999),))
+        elif kind == "touch":
+            used = frozenset(node.id for node in nodes[: 1 + first % 3])
+            keys: frozenset[EdgeKey] = frozenset(edge.key for edge in edges[: second % 3])
+            self._apply(reason="touch", touch=AccessMark(used, keys))
+        elif kind == "queue":
+            self._apply(reason="queue", queued=tuple(self.tasks[: 1 + first % 2]))
+        elif kind == "settle":
+            self._apply(reason="settle", settled=(self.tasks[first % 2],))
+        elif kind == "wait":
+            # Clocks go backwards at times.
+            self.clock.advance(timedelta(hours=first - 200, microseconds=second))
+
+    def _node(self, first: int, second: int, third: int) -> MemoryNode:
+        now, words = self.clock(), WORDS[second % len(WORDS)]
+        vector = None if third % 5 == 0 else HashEmbedder().embed_documents([words])[0]
+        return MemoryNode(
+            NAMES[first % len(NAMES)],
+            words,
+            vector,
+            base_energy=third / 999,
+            last_accessed=now,
+            metadata={"title": words[:5], "n": [third, {"x": None}, 0.1], "\u2028": "\U0001f41f"} if third % 2 else {},
+            created_at=now,
+            valid_from=now if second % 2 else None,
+            expires_at=now + timedelta(days=400) if third % 7 == 0 else None,
+        )
+
+    def _apply(self, **changes: object) -> None:
+        self.store.apply(GraphDelta(at=self.clock(), **changes))  # type: ignore[arg-type]
+
+
+def plain(nodes: list[MemoryNode]) -> list[tuple[object, ...]]:
+    """Return nodes without when they were last accessed, which is no part of history."""
+    return [
+        (n.id, n.content, n.base_energy, n.metadata, n.created_at, n.valid_from, n.valid_to, n.expires_at,
+         None if n.embedding is None else np.asarray(n.embedding).tobytes())
+        for n in nodes
+    ]  # fmt: skip
