@@ -49,7 +49,7 @@ class Life:
     def __init__(self, store: GraphStorePort, clock: ManualClock) -> None:
         self.store = store
         self.clock = clock
-        self.tasks = [PendingTask("cause", ("a", "\ud800")), PendingTask("entities", ("井",))]
+        self.tasks = [PendingTask("cause", ("a", "b\n")), PendingTask("entities", ("井",))]
 
     def live(self, steps: list[Step]) -> None:
         for kind, first, second, third in steps:
@@ -58,7 +58,7 @@ class Life:
     def _step(self, kind: str, first: int, second: int, third: int) -> None:
         nodes, edges = list(self.store.all_nodes()), list(self.store.all_edges())
         if kind == "put":
-            self._apply(reason=f"put \ud800 {third}", nodes=(self._node(first, second, third),))
+            self._apply(reason=f"put \u2028 {third}", nodes=(self._node(first, second, third),))
         elif kind == "edges" and len(nodes) > 1:
             source, target = nodes[first % len(nodes)].id, nodes[second % len(nodes)].id
             if source != target:

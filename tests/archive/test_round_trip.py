@@ -14,6 +14,7 @@ from neurogated.administration import export_memory
 from neurogated.archive import export, importing
 from neurogated.archive.manifest import JOURNAL, VECTORS, Manifest
 from neurogated.core.clock import from_micros
+from neurogated.core.delta import PendingTask
 from neurogated.core.ports import GraphStorePort
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import EmbedderMismatchError, StorageError
@@ -157,6 +158,15 @@ def test_a_vector_that_stays_is_written_once(tmp_path: Path) -> None:
     assert (tmp_path / "out" / VECTORS).stat().st_size == 2 * 2 * 4
     lines = [json.loads(line) for line in (tmp_path / "out" / JOURNAL).read_text("utf-8").splitlines()]
     assert [line["nodes"][0]["vector"] for line in lines] == [0, 0, 0, 1]
+
+
+def test_words_that_utf8_cannot_hold_survive(tmp_path: Path) -> None:
+    source, target, task = GraphStore(), GraphStore(), PendingTask("cause", ("\udcff", "b"))
+    source.in_namespace("\ud800").apply(GraphDelta(nodes=(MemoryNode("a", "x"),), queued=(task,), reason="\ud83d"))
+    _export(source, tmp_path / "out")
+    _import(tmp_path / "out", target)
+    assert target.in_namespace("\ud800").history() == source.in_namespace("\ud800").history()
+    assert target.in_namespace("\ud800").pending() == [task]
 
 
 def test_writes_during_an_export_are_either_in_it_or_not(tmp_path: Path) -> None:
