@@ -143,21 +143,28 @@ def re_embed(
     Raises:
         ConfigError: the store cannot do it.
     """
-    if not isinstance(store, SupportsNamespaces) or not isinstance(store, SupportsTransaction):
-        raise ConfigError(f"a {type(store).__name__} cannot take vectors of another model; export its documents")
+    if not (
+        isinstance(store, SupportsNamespaces)
+        and isinstance(store, SupportsTransaction)
+        and isinstance(store, SupportsReembedding)
+    ):
+        raise ConfigError(f"a {type(store).__name__} cannot take vectors of another model; index its documents anew")
     graphs = _graphs(store)
     recorded = _recorded_embedder(graphs)
     if recorded is not None and recorded[0] == embedder.name:
         return 0
-    total = sum(1 for graph in graphs.values() for _ in _reembedding(graph).embedded_versions())
-    versions = (version for graph in graphs.values() for version in _reembedding(graph).embedded_versions())
-    for batch in _batches(show_progress(versions, "embedding", "text", total=total, progress=progress), config):
+    total = sum(1 for _ in store.embedded_versions())
+    versions = show_progress(store.embedded_versions(), "embedding", "text", total=total, progress=progress)
+    for batch in _batches(versions, config):
         embedder.embed_documents([render(version.content, version.metadata) for version in batch])
     deltas = {name: _similarity_delta(graph, embedder, config, at) for name, graph in graphs.items()}
     with store.transaction():
+        # The first change brings the vectors of all namespaces with it.
+        vectors = _vectors(store, embedder, config)
+        store.replace_vectors(embedder.name, embedder.dimension, vectors, GraphDelta(at=at))
         for name, graph in graphs.items():
-            vectors = _vectors(_reembedding(graph), embedder, config)
-            _reembedding(graph).replace_vectors(embedder.name, embedder.dimension, vectors, deltas[name])
+            if deltas[name]:
+                graph.apply(deltas[name])
     return total
 
 
@@ -168,12 +175,6 @@ def _graphs(store: SupportsNamespaces) -> dict[str, GraphStorePort]:
 def _recorded_embedder(graphs: Mapping[str, GraphStorePort]) -> tuple[str, int] | None:
     """Return the embedder of all namespaces, whichever of them recorded it."""
     return next((graph.embedder for graph in graphs.values() if graph.embedder is not None), None)
-
-
-def _reembedding(graph: GraphStorePort) -> SupportsReembedding:
-    if not isinstance(graph, SupportsReembedding):
-        raise ConfigError(f"a {type(graph).__name__} cannot take vectors of another model; index its documents anew")
-    return graph
 
 
 def _vectors(

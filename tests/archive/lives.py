@@ -7,10 +7,21 @@ from pathlib import Path
 import hypothesis.strategies as st
 import numpy as np
 
-from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode, WeightChange
+from neurogated import (
+    AccessMark,
+    Decay,
+    EdgeKey,
+    EdgeType,
+    GraphDelta,
+    GraphStore,
+    MemoryEdge,
+    MemoryNode,
+    WeightChange,
+)
 from neurogated.core.delta import PendingTask
 from neurogated.core.ports import GraphStorePort
 from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.plasticity.undo import delta_back_to
 from neurogated.testing import ManualClock
 
 OpenStore = Callable[[ManualClock], GraphStore]
@@ -19,7 +30,23 @@ Step = tuple[str, int, int, int]
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NAMES = ("a", "b'\"; DROP TABLE nodes;--", "../../c", "d\n\u2028e", "井", "\0", "f" * 300)
 WORDS = ("the pump failed", "field of barley", "valve", "the field was dry", "herring at sea", "why the pump", "井 dry")
-KINDS = ("put", "put", "put", "edges", "edges", "remove", "cut", "weigh", "decay", "touch", "queue", "settle", "wait")
+KINDS = (
+    "put",
+    "put",
+    "put",
+    "edges",
+    "edges",
+    "remove",
+    "cut",
+    "weigh",
+    "decay",
+    "touch",
+    "queue",
+    "settle",
+    "wait",
+    "mix",
+    "undo",
+)
 
 
 def stores(kind: str, folder: Path) -> OpenStore:
@@ -84,9 +111,31 @@ class Life:
             self._apply(reason="queue", queued=tuple(self.tasks[: 1 + first % 2]))
         elif kind == "settle":
             self._apply(reason="settle", settled=(self.tasks[first % 2],))
+        elif kind == "mix":
+            self._mix(first, second, third, nodes, edges)
+        elif kind == "undo":
+            numbers = [0, *(entry.sequence for entry in self.store.journal())]
+            past = self.store.as_of(numbers[first % len(numbers)])
+            delta = delta_back_to(past, self.store, reason="undo", at=self.clock())
+            if delta:
+                self.store.apply(delta)
         elif kind == "wait":
             # Clocks go backwards at times.
             self.clock.advance(timedelta(hours=first - 200, microseconds=second))
+
+    def _mix(self, first: int, second: int, third: int, nodes: list[MemoryNode], edges: list[MemoryEdge]) -> None:
+        """Do in one delta what may stand in one: remove nodes and edges, put anew, touch and queue."""
+        new = self._node(first, second, third)
+        gone = [node for node in nodes if node.id != new.id][: first % 2]
+        ends = {node.id for node in gone}
+        self._apply(
+            reason="mix",
+            removed_nodes=tuple(ends),
+            removed_edges=tuple(e.key for e in edges if not ends & {e.source_id, e.target_id})[: second % 3],
+            nodes=(new,),
+            touch=AccessMark(frozenset(node.id for node in nodes), frozenset(edge.key for edge in edges[: third % 3])),
+            queued=tuple(self.tasks[: second % 2]),
+        )
 
     def _node(self, first: int, second: int, third: int) -> MemoryNode:
         now, words = self.clock(), WORDS[second % len(WORDS)]

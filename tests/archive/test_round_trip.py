@@ -37,9 +37,7 @@ def _import(folder: Path, store: GraphStore) -> None:
 
 def _recalls(store: GraphStorePort, clock: ManualClock) -> list[list[tuple[str, float]]]:
     config = MemoryConfig(TOP_N_RETRIEVAL=9, RECENCY_WEIGHT=0.3)
-    retriever = NeuroRetriever(
-        store, config, embedder=HashEmbedder(), kernel_source=UniformKernelSource(), clock=clock
-    )
+    retriever = NeuroRetriever(store, config, embedder=HashEmbedder(), kernel_source=UniformKernelSource(), clock=clock)
     return [[(memory.id, memory.score) for memory in retriever.recall(words)] for words in WORDS[::3]]
 
 
@@ -61,7 +59,7 @@ def _assert_alike(one: GraphStore, other: GraphStore, clock: ManualClock) -> Non
 
 
 @given(steps=lives(), others=lives(), name=TEXT.filter(bool), data=st.data())
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_an_imported_memory_is_the_exported_one(
     open_pair: tuple[OpenStore, OpenStore],
     tmp_path_factory: pytest.TempPathFactory,
@@ -111,7 +109,7 @@ class _Forgetful(GraphStore):
 
 
 @given(steps=lives())
-@settings(max_examples=25)
+@settings(max_examples=20)
 def test_use_and_what_waits_survive_a_journal_that_leaves_them_out(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
 ) -> None:
@@ -141,7 +139,10 @@ def test_a_whole_memory_answers_alike_after_its_move(storage: str, tmp_path: Pat
         with NeuroGraphMemory(elsewhere, parts=compose.build(elsewhere, clock)) as moved:
             assert isinstance(moved.store, GraphStore)
             _import(tmp_path / "out", moved.store)
-            for one, other in ((memory, moved), (memory.in_namespace("bob's; ../x"), moved.in_namespace("bob's; ../x"))):
+            for one, other in (
+                (memory, moved),
+                (memory.in_namespace("bob's; ../x"), moved.in_namespace("bob's; ../x")),
+            ):
                 for question in questions:
                     before, after = one.recall(question), other.recall(question)
                     assert [(m.id, m.score, m.path) for m in before] == [(m.id, m.score, m.path) for m in after]
