@@ -31,22 +31,9 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NAMES = ("a", "b'\"; DROP TABLE nodes;--", "../../c", "d\n\u2028e", "井", "\0", "f" * 300)
 WORDS = ("the pump failed", "field of barley", "valve", "the field was dry", "herring at sea", "why the pump", "井 dry")
 KINDS = (
-    "put",
-    "put",
-    "put",
-    "edges",
-    "edges",
-    "remove",
-    "cut",
-    "weigh",
-    "decay",
-    "touch",
-    "queue",
-    "settle",
-    "wait",
-    "mix",
+    "put", "put", "put", "edges", "edges", "remove", "cut", "weigh", "decay", "touch", "queue", "settle", "wait", "mix",
     "undo",
-)
+)  # fmt: skip
 
 
 def stores(kind: str, folder: Path) -> OpenStore:
@@ -82,7 +69,7 @@ class Life:
         for kind, first, second, third in steps:
             self._step(kind, first, second, third)
 
-    def _step(self, kind: str, first: int, second: int, third: int) -> None:
+    def _step(self, kind: str, first: int, second: int, third: int) -> None:  # noqa: C901, PLR0912 - a case a kind
         nodes, edges = list(self.store.all_nodes()), list(self.store.all_edges())
         if kind == "put":
             self._apply(reason=f"put \u2028 {third}", nodes=(self._node(first, second, third),))

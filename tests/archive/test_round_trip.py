@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from neurogated.administration import export_memory
 from neurogated.archive import export, importing
 from neurogated.archive.manifest import JOURNAL, VECTORS, Manifest
 from neurogated.core.clock import from_micros
-from neurogated.core.delta import PendingTask
+from neurogated.core.delta import JournalEntry, PendingTask
 from neurogated.core.ports import GraphStorePort
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import EmbedderMismatchError, StorageError
@@ -60,7 +61,7 @@ def _assert_alike(one: GraphStore, other: GraphStore, clock: ManualClock) -> Non
 
 @given(steps=lives(), others=lives(), name=TEXT.filter(bool), data=st.data())
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_an_imported_memory_is_the_exported_one(
+def test_an_imported_memory_is_the_exported_one(  # noqa: PLR0917 - what chance draws
     open_pair: tuple[OpenStore, OpenStore],
     tmp_path_factory: pytest.TempPathFactory,
     steps: list[Step],
@@ -100,7 +101,7 @@ def test_an_export_of_an_import_is_the_same_file_for_file(
 class _Forgetful(GraphStore):
     """Journals neither use nor judgements that wait, as a store may."""
 
-    def journal(self, after: int = 0) -> object:  # type: ignore[override]
+    def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         for entry in super().journal(after):
             nodes = tuple(dataclasses.replace(node, last_accessed=from_micros(0)) for node in entry.delta.nodes)
             touch = dataclasses.replace(entry.delta.touch, nodes=frozenset(sorted(entry.delta.touch.nodes)[:1]))
@@ -200,7 +201,7 @@ def test_nothing_is_imported_into_a_history(tmp_path: Path) -> None:
     target = GraphStore()
     target.in_namespace("bob").add_node(MemoryNode("b", "two"))
     target.in_namespace("bob").remove_node("b")
-    with pytest.raises(StorageError, match="namespace 'bob' has a history already.*drop"):
+    with pytest.raises(StorageError, match=r"namespace 'bob' has a history already.*drop"):
         _import(tmp_path / "out", target)
     target.drop_namespace("bob")
     _import(tmp_path / "out", target)
