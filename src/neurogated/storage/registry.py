@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
-from neurogated.errors import StorageError
+from neurogated.errors import ConfigError
 
 __all__ = ["memory_exists", "open_store", "restore_store"]
 
@@ -23,28 +22,6 @@ def memory_exists(config: MemoryConfig) -> bool:
 
 def _path(config: MemoryConfig) -> Path:
     return Path(config.save_dir) / _FOLDER / _FILE
-
-
-def restore_store(config: MemoryConfig, path: Path) -> None:
-    """Make the memory of `config` from a snapshot.
-
-    Raises:
-        StorageError: there is a memory already, or the snapshot cannot be read.
-    """
-    from neurogated.storage.sqlite_schema import check_format
-
-    target = _path(config)
-    if memory_exists(config):
-        raise StorageError(f"there is a memory in {config.save_dir} already; choose another save_dir")
-    try:
-        check_format(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target.with_suffix(".restoring"))
-        target.with_suffix(".restoring").rename(target)
-    except OSError as error:
-        if isinstance(error, StorageError):
-            raise
-        raise StorageError(f"{path} cannot be restored ({error})") from error
 
 
 def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
@@ -67,5 +44,21 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
         config.namespace,
         overlay_edges=config.OVERLAY_EDGES,
         clock=clock,
-        from_scratch=config.force_index_from_scratch,
+        from_scratch=config.force_index_from_scratch and not config.read_only,
+        read_only=config.read_only,
     )
+
+
+def restore_store(config: MemoryConfig, snapshot: Path) -> None:
+    """Put a snapshot in the place of the memory that `config` names, or make it the memory where there is none.
+
+    Raises:
+        MemoryLockedError: a process has the memory open for writing.
+        CorruptMemoryError: the snapshot is damaged or none; the memory is unharmed.
+        StorageError: it cannot be read, or the memory not be written.
+    """
+    if config.storage == "memory":
+        raise ConfigError("a memory with storage='memory' is in no file; set storage to 'sqlite' to restore a snapshot")
+    from neurogated.storage.sqlite_snapshot import restore_snapshot
+
+    restore_snapshot(snapshot, _path(config))
