@@ -84,10 +84,12 @@ def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | 
 
 
 def restore_snapshot(config: MemoryConfig, snapshot: str | Path) -> None:
-    """Make a memory where `config` says from a snapshot.
+    """Put a snapshot in the place of the memory that `config` names, or make it the memory where there is none.
 
     Raises:
-        StorageError: there is a memory already, or the snapshot cannot be read; see its subclasses.
+        MemoryLockedError: a process has the memory open for writing.
+        CorruptMemoryError: the snapshot is damaged or none; the memory is unharmed.
+        StorageError: it cannot be read, or the memory not be written.
     """
     restore_store(_on_disk(config), Path(snapshot))
 

@@ -90,7 +90,9 @@ def test_a_snapshot_is_restored(run: Run, filled: list[str], tmp_path: Path) -> 
     assert run("two", "restore", file)[0] == 0
     assert [memory["id"] for memory in _asked(run, "two")] == [memory["id"] for memory in _asked(run, "one")]
     assert json.loads(run("two", "stats", "--json")[1])["edges"].get("ASSOC", 0) == 0
-    assert run("two", "restore", file)[0] == 1
+    assert json.loads(run("one", "stats", "--json")[1])["edges"]["ASSOC"] == 1
+    assert run("one", "restore", file)[0] == 0
+    assert json.loads(run("one", "stats", "--json")[1])["edges"].get("ASSOC", 0) == 0
 
 
 def test_a_memory_goes_over_to_another_model(run: Run, filled: list[str]) -> None:

@@ -11,7 +11,7 @@ from neurogated.cli.settings import memory_config
 
 __all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
 
-SUMMARY = "make a memory from what 'snapshot' wrote"
+SUMMARY = "put what 'snapshot' wrote in the place of the memory, or make it the memory where there is none"
 EXAMPLES = """\
   python main.py restore --save_dir new_agent my_agent.snapshot
 """
