@@ -21,6 +21,7 @@ from neurogated.core.ports import (
     KernelSource,
     LanguageModel,
     SupportsClear,
+    VectorIndex,
 )
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.registry import build_embedder
@@ -35,9 +36,18 @@ from neurogated.llm.structured import StructuredLLM
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
+from neurogated.storage.embedding_store import EmbeddingStore
 from neurogated.storage.registry import open_store
 
-__all__ = ["OFFLINE_NOTICE", "Parts", "build", "load_config", "offline_kernel_generator"]
+__all__ = [
+    "OFFLINE_NOTICE",
+    "Parts",
+    "build",
+    "build_cached_embedder",
+    "build_vector_index",
+    "load_config",
+    "offline_kernel_generator",
+]
 
 OFFLINE_NOTICE = "no language model is configured: kernels, causes and names are judged offline"
 
@@ -107,6 +117,21 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
     except BaseException:
         store.close()
         raise
+
+
+def build_cached_embedder(config: MemoryConfig) -> Embedder:
+    """Return the embedder that `config` names, with the cache of its memory, whatever the memory was built with.
+
+    Raises:
+        StorageError: the cache can be neither opened nor made.
+    """
+    embedder = build_embedder(config, api_key=os.environ.get(_OPENAI_KEY))
+    return CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE)
+
+
+def build_vector_index() -> VectorIndex:
+    """Return an empty index of vectors, searched as that of a memory is."""
+    return EmbeddingStore()
 
 
 @functools.cache

@@ -7,13 +7,23 @@ import json
 import textwrap
 from typing import Any
 
+from neurogated.archive.manifest import Manifest
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.kernel import Kernel
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall, RecalledMemory
 
-__all__ = ["emit", "history_json", "history_line", "kernel_line", "recall_json", "recall_text"]
+__all__ = [
+    "emit",
+    "history_json",
+    "history_line",
+    "kernel_line",
+    "manifest_json",
+    "manifest_line",
+    "recall_json",
+    "recall_text",
+]
 
 _WIDTH = 90
 _INDENT = "   "
@@ -95,3 +105,21 @@ def history_json(entry: HistoryEntry) -> dict[str, Any]:
             for op in entry.operators
         ],
     }
+
+
+def manifest_json(manifest: Manifest) -> dict[str, Any]:
+    """Return what an export holds as JSON values."""
+    return {
+        "embedder": manifest.embedder and manifest.embedder[0],
+        "namespaces": {
+            namespace.name: {"deltas": namespace.deltas, "nodes": namespace.nodes, "edges": namespace.edges}
+            for namespace in manifest.namespaces
+        },
+    }
+
+
+def manifest_line(manifest: Manifest) -> str:
+    """Return in words how much an export holds."""
+    names = ("namespaces", "nodes", "edges", "changes")
+    counts = ((1, one.nodes, one.edges, one.deltas) for one in manifest.namespaces)
+    return ", ".join(f"{sum(column)} {name}" for name, column in zip(names, zip(*counts, strict=True), strict=True))

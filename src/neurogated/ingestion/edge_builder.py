@@ -6,15 +6,23 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.utils.vector_utils import exact_cosines
 
-__all__ = ["fitted", "reweighed_similarities", "sequence_edges", "similarity_edges"]
+__all__ = ["Neighborhood", "fitted", "reweighed_similarities", "sequence_edges", "similarity_edges"]
+
+
+class Neighborhood(Protocol):
+    """Nodes among which the most similar can be found, as in a store."""
+
+    def nearest(self, query: Vector, k: int) -> list[tuple[str, float]]:
+        """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id."""
 
 
 def sequence_edges(
@@ -31,7 +39,7 @@ def sequence_edges(
 
 
 def similarity_edges(
-    new_nodes: Sequence[MemoryNode], store: GraphStorePort, *, neighbors: int, at: datetime
+    new_nodes: Sequence[MemoryNode], store: Neighborhood, *, neighbors: int, at: datetime
 ) -> Iterator[MemoryEdge]:
     """Yield SIM edges from each new node to the `neighbors` most similar nodes that exist before it.
 

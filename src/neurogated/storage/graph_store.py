@@ -211,14 +211,19 @@ class GraphStore(SearchableStore):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run a block of changes as one: if it raises, none of them was ever made."""
+        """Run a block of changes, to any graph of the store, as one: if it raises, none of them was ever made."""
         with self._lock:
             self._require_open()
-            before = self._form.topology.sequence
+            before = {name: (store._form.topology.sequence, store._embedder) for name, store in self._family.items()}
             try:
                 yield
             except BaseException:
-                self._roll_back(before)
+                for name, store in list(self._family.items()):
+                    if name in before:
+                        sequence, store._embedder = before[name]
+                        store._roll_back(sequence)
+                    else:
+                        self._family.pop(name)._closed = True
                 raise
 
     @property
