@@ -47,9 +47,10 @@ FIXED_CONSTANTS = {
     "storage/sqlite_loading.py": {"NOW"},  # the largest number SQLite holds
     "storage/embedding_store.py": {"_ROUNDING_ERROR"},  # a property of single precision
     "storage/lexical_store.py": {  # tantivy's formula, format and limits
-        "_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "_ROUNDINGS", "_HEAP", "_GROWTH", "_TAIL_TEXTS",
+        "_ROUNDINGS", "_HEAP", "_GROWTH", "_TAIL_TEXTS",
     },
-    "storage/graph_store.py": {"_INDEX_CHUNK"},  # how many texts are in memory at once
+    "storage/keyword_table.py": {"_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS"},  # tantivy's formula and format
+    "storage/working_form.py": {"_INDEX_CHUNK"},  # how many texts are in memory at once
     "core/rendering.py": {"_LONGEST_SUBJECT"},  # what is still a name
     "viewer/layout.py": {  # pixels
         "_BOX_WIDTH", "_BOX_HEIGHT", "_SMALL_WIDTH", "_SMALL_HEIGHT", "_PORT_HEIGHT", "_COLUMN_GAP", "_ROW_GAP",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from neurogated.core.view import GraphView, Rows
 
 __all__ = [
     "CausalJudge",
+    "EmbeddedVersion",
     "Embedder",
     "EntityFinder",
     "GraphStorePort",
@@ -30,12 +32,27 @@ __all__ = [
     "SupportsCheck",
     "SupportsCompaction",
     "SupportsNamespaces",
+    "SupportsReembedding",
     "SupportsSnapshot",
+    "SupportsTransaction",
     "VectorIndex",
+    "VersionKey",
 ]
 
 Message = Mapping[str, str]
 """A message to a language model: `role` (system, user or assistant) and `content`."""
+
+
+VersionKey = tuple[int, int]
+"""What a store identifies a version of a node by; of use to the store only."""
+
+
+class EmbeddedVersion(NamedTuple):
+    """A version of a node that has a vector."""
+
+    key: VersionKey
+    content: str
+    metadata: Mapping[str, Any]
 
 
 class VectorIndex(Protocol):
@@ -44,6 +61,9 @@ class VectorIndex(Protocol):
     @property
     def dimension(self) -> int | None:
         """Length of every vector, None while there has been none."""
+
+    def check(self, vector: Vector, owner: str) -> None:
+        """Raise InputError, which names `owner`, for a vector of another length."""
 
     def put(self, keys: Rows, vectors: NDArray[np.float32]) -> None:
         """Add or replace vectors."""
@@ -54,8 +74,8 @@ class VectorIndex(Protocol):
     def get(self, key: int) -> NDArray[np.float32] | None:
         """Return one vector, None if there is none."""
 
-    def search(self, query: Vector, k: int) -> tuple[Rows, NDArray[np.float64]]:
-        """Return keys and cosines of the `k` best, and of all that tie with the last of them."""
+    def search(self, query: Vector, k: int, without: Rows = ...) -> tuple[Rows, NDArray[np.float64]]:
+        """Return keys and cosines of the `k` best not among `without`, and of all that tie with the last of them."""
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
         """Return the cosine of each key's vector, 0 where there is none."""
@@ -73,8 +93,8 @@ class LexicalIndex(Protocol):
     def remove(self, keys: Rows) -> None:
         """Forget texts."""
 
-    def search(self, query: str, k: int) -> tuple[Rows, NDArray[np.float64]]:
-        """Return keys and scores > 0 of the `k` best, best first, and of all that tie with the last of them."""
+    def search(self, query: str, k: int, without: Rows = ...) -> tuple[Rows, NDArray[np.float64]]:
+        """Return keys and scores > 0 of the `k` best not among `without`, best first, and of all that tie with the last."""
 
     def scores(self, query: str, keys: Rows) -> NDArray[np.float64]:
         """Return the score of each key's text, 0 where there is none or it shares no keyword with the query."""
@@ -156,8 +176,15 @@ class GraphStorePort(Protocol):
     def carriers(self, marks: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
         """Return whether nodes of a view of this store carry one of `marks`; see `core.rendering`."""
 
-    def carried(self, marks: Iterable[str]) -> frozenset[str]:
-        """Return those of `marks` that some node carries."""
+    def carried(self, marks: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
+        """Return those of `marks` that some node carries; `view` as in `nearest`."""
+
+    def expired(self, now: datetime) -> list[str]:
+        """Return the ids of the nodes that are to be forgotten by `now`."""
+
+    @property
+    def embedder(self) -> tuple[str, int] | None:
+        """Name and dimension of the embedder the vectors come from, None while there is none."""
 
     def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
         """Return the `k` most similar nodes with their cosines."""
@@ -185,6 +212,27 @@ class SupportsNamespaces(Protocol):
 
     def drop_namespace(self, namespace: str) -> None:
         """Remove a graph with its history; raises UnknownIdError, or InputError for the store's own graph."""
+
+
+@runtime_checkable
+class SupportsTransaction(Protocol):
+    """Ability of a store: to make many changes whole or not at all."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Run a block as one change: if it raises, nothing that was applied in it was ever made."""
+
+
+@runtime_checkable
+class SupportsReembedding(Protocol):
+    """Ability of a store: to take the vectors of another embedder, for the past as well."""
+
+    def embedded_versions(self) -> Iterator[EmbeddedVersion]:
+        """Yield every version of a node, past or present, that has a vector; all of one node in a row."""
+
+    def replace_vectors(
+        self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]], delta: GraphDelta
+    ) -> None:
+        """Put new vectors in the place of all there are and apply `delta`, whole or not at all."""
 
 
 @runtime_checkable

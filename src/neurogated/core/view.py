@@ -7,7 +7,7 @@ so that a write adds a little on top and never rebuilds the whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +60,15 @@ class PatchedValues:
         values = self.base.copy()
         values[self.rows] = self.patches
         return values
+
+    def patched(self, rows: Rows, value: object) -> PatchedValues:
+        """Return the column with `value` at `rows`; the base is shared."""
+        kept = ~np.isin(self.rows, rows)
+        changed = np.unique(rows)
+        all_rows = np.concatenate((self.rows[kept], changed))
+        patches = np.concatenate((self.patches[kept], np.full(changed.size, value, dtype=self.base.dtype)))
+        order = np.argsort(all_rows)
+        return PatchedValues(self.base, all_rows[order], patches[order])
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +141,20 @@ class GraphView:
     last_activated: PatchedValues
     """(edges,) int64, microseconds since 1970 UTC."""
     layers: Sequence[Layer]
+    hidden: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Rows of nodes that the graph has and this view leaves out, ascending."""
+
+    def without(self, nodes: Rows, edges: Rows) -> GraphView:
+        """Return the view without some nodes, whatever leads to or from them, and some edges."""
+        if not nodes.size and not edges.size:
+            return self
+        hidden_edges = np.concatenate((edges, self.arcs(nodes, both_ways=True).edge))
+        return replace(
+            self,
+            alive=self.alive.patched(nodes, value=False),
+            weight=self.weight.patched(hidden_edges, np.nan),
+            hidden=np.union1d(self.hidden, nodes),
+        )
 
     def find(self, node_id: str) -> int | None:
         """Return the row of a node, None if the graph has none of that id."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Self, overload
+
+import numpy as np
 
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
-from neurogated.core.view import GraphView
-from neurogated.errors import InputError
+from neurogated.core.view import GraphView, Rows
+from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
 
 __all__ = ["BaseStore"]
 
@@ -27,7 +30,7 @@ class BaseStore(ABC):
         """Make the change whole or not at all; return its number."""
 
     @abstractmethod
-    def view(self) -> GraphView:
+    def view(self, *, valid_at: datetime | None = None) -> GraphView:
         """Return a snapshot of the graph."""
 
     @abstractmethod
@@ -35,8 +38,12 @@ class BaseStore(ABC):
         """Return nodes in the order of their ids; raises UnknownIdError."""
 
     @abstractmethod
-    def nearest(self, query: Vector, k: int) -> list[tuple[str, float]]:
+    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and cosines of the most similar nodes, best first."""
+
+    @abstractmethod
+    def _edges(self, view: GraphView, rows: Rows) -> list[MemoryEdge]:
+        """Return the edges at `rows` of `view`."""
 
     @abstractmethod
     def close(self) -> None:
@@ -86,6 +93,42 @@ class BaseStore(ABC):
     def get_node(self, node_id: str) -> MemoryNode:
         """Return a node; raises UnknownIdError."""
         return self.get_nodes([node_id])[0]
+
+    def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
+        """Return the edge from one node to another.
+
+        Raises:
+            UnknownIdError: a node does not exist, or no such edge.
+            AmbiguousEdgeError: edges of several types lead from the one to the other and `edge_type` is not given.
+        """
+        view = self.view()
+        source, target = view.rows([source_id]), view.rows([target_id])
+        types = view.edge_types if edge_type is None else (edge_type,)
+        rows = np.concatenate([np.empty(0, np.int64), *(view.edge_rows(source, target, kind) for kind in types)])
+        edges = self._edges(view, rows[rows >= 0])
+        if not edges:
+            kind = "" if edge_type is None else f"{edge_type.name} "
+            raise UnknownIdError(f"no {kind}edge from {source_id!r} to {target_id!r} in the memory")
+        if len(edges) > 1:
+            names = " and ".join(edge.type.name for edge in edges)
+            raise AmbiguousEdgeError(f"{names} edges lead from {source_id!r} to {target_id!r}; name the type")
+        return edges[0]
+
+    def get_neighbors(self, node_id: str) -> Iterator[tuple[str, MemoryEdge]]:
+        """Yield the nodes that stored edges lead to from `node_id`, each with its edge, oldest edge first."""
+        view = self.view()
+        edges = self._edges(view, np.sort(view.arcs(view.rows([node_id])).edge))
+        return iter([(edge.target_id, edge) for edge in edges])
+
+    def all_nodes(self) -> Iterator[MemoryNode]:
+        """Yield every node in the order they were added."""
+        view = self.view()
+        return iter(self.get_nodes([view.ids[row] for row in view.live_nodes().tolist()]))
+
+    def all_edges(self) -> Iterator[MemoryEdge]:
+        """Yield every edge in the order they were added."""
+        view = self.view()
+        return iter(self._edges(view, view.live_edges()))
 
     def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
         """Return the `k` nodes most similar to `query` by exact cosine, best first, ties in order of id."""

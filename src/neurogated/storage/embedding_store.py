@@ -15,6 +15,7 @@ from neurogated.utils.vector_utils import exact_cosines
 __all__ = ["EmbeddingStore"]
 
 _NO_SLOT = -1
+_NOTHING = np.empty(0, dtype=np.int64)
 # Bound on the rounding error of a single precision cosine of some thousand dimensions.
 _ROUNDING_ERROR = 1e-5
 
@@ -91,16 +92,23 @@ class EmbeddingStore:
         vector.setflags(write=False)
         return vector
 
-    def search(self, query: Vector, k: int) -> tuple[Rows, NDArray[np.float64]]:
+    def search(self, query: Vector, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
         """Return keys and cosines of at least the `k` most similar vectors, best first.
 
         All that tie with the k-th are returned too, for the caller to break the tie.
+
+        Args:
+            query: a vector.
+            k: how many.
+            without: keys that do not count.
         """
-        if not self._size or k < 1:
+        hidden = self._slots[without[self._holds(without)]]
+        k = min(k, self._size - hidden.size)
+        if k < 1:
             return np.empty(0, dtype=np.int64), np.empty(0)
         vector = self._checked_query(query)
         rough = self._cosines(vector, slice(0, self._size))
-        k = min(k, self._size)
+        rough[hidden] = -np.inf
         kth_best = np.partition(rough, self._size - k)[self._size - k]
         # The product is exact to its rounding error only; within it the order is settled in double precision.
         candidates = np.flatnonzero(rough >= kth_best - _ROUNDING_ERROR)
@@ -112,13 +120,18 @@ class EmbeddingStore:
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
         """Return the cosine of `query` with the vector of each key, 0 for a key without one."""
-        known = np.zeros(keys.size, dtype=np.bool_)
-        within = keys < self._slots.size
-        known[within] = self._slots[keys[within]] != _NO_SLOT
+        known = self._holds(keys)
         scores = np.zeros(keys.size, dtype=np.float32)
         if known.any():
             scores[known] = self._cosines(self._checked_query(query), self._slots[keys[known]])
         return scores
+
+    def _holds(self, keys: Rows) -> NDArray[np.bool_]:
+        """Return which keys have a vector."""
+        known = np.zeros(keys.size, dtype=np.bool_)
+        within = keys < self._slots.size
+        known[within] = self._slots[keys[within]] != _NO_SLOT
+        return known
 
     def _checked_query(self, query: Vector) -> NDArray[np.float32]:
         vector = as_vector(query)

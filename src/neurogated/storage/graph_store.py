@@ -2,44 +2,36 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Clock, from_micros, to_utc, utc_now
+from neurogated.core.clock import Clock, from_micros, to_micros, to_utc, utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
-from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryEdge, MemoryNode, Vector
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import (
-    AmbiguousEdgeError,
     EmbedderMismatchError,
     InputError,
     MemoryClosedError,
     NeurogatedError,
     UnknownIdError,
 )
-from neurogated.storage.base_store import BaseStore
-from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.lifetimes import micros_or_none
 from neurogated.storage.planning import Plan, make_plan
 from neurogated.storage.records import EdgeRecord, NodeRecord
+from neurogated.storage.searchable_store import SearchableStore
 from neurogated.storage.text_index import TextIndex
-from neurogated.storage.topology import Topology
+from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["GraphStore"]
 
-# How many texts are read at once when the keyword index is made.
-_INDEX_CHUNK = 1000
 
-
-class GraphStore(BaseStore):
+class GraphStore(SearchableStore):
     """One graph, in memory; safe to share between threads.
 
     A durable store derives from it and replaces the methods under "What a durable store replaces".
@@ -53,13 +45,9 @@ class GraphStore(BaseStore):
         clock: Clock = utc_now,
     ) -> None:
         super().__init__(clock)
-        self._lock = threading.RLock()
         self._overlay_edges = overlay_edges
         self._family: dict[str, Any] = {namespace: self}
-        self._topology = Topology(overlay_edges)
-        self._vectors = EmbeddingStore()
-        # Made on first use, so that a memory that is only counted or written to does not read all its texts.
-        self._text_index: TextIndex | None = None
+        self._form = WorkingForm(overlay_edges)
         self._closed = False
         self._interrupted = False
         self._embedder: tuple[str, int] | None = None
@@ -82,8 +70,8 @@ class GraphStore(BaseStore):
         """
         with self._lock:
             self._require_open()
-            self._check_vectors(delta)
-            plan = make_plan(self._topology.view(), delta)
+            self._form.check_vectors(delta)
+            plan = make_plan(self._form.topology.view(), delta)
             # What is persisted must reach the working form whole. An interrupt in between makes the store useless
             # but for closing; opening it again reads the truth.
             self._interrupted = True
@@ -93,18 +81,26 @@ class GraphStore(BaseStore):
                 # The transaction was rolled back whole.
                 self._interrupted = False
                 raise
-            self._topology.commit(plan, sequence)
-            self._commit_vectors(plan)
-            self._commit_texts(plan)
-            self._pending = self._pending_after(delta)
+            self._commit(plan, sequence)
             self._interrupted = False
             return sequence
 
-    def view(self) -> GraphView:
-        """Return a snapshot of the graph; later writes do not show in it."""
+    def view(self, *, valid_at: datetime | None = None) -> GraphView:
+        """Return a snapshot of the graph without what has expired; later writes do not show in it.
+
+        Args:
+            valid_at: leave out nodes and edges that did not hold in the world at this time.
+        """
         with self._lock:
             self._require_open()
-            return self._topology.view()
+            return self._form.view(to_micros(self._clock()), micros_or_none(valid_at))
+
+    def expired(self, now: datetime) -> list[str]:
+        """Return the ids of the nodes that are to be forgotten by `now`."""
+        with self._lock:
+            self._require_open()
+            ids = self._form.topology.view().ids
+            return [ids[row] for row in self._form.lifetimes.expired(to_micros(now)).tolist()]
 
     def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
         """Return the nodes in the order of their ids.
@@ -122,7 +118,7 @@ class GraphStore(BaseStore):
                 MemoryNode.restored(
                     id=view.ids[row],
                     content=record.content,
-                    embedding=self._vectors.get(row),
+                    embedding=self._form.vectors.get(row),
                     base_energy=energy,
                     last_accessed=from_micros(moment),
                     metadata=record.metadata,
@@ -135,54 +131,6 @@ class GraphStore(BaseStore):
                     rows.tolist(), self._node_records(rows), energies, accessed, strict=True
                 )
             ]
-
-    def nearest(self, query: Vector, k: int) -> list[tuple[str, float]]:
-        """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id."""
-        with self._lock:
-            ids = self.view().ids
-            keys, scores = self._vectors.search(query, k)
-            found = [(ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
-
-    def similarities(
-        self,
-        query: Vector,
-        view: GraphView,  # noqa: ARG002 - other stores need it; here a node keeps its row while the store is open
-        rows: Rows,
-    ) -> NDArray[np.float32]:
-        """Return the cosine of the nodes at `rows` of `view`, a view of this store, with the query.
-
-        A node without embedding, or removed meanwhile, has 0.
-        """
-        with self._lock:
-            self._require_open()
-            return self._vectors.similarities(query, rows)
-
-    def keyword_search(self, query: str, k: int) -> list[tuple[str, float]]:
-        """Return ids and keyword scores > 0 of the `k` nodes that fit best, best first, ties in order of id."""
-        with self._lock:
-            ids = self.view().ids
-            keys, scores = self._texts().keywords.search(query, k)
-            found = [(ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
-
-    def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:  # noqa: ARG002 - as above
-        """Return the keyword score of the nodes at `rows` of `view`, 0 for a node that shares no keyword."""
-        with self._lock:
-            self._require_open()
-            return self._texts().keywords.scores(query, rows)
-
-    def carriers(self, marks: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:  # noqa: ARG002
-        """Return whether the nodes at `rows` of `view` carry one of `marks`; see `core.rendering`."""
-        with self._lock:
-            self._require_open()
-            return self._texts().marks.carriers(marks, rows)
-
-    def carried(self, marks: Iterable[str]) -> frozenset[str]:
-        """Return those of `marks` that some node carries."""
-        with self._lock:
-            self._require_open()
-            return self._texts().marks.carried(marks)
 
     def bind_embedder(self, name: str, dimension: int | None) -> None:
         """Record which embedder the vectors come from, or check that it is the recorded one.
@@ -210,6 +158,11 @@ class GraphStore(BaseStore):
                 self._record_embedder(name, dimension)
                 self._embedder = (name, dimension)
 
+    @property
+    def embedder(self) -> tuple[str, int] | None:
+        """Name and dimension of the embedder the vectors come from, None while there is none."""
+        return self._embedder
+
     def pending(self) -> list[PendingTask]:
         """Return the judgements that wait to be made up, oldest first."""
         with self._lock:
@@ -226,9 +179,7 @@ class GraphStore(BaseStore):
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         """Yield every delta numbered above `after`, oldest first."""
-        return (
-            JournalEntry(number, delta) for number, delta in enumerate(self._applied, start=1) if number > after
-        )
+        return (JournalEntry(number, delta) for number, delta in enumerate(self._applied, start=1) if number > after)
 
     def as_of(self, moment: int | datetime) -> GraphStore:
         """Return the graph as it was known after a delta, given by its number or a time; 0 is the empty graph.
@@ -238,7 +189,8 @@ class GraphStore(BaseStore):
         """
         with self._lock:
             sequence = self._sequence_at(moment)
-            past = GraphStore(overlay_edges=self._overlay_edges, clock=self._clock)
+            then = moment if isinstance(moment, datetime) else self._applied[sequence - 1].at if sequence else utc_now()
+            past = GraphStore(overlay_edges=self._overlay_edges, clock=lambda: then)
             for delta in self._applied[:sequence]:
                 past.apply(delta)
             return past
@@ -253,6 +205,40 @@ class GraphStore(BaseStore):
             sibling: Self = self._family[namespace]
             return sibling
 
+    def namespaces(self) -> list[str]:
+        """Return the names of all graphs of the store, in the order they were made."""
+        return list(self._family)
+
+    def drop_namespace(self, namespace: str) -> None:
+        """Remove another graph of the store with all its history; one that is open can no longer be used.
+
+        Raises:
+            UnknownIdError: there is no graph of that name.
+            InputError: it is the graph that this store itself shows.
+        """
+        with self._lock:
+            self._require_open()
+            if namespace not in self.namespaces():
+                raise UnknownIdError(f"there is no namespace {namespace!r}; there are {self.namespaces()}")
+            if self._family.get(namespace) is self:
+                raise InputError(f"namespace {namespace!r} is in use here; drop it from another one")
+            self._erase_namespace(namespace)
+            dropped = self._family.pop(namespace, None)
+            if dropped is not None:
+                dropped._closed = True
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run a block of changes as one: if it raises, none of them was ever made."""
+        with self._lock:
+            self._require_open()
+            before = self._form.topology.sequence
+            try:
+                yield
+            except BaseException:
+                self._roll_back(before)
+                raise
+
     @property
     def closed(self) -> bool:
         """Whether the store can no longer be used."""
@@ -262,45 +248,6 @@ class GraphStore(BaseStore):
         """Release what the store and its namespaces hold; using them afterwards raises MemoryClosedError."""
         for store in self._family.values():
             store._closed = True
-
-    def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
-        """Return the edge from one node to another.
-
-        Raises:
-            UnknownIdError: a node does not exist, or no such edge.
-            AmbiguousEdgeError: edges of several types lead from the one to the other and `edge_type` is not given.
-        """
-        with self._lock:
-            view = self.view()
-            source, target = view.rows([source_id]), view.rows([target_id])
-            types = view.edge_types if edge_type is None else (edge_type,)
-            rows = np.concatenate([np.empty(0, np.int64), *(view.edge_rows(source, target, kind) for kind in types)])
-            edges = self._edges(view, rows[rows >= 0])
-        if not edges:
-            kind = "" if edge_type is None else f"{edge_type.name} "
-            raise UnknownIdError(f"no {kind}edge from {source_id!r} to {target_id!r} in the memory")
-        if len(edges) > 1:
-            names = " and ".join(edge.type.name for edge in edges)
-            raise AmbiguousEdgeError(f"{names} edges lead from {source_id!r} to {target_id!r}; name the type")
-        return edges[0]
-
-    def get_neighbors(self, node_id: str) -> Iterator[tuple[str, MemoryEdge]]:
-        """Yield the nodes that stored edges lead to from `node_id`, each with its edge, oldest edge first."""
-        with self._lock:
-            view = self.view()
-            edges = self._edges(view, np.sort(view.arcs(view.rows([node_id])).edge))
-        return iter([(edge.target_id, edge) for edge in edges])
-
-    def all_nodes(self) -> Iterator[MemoryNode]:
-        """Yield every node in the order they were added."""
-        view = self.view()
-        return iter(self.get_nodes([view.ids[row] for row in view.live_nodes().tolist()]))
-
-    def all_edges(self) -> Iterator[MemoryEdge]:
-        """Yield every edge in the order they were added."""
-        with self._lock:
-            view = self.view()
-            return iter(self._edges(view, view.live_edges()))
 
     # What a durable store replaces
 
@@ -321,7 +268,17 @@ class GraphStore(BaseStore):
             self._edge_payloads[row] = EdgeRecord(edge.created_at, edge.valid_from, edge.valid_to)
         for row in plan.removed_edges.tolist():
             self._edge_payloads.pop(row, None)
-        return self._topology.sequence + 1
+        return self._form.topology.sequence + 1
+
+    def _erase_namespace(self, namespace: str) -> None:
+        """Erase what is kept of another namespace beyond this process."""
+
+    def _roll_back(self, sequence: int) -> None:
+        """Make the working form that of the delta `sequence` again."""
+        kept, self._applied = self._applied[:sequence], []
+        self._form, self._pending = WorkingForm(self._overlay_edges), {}
+        for delta in kept:
+            self.apply(delta)
 
     def _record_embedder(self, name: str, dimension: int) -> None:
         """Keep the embedder's name and dimension beyond this process."""
@@ -335,6 +292,12 @@ class GraphStore(BaseStore):
         return [self._edge_payloads[row] for row in rows.tolist()]
 
     # Parts of the primitives
+
+    def _commit(self, plan: Plan, sequence: int) -> None:
+        """Make a planned change in memory."""
+        self._form.commit(plan, sequence)
+        waiting = {**self._pending, **dict.fromkeys(plan.delta.queued)}
+        self._pending = {task: None for task in waiting if task not in plan.delta.settled}
 
     def _require_open(self) -> None:
         if self._closed:
@@ -350,49 +313,18 @@ class GraphStore(BaseStore):
         if isinstance(moment, datetime):
             return self._last_before(to_utc(moment))
         sequence = moment
-        if not 0 <= sequence <= self._topology.sequence:
-            raise InputError(f"there is no delta {sequence}; the last one is {self._topology.sequence}, see history()")
+        if not 0 <= sequence <= self._form.topology.sequence:
+            raise InputError(
+                f"there is no delta {sequence}; the last one is {self._form.topology.sequence}, see history()"
+            )
         return sequence
 
     def _last_before(self, moment: datetime) -> int:
         made = [number for number, delta in enumerate(self._applied, start=1) if delta.at <= moment]
         return made[-1] if made else 0
 
-    def _pending_after(self, delta: GraphDelta) -> dict[PendingTask, None]:
-        waiting = {**self._pending, **dict.fromkeys(delta.queued)}
-        return {task: None for task in waiting if task not in delta.settled}
-
-    def _check_vectors(self, delta: GraphDelta) -> None:
-        lengths: dict[int, str] = {}
-        for node in delta.nodes:
-            if node.embedding is not None:
-                self._vectors.check(node.embedding, f"node {node.id!r}")
-                lengths.setdefault(len(node.embedding), node.id)
-        if len(lengths) > 1:
-            raise InputError(f"the delta holds embeddings of different dimensions: {lengths}")
-
-    def _commit_vectors(self, plan: Plan) -> None:
-        nodes = list(zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True))
-        without = [row for row, node in nodes if node.embedding is None]
-        self._vectors.remove(np.concatenate((plan.removed_nodes, np.array(without, dtype=np.int64))))
-        given = [(row, node.embedding) for row, node in nodes if node.embedding is not None]
-        if given:
-            rows, vectors = zip(*given, strict=True)
-            self._vectors.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))
-
     def _texts(self) -> TextIndex:
-        if self._text_index is None:
-            index, rows = TextIndex.empty(), self._topology.view().live_nodes()
-            for begin in range(0, rows.size, _INDEX_CHUNK):
-                chunk = rows[begin : begin + _INDEX_CHUNK]
-                index.put(chunk, self._node_records(chunk))
-            self._text_index = index
-        return self._text_index
-
-    def _commit_texts(self, plan: Plan) -> None:
-        if self._text_index is not None:
-            self._text_index.remove(plan.removed_nodes)
-            self._text_index.put(plan.node_rows, plan.delta.nodes)
+        return self._form.texts(self._node_records)
 
     def _edges(self, view: GraphView, rows: Rows) -> list[MemoryEdge]:
         weights, activated = view.weight.take(rows).tolist(), view.last_activated.take(rows).tolist()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from threading import RLock
-from typing import Any
 
 import numpy as np
 import tantivy
@@ -13,16 +12,11 @@ from numpy.typing import NDArray
 
 from neurogated.core.keywords import split_keywords
 from neurogated.core.view import Rows
+from neurogated.storage.keyword_table import NO_SLOT, KeywordTable, inverse_frequency
 
-__all__ = ["LexicalStore"]
+__all__ = ["LexicalStore", "OverlaidLexicalStore"]
 
-_NONE = -1
-# The parameters tantivy has built in; Robertson and Zaragoza (2009) give the formula.
-_K1 = 1.2
-_B = 0.75
-# Lengths are kept in a byte by tantivy, as by Lucene: exact up to 40, then to four significant bits above 24.
-_EXACT_LENGTHS = 24
-_LENGTH_BITS = 4
+_NOTHING = np.empty(0, dtype=np.int64)
 # Bound on the single precision operations behind a score of tantivy's, beside one for each keyword of the query.
 _ROUNDINGS = 16
 # The smallest heap tantivy's writer accepts, in bytes.
@@ -47,7 +41,7 @@ class LexicalStore:
     def __init__(self, tail_texts: int = _TAIL_TEXTS) -> None:
         self._tail_texts = tail_texts
         self._lock = RLock()
-        self._table = _KeywordTable()
+        self._table = KeywordTable()
         self._base = _Base()
 
     def __len__(self) -> int:
@@ -73,11 +67,16 @@ class LexicalStore:
                 self._table.remove(key)
             self._merge()
 
-    def search(self, query: str, k: int) -> tuple[Rows, NDArray[np.float64]]:
+    def search(self, query: str, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
         """Return keys and scores of the `k` best texts, best first, ties in order of key.
 
         Only texts that share a keyword with the query appear, each keyword of the query counting once. All that tie
         with the k-th are returned too, for the caller to break the tie.
+
+        Args:
+            query: any text.
+            k: how many.
+            without: keys of texts that are not to appear; they count in the statistics all the same.
         """
         keywords = split_keywords(query)
         with self._lock:
@@ -85,12 +84,12 @@ class LexicalStore:
             words = table.known(keywords)
             if not words.size or k < 1:
                 return np.empty(0, dtype=np.int64), np.empty(0)
-            tail = table.alive(np.arange(self._base.size, table.size))
+            tail = self._eligible(np.arange(self._base.size, table.size), without)
             slots, scores = tail, table.scores(words, tail)
             limit, complete = 2 * k, not self._base.size
             while not complete:
                 proposed, ceiling = self._base.propose(table, words, limit)
-                proposed = table.alive(proposed)
+                proposed = self._eligible(proposed, without)
                 slots = np.concatenate([tail, proposed])
                 scores = np.concatenate([scores[: tail.size], table.scores(words, proposed)])
                 complete = ceiling < _kth_best(scores, k)
@@ -105,10 +104,17 @@ class LexicalStore:
         keywords = split_keywords(query)
         with self._lock:
             slots = self._table.slots_of(keys)
-            found = slots != _NONE
+            found = slots != NO_SLOT
             scores = np.zeros(keys.size)
             scores[found] = self._table.scores(self._table.known(keywords), slots[found])
         return scores
+
+    def overlaid(self, changed: Rows) -> OverlaidLexicalStore:
+        """Return keyword search among the texts here but those of `changed`, beside which others can be put."""
+        return OverlaidLexicalStore(self._table, self._lock, changed)
+
+    def _eligible(self, slots: Rows, without: Rows) -> Rows:
+        return _but(self._table, self._table.alive(slots), without)
 
     def _merge(self) -> None:
         """Give tantivy a tail that has become long; begin anew where more than half of the slots are dead."""
@@ -122,136 +128,65 @@ class LexicalStore:
             self._base = base
 
 
-class _KeywordTable:
-    """How often each text holds which keyword, a text a slot, in arrays; slots are given in the order of arrival.
+class OverlaidLexicalStore:
+    """The texts of a table but those of some keys, with others in their place: what the texts once were.
 
-    Replaced and removed texts leave dead slots behind until the table is copied.
+    The statistics are those of exactly these texts, so every candidate is looked at; it is of use as long as the table
+    underneath does not change.
     """
 
-    def __init__(self) -> None:
-        self.size = 0
-        self.texts = 0
-        self.words: dict[str, int] = {}
-        self.entry_words = _Column(np.int32)
-        self.entry_counts = _Column(np.int32)
-        self._keywords = 0
-        self._frequencies = _Column(np.int64)
-        self._slots = _Column(np.int64)
-        self._keys = _Column(np.int64)
-        self.ends = _Column(np.int64)
-        self.lengths = _Column(np.int64)
-        self._rounded = _Column(np.float64)
-        self._wanted = np.zeros(0, dtype=np.bool_)
+    def __init__(self, table: KeywordTable, lock: RLock, changed: Rows) -> None:
+        self._lock = lock
+        self._table = table
+        self._changed = changed
+        self._own = KeywordTable(table.words)
 
-    @property
-    def mean_length(self) -> float:
-        """Mean number of keywords of a text."""
-        return self._keywords / max(self.texts, 1)
+    def __len__(self) -> int:
+        return self._kept(_NOTHING).size + self._own.texts
 
-    def put(self, key: int, counts: Counter[str]) -> None:
-        """Give the text of `key` a new slot."""
-        words = self.words
-        self._add(
-            key,
-            np.fromiter((words.setdefault(word, len(words)) for word in counts), np.int32, len(counts)),
-            np.fromiter(counts.values(), np.int32, len(counts)),
-        )
+    def put(self, keys: Rows, texts: Sequence[str]) -> None:
+        """Add texts, or put them in the place of those added here with the same keys."""
+        with self._lock:
+            for key, text in zip(keys.tolist(), texts, strict=True):
+                self._own.put(key, Counter(split_keywords(text)))
 
-    def remove(self, key: int) -> None:
-        """Let the slot of `key` die, if it has one."""
-        slot = int(self.slots_of(np.array([key]))[0])
-        if slot == _NONE:
-            return
-        self._slots.data[key] = _NONE
-        self._keys.data[slot] = _NONE
-        self._frequencies.data[self.entries(slot)[0]] -= 1
-        self._keywords -= int(self.lengths.data[slot])
-        self.texts -= 1
+    def remove(self, keys: Rows) -> None:
+        """Forget texts that were added here."""
+        with self._lock:
+            for key in keys.tolist():
+                self._own.remove(key)
 
-    def compacted(self) -> _KeywordTable:
-        """Return a copy without dead slots; words keep their numbers."""
-        copy = _KeywordTable()
-        copy.words = self.words
-        for slot in self.alive(np.arange(self.size)).tolist():
-            copy._add(int(self._keys.data[slot]), *self.entries(slot))
-        return copy
+    def search(self, query: str, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
+        """Return what `LexicalStore.search` would return if it held these texts."""
+        with self._lock:
+            kept, own = self._kept(without), _but(self._own, self._own.alive(np.arange(self._own.size)), without)
+            keys = np.concatenate((self._table.keys_of(kept), self._own.keys_of(own)))
+            scores = self._scores(query, kept, own)
+        order = np.lexsort((keys, -scores))
+        order = order[scores[order] >= max(_kth_best(scores, k), np.nextafter(0, 1))] if k > 0 else order[:0]
+        return keys[order], scores[order]
 
-    def entries(self, slot: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the words of a slot and how often it holds each."""
-        entries = slice(self._start(slot), int(self.ends.data[slot]))
-        return self.entry_words.data[entries], self.entry_counts.data[entries]
-
-    def known(self, keywords: Sequence[str]) -> NDArray[np.int64]:
-        """Return the numbers of those keywords that some text holds, each once, in ascending order."""
-        words = np.array(sorted({self.words[k] for k in keywords if k in self.words}), dtype=np.int64)
-        return words[self.frequencies_of(words) > 0]
-
-    def frequencies_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many texts hold each word, 0 for a number that is none."""
-        return self._frequencies.get(words, 0)
-
-    def slots_of(self, keys: Rows) -> Rows:
-        """Return the slot of each key's text, `_NONE` where there is none."""
-        return self._slots.get(keys, _NONE)
-
-    def keys_of(self, slots: Rows) -> Rows:
-        """Return the keys of slots that are alive."""
-        keys: Rows = self._keys.data[slots]
-        return keys
-
-    def alive(self, slots: Rows) -> Rows:
-        """Return those slots whose texts have been neither replaced nor removed."""
-        living: Rows = slots[self._keys.data[slots] != _NONE]
-        return living
-
-    def scores(self, words: NDArray[np.int64], slots: Rows) -> NDArray[np.float64]:
-        """Return BM25 of each slot for words that some text holds.
-
-        Every slot's terms are added in the same order, so that equal texts score equal to the last bit.
-        """
-        scores = np.zeros(slots.size)
-        if not slots.size or not words.size:
-            return scores
-        if self._wanted.size < len(self.words):
-            self._wanted = np.zeros(2 * len(self.words), dtype=np.bool_)
-        starts = np.where(slots > 0, self.ends.data[slots - 1], 0)
-        counts = self.ends.data[slots] - starts
-        firsts = np.cumsum(counts) - counts
-        entries = np.repeat(starts - firsts, counts) + np.arange(int(counts.sum()))
-        held = self.entry_words.data[entries]
-        # A flag a word, set for the moment, tells quicker than a search does which entries count.
-        self._wanted[words] = True
-        hits = np.flatnonzero(self._wanted[held])
-        self._wanted[words] = False
-        hits = hits[np.argsort(held[hits], kind="stable")]
-        # Slots without keywords begin where their successor begins; the last of those that begin there is the owner.
-        owners = np.searchsorted(firsts, hits, side="right") - 1
-        times = self.entry_counts.data[entries[hits]].astype(np.float64)
-        weights = _inverse_frequency(self.texts, self.frequencies_of(held[hits].astype(np.int64)))
-        damping = _K1 * (1 - _B + _B * self._rounded.data[slots[owners]] / self.mean_length)
-        parts = weights * (_K1 + 1) * times / (times + damping)
-        np.add.at(scores, owners, parts)
+    def scores(self, query: str, keys: Rows) -> NDArray[np.float64]:
+        """Return the score of each key as `search` gives it, 0 where there is no text or no keyword is shared."""
+        with self._lock:
+            own = self._own.slots_of(keys)
+            base = np.where(np.isin(keys, self._changed), NO_SLOT, self._table.slots_of(keys))
+            found = self._scores(query, base[base != NO_SLOT], own[own != NO_SLOT])
+        scores = np.zeros(keys.size)
+        scores[base != NO_SLOT], scores[own != NO_SLOT] = np.split(found, [int((base != NO_SLOT).sum())])
         return scores
 
-    def _start(self, slot: int) -> int:
-        return int(self.ends.data[slot - 1]) if slot else 0
+    def _scores(self, query: str, kept: Rows, own: Rows) -> NDArray[np.float64]:
+        table, numbers = self._table, self._table.words
+        words = np.array(sorted({numbers[k] for k in split_keywords(query) if k in numbers}), dtype=np.int64)
+        replaced = table.slots_of(self._changed)
+        known = table.statistics(words) - table.statistics(words, replaced[replaced != NO_SLOT])
+        known += self._own.statistics(words)
+        return np.concatenate((table.scores(words, kept, known), self._own.scores(words, own, known)))
 
-    def _add(self, key: int, words: NDArray[np.int32], counts: NDArray[np.int32]) -> None:
-        self.remove(key)
-        length = int(counts.sum())
-        self.entry_words.append(words)
-        self.entry_counts.append(counts)
-        self.ends.append([self.entry_words.size])
-        self.lengths.append([length])
-        self._rounded.append([_rounded_length(length)])
-        self._keys.append([key])
-        self._slots.reserve(key + 1, _NONE)
-        self._slots.data[key] = self.size
-        self._frequencies.reserve(len(self.words), 0)
-        self._frequencies.data[words] += 1
-        self._keywords += length
-        self.texts += 1
-        self.size += 1
+    def _kept(self, without: Rows) -> Rows:
+        alive = self._table.alive(np.arange(self._table.size))
+        return _but(self._table, alive, np.concatenate((self._changed, without)))
 
 
 class _Base:
@@ -272,7 +207,7 @@ class _Base:
         self._keywords = 0
         self.size = 0
 
-    def extend(self, table: _KeywordTable) -> None:
+    def extend(self, table: KeywordTable) -> None:
         """Add the slots that have come since."""
         slots = table.alive(np.arange(self.size, table.size)).tolist()
         frequencies = np.zeros(len(table.words), dtype=np.int64)
@@ -291,13 +226,13 @@ class _Base:
         self._keywords += int(table.lengths.data[slots].sum())
         self.size = table.size
 
-    def propose(self, table: _KeywordTable, words: NDArray[np.int64], limit: int) -> tuple[Rows, float]:
+    def propose(self, table: KeywordTable, words: NDArray[np.int64], limit: int) -> tuple[Rows, float]:
         """Return the slots tantivy ranks highest, and a bound that no score of the others exceeds."""
         known = words[words < self._frequencies.size]
         known = known[self._frequencies[known] > 0]
         if not known.size:
             return np.empty(0, dtype=np.int64), -1
-        boosts = _inverse_frequency(table.texts, table.frequencies_of(known)) / _inverse_frequency(
+        boosts = inverse_frequency(table.texts, table.frequencies_of(known)) / inverse_frequency(
             self._texts, self._frequencies[known]
         )
         terms = [
@@ -319,45 +254,9 @@ class _Base:
         return tantivy.Query.term_query(self._index.schema, "words", str(word), index_option="freq")
 
 
-class _Column:
-    """An array that grows at its end."""
-
-    def __init__(self, dtype: type[Any]) -> None:
-        self.data: NDArray[Any] = np.empty(0, dtype=dtype)
-        self.size = 0
-
-    def append(self, values: Sequence[Any] | NDArray[Any]) -> None:
-        """Add values at the end."""
-        start = self.size
-        self.reserve(start + len(values), 0)
-        self.data[start : self.size] = values
-
-    def reserve(self, size: int, filling: int) -> None:
-        """Make the column at least `size` long."""
-        if size > self.data.size:
-            grown = np.full(max(size, 2 * self.data.size), filling, dtype=self.data.dtype)
-            grown[: self.size] = self.data[: self.size]
-            self.data = grown
-        self.size = max(self.size, size)
-
-    def get(self, places: Rows, missing: int) -> NDArray[Any]:
-        """Return the values at `places`, `missing` where the column does not reach."""
-        within = (places >= 0) & (places < self.size)
-        values = np.full(places.size, missing, dtype=self.data.dtype)
-        values[within] = self.data[places[within]]
-        return values
-
-
-def _inverse_frequency(texts: int, frequencies: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return how much words weigh that `frequencies` of `texts` texts hold."""
-    return np.log1p((texts - frequencies + (1 / 2)) / (frequencies + 1 / 2))
-
-
-def _rounded_length(length: int) -> int:
-    """Return a text's length as tantivy keeps it."""
-    excess = length - _EXACT_LENGTHS
-    dropped = max(excess.bit_length() - _LENGTH_BITS, 0) if excess > 0 else 0
-    return (excess >> dropped << dropped) + _EXACT_LENGTHS
+def _but(table: KeywordTable, slots: Rows, keys: Rows) -> Rows:
+    """Return those of `slots`, which are alive, that are not of `keys`."""
+    return slots[~np.isin(table.keys_of(slots), keys)] if keys.size else slots
 
 
 def _kth_best(scores: NDArray[np.float64], k: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from neurogated.core.view import Rows
 __all__ = ["MarkIndex"]
 
 _NONE = -1
+_NOTHING = np.empty(0, dtype=np.int64)
 
 
 class MarkIndex:
@@ -42,9 +44,11 @@ class MarkIndex:
                 self._carriers[number] -= 1
         self._table[known] = _NONE
 
-    def carried(self, marks: Iterable[str]) -> frozenset[str]:
-        """Return those of `marks` that some key carries."""
-        return frozenset(mark for mark in marks if self._carriers.get(self._numbers.get(mark, _NONE)))
+    def carried(self, marks: Iterable[str], without: Rows = _NOTHING) -> frozenset[str]:
+        """Return those of `marks` that some key carries that is not among `without`."""
+        hidden = Counter(self._table[without[without < len(self._table)]].ravel().tolist())
+        numbers = {mark: self._numbers.get(mark, _NONE) for mark in marks}
+        return frozenset(mark for mark, number in numbers.items() if self._carriers.get(number, 0) > hidden[number])
 
     def carriers(self, marks: Collection[str], keys: Rows) -> NDArray[np.bool_]:
         """Return whether each key carries one of `marks`."""

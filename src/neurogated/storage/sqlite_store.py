@@ -24,7 +24,8 @@ from neurogated.storage.planning import Plan
 from neurogated.storage.records import EdgeRecord, NodeRecord
 from neurogated.storage.sqlite_file import SqliteFile
 from neurogated.storage.sqlite_loading import HOLDS, NOW, GraphLoader, operators_from_json, operators_to_json
-from neurogated.storage.topology import micros_or_none, weight_times
+from neurogated.storage.lifetimes import micros_or_none
+from neurogated.storage.topology import weight_times
 
 __all__ = ["SqliteStore"]
 
@@ -60,7 +61,7 @@ class SqliteStore(GraphStore):
             if settings:
                 self._embedder = (settings["embedder"], int(settings["dimension"]))
             loader = GraphLoader(connection, self._namespace, types, as_of)
-            node_keys, edge_keys = loader.load(self._topology, self._vectors)
+            node_keys, edge_keys = loader.load(self._form.topology, self._form.vectors)
             self._pending = dict.fromkeys(_read_pending(connection, self._namespace))
         self._node_keys.extend(node_keys)
         self._edge_keys.extend(edge_keys)
@@ -265,7 +266,7 @@ class SqliteStore(GraphStore):
     def _has_vector_of(self, row: int, node: MemoryNode, plan: Plan) -> bool:
         if row in plan.removed_nodes:
             return False
-        stored = self._vectors.get(row)
+        stored = self._form.vectors.get(row)
         if stored is None or node.embedding is None:
             return stored is None and node.embedding is None
         return np.array_equal(stored, node.embedding)
@@ -301,7 +302,7 @@ class SqliteStore(GraphStore):
         self, connection: sqlite3.Connection, plan: Plan, node_keys: NDArray[np.int64], sequence: int
     ) -> None:
         at = to_micros(plan.delta.at)
-        touched = self._topology.view().weight.take(plan.touched_edges)
+        touched = self._form.topology.view().weight.take(plan.touched_edges)
         rows = np.concatenate((plan.weight_rows, plan.touched_edges))
         weights = [change.weight for change in plan.delta.weights] + touched.tolist()
         times = weight_times(plan.delta) + [at] * touched.size

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -17,17 +16,12 @@ from neurogated.core.view import Adjacency, GraphView, Layer, Rows
 from neurogated.storage.columns import Column, PatchedColumn
 from neurogated.storage.planning import Plan
 
-__all__ = ["Topology", "micros_or_none", "weight_times"]
+__all__ = ["Topology", "weight_times"]
 
 
 def weight_times(delta: GraphDelta) -> list[int]:
     """Return when each edge of `delta.weights` counts as last activated, in microseconds."""
     return [to_micros(change.last_activated or delta.at) for change in delta.weights]
-
-
-def micros_or_none(moment: datetime | None) -> int | None:
-    """Return `moment` in microseconds, None for None."""
-    return None if moment is None else to_micros(moment)
 
 
 def _adjacency(leaving: NDArray[Any], reached: NDArray[Any], edges: Rows, nodes: int) -> Adjacency:
@@ -59,6 +53,11 @@ class Topology:
         self._last_activated = PatchedColumn(np.int64, overlay_edges)
         self._layers: list[Layer] = []
         self._view: GraphView | None = None
+
+    @property
+    def ids(self) -> list[str]:
+        """Id of every node row; the same list as long as rows keep their numbers."""
+        return self._ids
 
     def view(self) -> GraphView:
         """Return the graph as it is now; the same object until the next change."""

@@ -1,0 +1,95 @@
+"""What a store finds by vectors, keywords and marks, for the rows of its views."""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from collections.abc import Collection, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.clock import Clock
+from neurogated.core.model import Vector
+from neurogated.core.view import GraphView, Rows
+from neurogated.storage.base_store import BaseStore
+from neurogated.storage.text_index import TextIndex
+from neurogated.storage.working_form import WorkingForm
+
+__all__ = ["SearchableStore"]
+
+
+class SearchableStore(BaseStore):
+    """Searches the vector index and the text index of a store under its lock."""
+
+    _form: WorkingForm
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self._lock = threading.RLock()
+
+    @abstractmethod
+    def _texts(self) -> TextIndex:
+        """Return keywords and marks of the nodes, made on first use."""
+
+    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
+        """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id.
+
+        Args:
+            query: a vector of the memory's dimension.
+            k: how many.
+            view: a view of this store; what it hides does not count.
+        """
+        with self._lock:
+            seen = self.view() if view is None else view
+            keys, scores = self._form.vectors.search(query, k, self._rows_now(seen, seen.hidden))
+            return self._ranked(keys, scores, k)
+
+    def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float32]:
+        """Return the cosine of the nodes at `rows` of `view`, a view of this store, with the query.
+
+        A node without embedding, or removed meanwhile, has 0.
+        """
+        with self._lock:
+            return self._form.vectors.similarities(query, self._rows_now(view, rows))
+
+    def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
+        """Return ids and keyword scores > 0 of the `k` nodes that fit best, best first, ties in order of id.
+
+        `view` as in `nearest`.
+        """
+        with self._lock:
+            seen = self.view() if view is None else view
+            keys, scores = self._texts().keywords.search(query, k, self._rows_now(seen, seen.hidden))
+            return self._ranked(keys, scores, k)
+
+    def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
+        """Return the keyword score of the nodes at `rows` of `view`, 0 for a node that shares no keyword."""
+        with self._lock:
+            current = self._rows_now(view, rows)
+            return self._texts().keywords.scores(query, current)
+
+    def carriers(self, marks: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
+        """Return whether the nodes at `rows` of `view` carry one of `marks`; see `core.rendering`."""
+        with self._lock:
+            current = self._rows_now(view, rows)
+            return self._texts().marks.carriers(marks, current)
+
+    def carried(self, marks: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
+        """Return those of `marks` that some node carries; `view` as in `nearest`."""
+        with self._lock:
+            seen = self.view() if view is None else view
+            return self._texts().marks.carried(marks, self._rows_now(seen, seen.hidden))
+
+    def _rows_now(self, view: GraphView, rows: Rows) -> Rows:
+        self._require_open()
+        return self._form.rows_now(view, rows)
+
+    @abstractmethod
+    def _require_open(self) -> None:
+        """Raise MemoryClosedError where the store can no longer be used."""
+
+    def _ranked(self, keys: Rows, scores: NDArray[np.float64], k: int) -> list[tuple[str, float]]:
+        ids = self._form.topology.ids
+        found = [(ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]

@@ -1,0 +1,91 @@
+"""The form of a graph that questions and writes work on: columns, lifetimes, vectors and texts, all by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from neurogated.core.delta import GraphDelta
+from neurogated.core.ports import VectorIndex
+from neurogated.core.view import GraphView, Rows
+from neurogated.errors import InputError
+from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.lifetimes import Lifetimes
+from neurogated.storage.planning import Plan
+from neurogated.storage.text_index import Described, TextIndex
+from neurogated.storage.topology import Topology
+
+__all__ = ["WorkingForm"]
+
+# How many texts are read at once when the keyword index is made.
+_INDEX_CHUNK = 1000
+
+
+class WorkingForm:
+    """What is kept in memory of one graph; everything in it follows from the journal and can be made anew."""
+
+    def __init__(self, overlay_edges: int) -> None:
+        self.topology = Topology(overlay_edges)
+        self.lifetimes = Lifetimes()
+        self.vectors: VectorIndex = EmbeddingStore()
+        # Made on first use, so that a memory that is only counted or written to does not read all its texts.
+        self._texts: TextIndex | None = None
+
+    def commit(self, plan: Plan, sequence: int) -> None:
+        """Make a planned change, numbered `sequence`; it cannot fail."""
+        self.topology.commit(plan, sequence)
+        self.lifetimes.remove(plan.removed_nodes, plan.removed_edges)
+        self.lifetimes.put_nodes(plan.node_rows.tolist(), plan.delta.nodes)
+        self.lifetimes.put_edges(plan.edge_rows.tolist(), plan.delta.edges)
+        self._commit_vectors(plan)
+        if self._texts is not None:
+            self._texts.remove(plan.removed_nodes)
+            self._texts.put(plan.node_rows, plan.delta.nodes)
+
+    def view(self, now: int, valid_at: int | None) -> GraphView:
+        """Return a snapshot without what has expired by `now`, nor what did not hold at `valid_at`."""
+        return self.lifetimes.visible(self.topology.view(), now, valid_at)
+
+    def texts(self, read: Callable[[Rows], list[Described]]) -> TextIndex:
+        """Return keywords and marks of all nodes; `read` gives the texts at rows when they are needed."""
+        if self._texts is None:
+            index, rows = TextIndex.empty(), self.topology.view().live_nodes()
+            for begin in range(0, rows.size, _INDEX_CHUNK):
+                chunk = rows[begin : begin + _INDEX_CHUNK]
+                index.put(chunk, read(chunk))
+            self._texts = index
+        return self._texts
+
+    def rows_now(self, view: GraphView, rows: Rows) -> Rows:
+        """Return the rows here of nodes at `rows` of `view`, a view of this graph."""
+        ids = self.topology.ids
+        if view.ids is ids:
+            return rows
+        # The rows were numbered anew since the view was taken; a node that is gone gets a row beyond all others.
+        now = self.topology.view()
+        found = [now.find(view.ids[row]) for row in rows.tolist()]
+        return np.array([len(ids) if row is None else row for row in found], dtype=np.int64)
+
+    def check_vectors(self, delta: GraphDelta) -> None:
+        """Refuse embeddings that cannot be compared with each other and with those there are.
+
+        Raises:
+            InputError: names the nodes and dimensions.
+        """
+        lengths: dict[int, str] = {}
+        for node in delta.nodes:
+            if node.embedding is not None:
+                self.vectors.check(node.embedding, f"node {node.id!r}")
+                lengths.setdefault(len(node.embedding), node.id)
+        if len(lengths) > 1:
+            raise InputError(f"the delta holds embeddings of different dimensions: {lengths}")
+
+    def _commit_vectors(self, plan: Plan) -> None:
+        nodes = list(zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True))
+        without = [row for row, node in nodes if node.embedding is None]
+        self.vectors.remove(np.concatenate((plan.removed_nodes, np.array(without, dtype=np.int64))))
+        given = [(row, node.embedding) for row, node in nodes if node.embedding is not None]
+        if given:
+            rows, vectors = zip(*given, strict=True)
+            self.vectors.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))
