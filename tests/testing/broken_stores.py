@@ -209,7 +209,10 @@ FAULTS: dict[type[Sound], str] = {
     OpenWhenClosed: "test_a_closed_store_says_so",
 }
 # Those that the state machine must find without being told where to look.
-FOUND_BY_MACHINE = (LosesAnEdge, HalfMade, LastTieFirst, ShowsThePresent, JustBefore, NeverForgets, FindsTheExpired)
+FOUND_BY_MACHINE = (
+    LosesAnEdge, HalfMade, SharesNamespaces, LastTieFirst, ShowsThePresent, JustBefore, LiveViews, NeverForgets,
+    FindsTheExpired, HoldsForEver, KeepsOldWords,
+)  # fmt: skip
 
 
 class _Contract(GraphStoreContract):

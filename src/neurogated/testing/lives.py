@@ -22,8 +22,7 @@ WORDS = ("heron", "stone", "the", "Lyon", "苏州", "herons!", "'quoted\"", "")
 QUERIES = ("heron", "stone heron", "Lyon", "苏州", "unknown", "the", "")
 _VECTORS = ([1.0, 0.0], [0.0, 1.0], [3.0, 4.0], [-1.0, 2.0], [0.0, 0.0], None)
 _STEP = timedelta(hours=7)
-# Sixteenths are exact in binary, so that model and stores agree to the last bit.
-_PARTS = 16
+_PARTS = 10
 
 
 def node(name: str, *vector: float, at: datetime = START, **fields: Any) -> MemoryNode:  # noqa: ANN401
@@ -59,7 +58,7 @@ def random_delta(random: Random, model: GraphModel, at: datetime) -> GraphDelta:
     """Return a valid change of the graph that `model` is, made at a time."""
     if model.edges and random.random() < 1 / len(NAMES):
         idle = at - random.randrange(len(NAMES)) * _STEP
-        return GraphDelta(operators=(Decay(0.5, idle, random.choice((0.0, 1 / _PARTS))),), at=at, reason="decay")
+        return GraphDelta(operators=(Decay(random.choice((0.5, 0.9)), idle, 1 / _PARTS),), at=at, reason="decay")
     removed = _some(random, list(model.nodes), 1)
     left = [key for key in model.edges if not {key.source_id, key.target_id} & set(removed)]
     cut = _some(random, left, 1)

@@ -12,17 +12,18 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import hypothesis.strategies as st
 import pytest
 from hypothesis import settings
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from neurogated.core.clock import Clock
 from neurogated.core.delta import AccessMark, Decay, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort, SupportsNamespaces
+from neurogated.core.view import GraphView
 from neurogated.errors import NeurogatedError
 from neurogated.plasticity.undo import delta_back_to
 from neurogated.testing.clock import ManualClock
-from neurogated.testing.contract.base import assert_shows, assert_tells
+from neurogated.testing.contract.base import assert_shows, assert_tells, shown_by
 from neurogated.testing.contract.namespaces import ADVERSARIAL
 from neurogated.testing.contract.reading import assert_searches_agree, keyword_scores
 from neurogated.testing.lives import NAMES, TYPES, WORDS, edge, node, random_delta
@@ -35,6 +36,8 @@ _OWN = None
 # Sixteenths are exact in binary, so that model and stores agree to the last bit.
 _WEIGHTS = st.integers(0, 16).map(lambda sixteenths: sixteenths / 16)
 _SPANS = st.none() | st.integers(-48, 96).map(lambda hours: timedelta(hours=hours))
+_RANDOMS = st.randoms(use_true_random=False)
+_BEGINNINGS = st.sampled_from([5, 2, 0])
 _FEW_SPACES = 3
 
 ReopenStore = Callable[[GraphStorePort], GraphStorePort]
@@ -73,6 +76,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
         self.models: dict[str | None, GraphModel] = {_OWN: GraphModel()}
         self.moments: dict[str | None, list[_Moment]] = {_OWN: []}
         self.here: str | None = _OWN
+        self.seen: list[tuple[GraphView, object]] = []
 
     # Parts of the rules
 
@@ -107,24 +111,23 @@ class GraphStoreMachine(RuleBasedStateMachine):
 
     # Writes
 
+    @initialize(random=_RANDOMS, deltas=_BEGINNINGS)
+    def begin(self, random: Random, deltas: int) -> None:
+        """Begin with a graph in which there is something to change."""
+        for _ in range(deltas):
+            self._make(random_delta(random, self.model, self.clock()))
+
     @rule(
         name=st.sampled_from(NAMES),
         words=st.lists(st.sampled_from(WORDS), max_size=3) | st.lists(st.text(max_size=5), max_size=1),
         vector=st.none() | st.tuples(st.integers(-2, 2), st.integers(-2, 2)),
         energy=_WEIGHTS,
-        expires=st.none() | _SPANS,
         until=_SPANS,
     )
     def put_node(
-        self,
-        name: str,
-        words: Sequence[str],
-        vector: tuple[int, int] | None,
-        energy: float,
-        expires: timedelta | None,
-        until: timedelta | None,
+        self, name: str, words: Sequence[str], vector: tuple[int, int] | None, energy: float, until: timedelta | None
     ) -> None:
-        """Add or replace a node, perhaps one that expires or does not hold for ever."""
+        """Add or replace a node, perhaps one that does not hold for ever."""
         now = self.clock()
         put = node(
             name,
@@ -132,10 +135,15 @@ class GraphStoreMachine(RuleBasedStateMachine):
             content=" ".join(words),
             embedding=vector,
             base_energy=energy,
-            expires_at=None if expires is None else now + expires,
             valid_to=None if until is None else now + until,
         )
         self._apply(nodes=(put,))
+
+    @rule(names=st.sets(st.sampled_from(NAMES), min_size=1, max_size=2), hours=st.integers(-1, 40))
+    def put_mortal(self, names: set[str], hours: int) -> None:
+        """Add nodes that expire, or put them in the place of others."""
+        expires = self.clock() + timedelta(hours=hours)
+        self._apply(nodes=tuple(node(name, at=self.clock(), expires_at=expires) for name in sorted(names)))
 
     @precondition(lambda self: len(self.model.nodes) > 1)
     @rule(data=st.data(), kind=st.sampled_from(TYPES), weight=_WEIGHTS, begins=_SPANS)
@@ -181,7 +189,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
         task = (PendingTask("cause", (name,)),)
         self._apply(settled=task) if settle else self._apply(queued=task)
 
-    @rule(random=st.randoms(use_true_random=False))
+    @rule(random=_RANDOMS)
     def change_much_at_once(self, random: Random) -> None:
         """Apply one delta of many parts."""
         self._make(random_delta(random, self.model, self.clock()))
@@ -235,16 +243,22 @@ class GraphStoreMachine(RuleBasedStateMachine):
         assert_shows(view, self.model.at(self.clock(), moment))
         assert_searches_agree(self.space, _QUERY, view)
 
+    @rule()
+    def look(self) -> None:
+        """Take a view, which must never change from now on."""
+        self.seen = [*self.seen[-1:], (self.space.view(), shown_by(self.space.view()))]
+
     # Namespaces
 
     @precondition(lambda self: isinstance(self.store, SupportsNamespaces))
-    @rule(name=st.none() | st.sampled_from(ADVERSARIAL))
-    def enter(self, name: str | None) -> None:
-        """Go on in another graph of the store."""
-        if name in self.models or len(self.models) < _FEW_SPACES:
+    @rule(name=st.none() | st.sampled_from(ADVERSARIAL), random=_RANDOMS, deltas=_BEGINNINGS)
+    def enter(self, name: str | None, random: Random, deltas: int) -> None:
+        """Go on in another graph of the store, perhaps a new one."""
+        if name in self.models:
             self.here = name
-            self.models.setdefault(name, GraphModel())
-            self.moments.setdefault(name, [])
+        elif len(self.models) < _FEW_SPACES:
+            self.here, self.models[name], self.moments[name] = name, GraphModel(), []
+            self.begin(random, deltas)
 
     @precondition(lambda self: self.here is not _OWN)
     @rule()
@@ -283,6 +297,12 @@ class GraphStoreMachine(RuleBasedStateMachine):
         """Hold the graph that is written to against its model."""
         self._check(self.here)
 
+    @invariant()
+    def views_stay_as_they_were(self) -> None:
+        """Hold the views that were taken against what they showed."""
+        for view, shown in self.seen:
+            assert shown_by(view) == shown
+
     def all_graphs_tell_what_they_should(self) -> None:
         """Hold every graph against its model."""
         for name in self.models:
@@ -320,5 +340,5 @@ def store_machine(
     hooks = {"open_store": open_store, "reopen_store": reopen, "kill_store": kill}
     members = {name: staticmethod(hook) for name, hook in hooks.items() if hook is not None}
     machine = type("StoreMachine", (GraphStoreMachine,), {**members, "__doc__": GraphStoreMachine.__doc__})
-    machine.TestCase.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
+    machine.TestCase.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
     return machine

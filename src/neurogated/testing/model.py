@@ -33,7 +33,9 @@ class GraphModel:
         for name in delta.removed_nodes:
             del self.nodes[name]
             self._gone.add(name)
-        self.edges = {key: edge for key, edge in self.edges.items() if {key.source_id, key.target_id} <= set(self.nodes)}
+        self.edges = {
+            key: edge for key, edge in self.edges.items() if {key.source_id, key.target_id} <= set(self.nodes)
+        }
         for node in delta.nodes:
             self.nodes[node.id] = node
             if node.id in self._gone:

@@ -164,10 +164,11 @@ def shown_by(view: GraphView) -> tuple[list[str], list[tuple[EdgeKey, float]]]:
     edges = view.live_edges()
     weights = view.weight.take(edges).tolist()
     arcs = view.arcs(view.live_nodes(), both_ways=True)
-    walked = [(view.edge_key(row), weight) for row, weight in zip(arcs.edge.tolist(), arcs.weight.tolist(), strict=True)]
+    walked = [
+        (view.edge_key(row), weight) for row, weight in zip(arcs.edge.tolist(), arcs.weight.tolist(), strict=True)
+    ]
     listed = [(view.edge_key(row), weight) for row, weight in zip(edges.tolist(), weights, strict=True)]
     return [view.ids[row] for row in view.live_nodes().tolist()], listed + walked
-
 
 
 def _walked(view: GraphView, *, inwards: bool) -> set[tuple[str, str, EdgeType, float]]:

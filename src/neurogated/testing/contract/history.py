@@ -138,7 +138,11 @@ class HistoryContract(ContractBase):
         store = new_store()
         moments = live_through(store, random, clock, deltas)
         for moment in random.sample(moments, min(4, len(moments))):
-            for past in (store.as_of(moment.number), store.as_of(moment.at), store.as_of(moment.at + timedelta(hours=6))):
+            for past in (
+                store.as_of(moment.number),
+                store.as_of(moment.at),
+                store.as_of(moment.at + timedelta(hours=6)),
+            ):
                 assert_tells(past, moment.model, past=True)
                 assert_searched_alike(past, moment.found)
         assert_tells(store, moments[-1].model)

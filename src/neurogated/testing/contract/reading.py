@@ -59,7 +59,9 @@ def assert_searches_agree(store: GraphStorePort, query: Sequence[float], view: G
     assert dict(everything) == pytest.approx(cosines, abs=_PRECISION)
     assert everything == sorted(everything, key=lambda pair: (-pair[1], pair[0]))
     if nodes:
-        by_row = dict(zip([shown.ids[row] for row in rows.tolist()], store.similarities(query, shown, rows), strict=True))
+        by_row = dict(
+            zip([shown.ids[row] for row in rows.tolist()], store.similarities(query, shown, rows), strict=True)
+        )
         expected = {one.id: cosines.get(one.id, 0.0) for one in nodes}
         assert {one.id: by_row[one.id] for one in nodes} == pytest.approx(expected, abs=_PRECISION)
 
