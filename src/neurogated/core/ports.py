@@ -59,6 +59,10 @@ class VectorIndex(Protocol):
     """Nearest neighbours among vectors that are filed under integer keys."""
 
     @property
+    def size(self) -> int:
+        """Number of vectors."""
+
+    @property
     def dimension(self) -> int | None:
         """Length of every vector, None while there has been none."""
 
@@ -94,7 +98,7 @@ class LexicalIndex(Protocol):
         """Forget texts."""
 
     def search(self, query: str, k: int, without: Rows = ...) -> tuple[Rows, NDArray[np.float64]]:
-        """Return keys and scores > 0 of the `k` best not among `without`, best first, and of all that tie with the last."""
+        """Return keys and scores > 0 of the `k` best not among `without`, and all that tie with the last of them."""
 
     def scores(self, query: str, keys: Rows) -> NDArray[np.float64]:
         """Return the score of each key's text, 0 where there is none or it shares no keyword with the query."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -19,6 +19,13 @@ class Column:
     def __init__(self, dtype: DTypeLike) -> None:
         self._buffer = np.empty(1, dtype=dtype)
         self._size = 0
+
+    @classmethod
+    def of(cls, values: NDArray[Any]) -> Self:
+        """Return a column that begins with `values`."""
+        column = cls(values.dtype)
+        column.extend(values)
+        return column
 
     def __len__(self) -> int:
         return self._size
@@ -71,9 +78,7 @@ class PatchedColumn:
 
     def replace(self, values: NDArray[Any]) -> None:
         """Put a whole new column in the place of the old one."""
-        fresh = Column(values.dtype)
-        fresh.extend(values)
-        self._base, self._patches, self._snapshot = fresh, {}, None
+        self._base, self._patches, self._snapshot = Column.of(values), {}, None
 
     def snapshot(self) -> PatchedValues:
         """Return the column as it is now."""

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.model import Vector, as_vector
+from neurogated.core.ports import VectorIndex
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.utils.vector_utils import exact_cosines
 
-__all__ = ["EmbeddingStore"]
+__all__ = ["EmbeddingStore", "OverlaidEmbeddingStore"]
 
 _NO_SLOT = -1
 _NOTHING = np.empty(0, dtype=np.int64)
@@ -30,7 +31,9 @@ class EmbeddingStore:
         self._slots = np.empty(0, dtype=np.int64)
         self._size = 0
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """Number of vectors."""
         return self._size
 
     @property
@@ -153,6 +156,45 @@ class EmbeddingStore:
             self._vectors = _grown(self._vectors, self._size, (capacity, dimension))
             self._inverse_norms = _grown(self._inverse_norms, self._size, (capacity,))
             self._keys = _grown(self._keys, self._size, (capacity,))
+
+
+class OverlaidEmbeddingStore(EmbeddingStore):
+    """Vectors of some keys in the place of those they have in another store: what the vectors once were."""
+
+    def __init__(self, base: VectorIndex, changed: Rows) -> None:
+        super().__init__()
+        self._base = base
+        self._changed = changed
+
+    @property
+    def size(self) -> int:
+        """Number of vectors."""
+        hidden = sum(self._base.get(key) is not None for key in self._changed.tolist())
+        return self._base.size - hidden + super().size
+
+    @property
+    def dimension(self) -> int | None:
+        """Length of every vector, None while there has been none."""
+        return self._base.dimension or super().dimension
+
+    def get(self, key: int) -> NDArray[np.float32] | None:
+        """Return the vector of `key`, None if it has none."""
+        return super().get(key) if key in self._changed else self._base.get(key)
+
+    def search(self, query: Vector, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
+        """Return keys and cosines of at least the `k` most similar vectors, best first; see EmbeddingStore."""
+        found = self._base.search(query, k, np.union1d(self._changed, without)), super().search(query, k, without)
+        keys, scores = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        order = np.argsort(-scores, kind="stable")
+        return keys[order], scores[order]
+
+    def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
+        """Return the cosine of `query` with the vector of each key, 0 for a key without one."""
+        own = np.isin(keys, self._changed)
+        scores: NDArray[np.float32] = np.where(
+            own, super().similarities(query, keys), self._base.similarities(query, keys)
+        )
+        return scores
 
 
 def _grown(array: NDArray[Any], size: int, shape: tuple[int, ...]) -> NDArray[Any]:

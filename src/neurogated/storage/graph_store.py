@@ -112,25 +112,7 @@ class GraphStore(SearchableStore):
             view = self.view()
             if missing_ok:
                 node_ids = [node_id for node_id in node_ids if view.find(node_id) is not None]
-            rows = view.rows(node_ids)
-            energies, accessed = view.base_energy.take(rows).tolist(), view.last_accessed.take(rows).tolist()
-            return [
-                MemoryNode.restored(
-                    id=view.ids[row],
-                    content=record.content,
-                    embedding=self._form.vectors.get(row),
-                    base_energy=energy,
-                    last_accessed=from_micros(moment),
-                    metadata=record.metadata,
-                    created_at=record.created_at,
-                    valid_from=record.valid_from,
-                    valid_to=record.valid_to,
-                    expires_at=record.expires_at,
-                )
-                for row, record, energy, moment in zip(
-                    rows.tolist(), self._node_records(rows), energies, accessed, strict=True
-                )
-            ]
+            return self._nodes_at(view, view.rows(node_ids))
 
     def bind_embedder(self, name: str, dimension: int | None) -> None:
         """Record which embedder the vectors come from, or check that it is the recorded one.
@@ -325,6 +307,26 @@ class GraphStore(SearchableStore):
 
     def _texts(self) -> TextIndex:
         return self._form.texts(self._node_records)
+
+    def _nodes_at(self, view: GraphView, rows: Rows) -> list[MemoryNode]:
+        energies, accessed = view.base_energy.take(rows).tolist(), view.last_accessed.take(rows).tolist()
+        return [
+            MemoryNode.restored(
+                id=view.ids[row],
+                content=record.content,
+                embedding=self._form.vectors.get(row),
+                base_energy=energy,
+                last_accessed=from_micros(moment),
+                metadata=record.metadata,
+                created_at=record.created_at,
+                valid_from=record.valid_from,
+                valid_to=record.valid_to,
+                expires_at=record.expires_at,
+            )
+            for row, record, energy, moment in zip(
+                rows.tolist(), self._node_records(rows), energies, accessed, strict=True
+            )
+        ]
 
     def _edges(self, view: GraphView, rows: Rows) -> list[MemoryEdge]:
         weights, activated = view.weight.take(rows).tolist(), view.last_activated.take(rows).tolist()

@@ -108,6 +108,15 @@ class KeywordTable:
         entries = slice(self._start(slot), int(self.ends.data[slot]))
         return self.entry_words.data[entries], self.entry_counts.data[entries]
 
+    def keywords_of(self, key: int) -> dict[str, int]:
+        """Return the keywords of the text of `key` and how often it holds each, none where there is no text."""
+        (slot,) = self.slots_of(np.array([key])).tolist()
+        if slot == NO_SLOT:
+            return {}
+        words, counts = self.entries(slot)
+        held = dict(zip(words.tolist(), counts.tolist(), strict=True))
+        return {word: held[number] for word, number in self.words.items() if number in held}
+
     def known(self, keywords: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of those keywords that some text holds, each once, in ascending order."""
         words = np.array(sorted({self.words[k] for k in keywords if k in self.words}), dtype=np.int64)

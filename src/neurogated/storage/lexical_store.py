@@ -109,6 +109,11 @@ class LexicalStore:
             scores[found] = self._table.scores(self._table.known(keywords), slots[found])
         return scores
 
+    def keywords_of(self, key: int) -> dict[str, int]:
+        """Return the keywords of a text and how often it holds each, none where there is no text."""
+        with self._lock:
+            return self._table.keywords_of(key)
+
     def overlaid(self, changed: Rows) -> OverlaidLexicalStore:
         """Return keyword search among the texts here but those of `changed`, beside which others can be put."""
         return OverlaidLexicalStore(self._table, self._lock, changed)
@@ -155,6 +160,12 @@ class OverlaidLexicalStore:
         with self._lock:
             for key in keys.tolist():
                 self._own.remove(key)
+
+    def keywords_of(self, key: int) -> dict[str, int]:
+        """Return the keywords of a text and how often it holds each, none where there is no text."""
+        with self._lock:
+            own = self._own.keywords_of(key)
+            return own or ({} if key in self._changed else self._table.keywords_of(key))
 
     def search(self, query: str, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
         """Return what `LexicalStore.search` would return if it held these texts."""

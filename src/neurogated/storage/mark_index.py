@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
 
-__all__ = ["MarkIndex"]
+__all__ = ["MarkIndex", "OverlaidMarkIndex"]
 
 _NONE = -1
 _NOTHING = np.empty(0, dtype=np.int64)
@@ -50,6 +50,15 @@ class MarkIndex:
         numbers = {mark: self._numbers.get(mark, _NONE) for mark in marks}
         return frozenset(mark for mark, number in numbers.items() if self._carriers.get(number, 0) > hidden[number])
 
+    def marks_of(self, key: int) -> frozenset[str]:
+        """Return the marks of a key."""
+        carried = set(self._table[key].tolist()) if key < len(self._table) else set()
+        return frozenset(mark for mark, number in self._numbers.items() if number in carried)
+
+    def overlaid(self, changed: Rows) -> OverlaidMarkIndex:
+        """Return the marks here but those of the keys `changed`, beside which others can be put."""
+        return OverlaidMarkIndex(self, changed)
+
     def carriers(self, marks: Collection[str], keys: Rows) -> NDArray[np.bool_]:
         """Return whether each key carries one of `marks`."""
         carries = np.zeros(keys.size, dtype=np.bool_)
@@ -67,3 +76,28 @@ class MarkIndex:
             grown = np.full((max(keys, 2 * rows) if keys > rows else rows, max(width, columns)), _NONE, dtype=np.int32)
             grown[:rows, :columns] = self._table
             self._table = grown
+
+
+class OverlaidMarkIndex(MarkIndex):
+    """Marks of some keys in the place of those they have in another index: what the marks once were."""
+
+    def __init__(self, base: MarkIndex, changed: Rows) -> None:
+        super().__init__()
+        self._base = base
+        self._changed = changed
+
+    def carried(self, marks: Iterable[str], without: Rows = _NOTHING) -> frozenset[str]:
+        """Return those of `marks` that some key carries that is not among `without`."""
+        asked = list(marks)
+        below = self._base.carried(asked, np.union1d(self._changed, without))
+        return below | super().carried(asked, without)
+
+    def marks_of(self, key: int) -> frozenset[str]:
+        """Return the marks of a key."""
+        return super().marks_of(key) if key in self._changed else self._base.marks_of(key)
+
+    def carriers(self, marks: Collection[str], keys: Rows) -> NDArray[np.bool_]:
+        """Return whether each key carries one of `marks`."""
+        own = np.isin(keys, self._changed)
+        carries: NDArray[np.bool_] = np.where(own, super().carriers(marks, keys), self._base.carriers(marks, keys))
+        return carries

@@ -1,86 +1,126 @@
-"""The SQLite file under the durable store: opening, the writer's lock, transactions, translated errors."""
+"""The SQLite file under the durable store: opening, the writer's lock, transactions, what is wrong with it."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
-import sqlite3
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 from filelock import FileLock, Timeout
 
 from neurogated.errors import CorruptMemoryError, MemoryLockedError, StorageError
-from neurogated.storage.sqlite_schema import CHECKS, DDL, check_format
+from neurogated.storage.acknowledged import AcknowledgedNote
+from neurogated.storage.sqlite_connection import connect, read_whole_file, translated
+from neurogated.storage.sqlite_making import make_file, replace_file, upgrade_file
+from neurogated.storage.sqlite_schema import CHECKS, FORMAT_VERSION, check_format
 
 __all__ = ["SqliteFile"]
 
-# The low byte of an extended result code is the primary one.
-_PRIMARY_CODE = 0xFF
-_CORRUPTION_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_log = logging.getLogger(__name__)
 
 
 class SqliteFile:
-    """One memory file, held for writing by this process until `close`.
+    """One memory file; a writer holds it against other writers until `close`, readers hold nothing.
 
     A commit is on disk before it returns (write-ahead log, synchronous=FULL). Threads take turns by `lock`.
     """
 
-    def __init__(self, path: Path, *, from_scratch: bool = False) -> None:
-        """Open or create the file; with `from_scratch` drop the one that is there."""
+    def __init__(self, path: Path, *, from_scratch: bool = False, read_only: bool = False) -> None:
+        """Open or create the file; with `from_scratch` drop the one that is there.
+
+        Raises:
+            MemoryLockedError: another process writes to it.
+            CorruptMemoryError: it is damaged, or lacks writes that were acknowledged.
+            FormatVersionError: it is of a format version that is not known here.
+            StorageError: it cannot be read or written.
+        """
         self.path = path
+        self.read_only = read_only
         self.lock = threading.RLock()
+        self._depth = 0
+        self._acknowledged = AcknowledgedNote(path.with_suffix(".acknowledged"))
+        if read_only:
+            self._connection = self._open_for_reading()
+            status = path.stat()
+            self._opened = status.st_dev, status.st_ino
+            return
         self._make_folder()
         self._writer_lock = FileLock(path.with_suffix(".lock"), thread_local=False)
         self._holder_note = path.with_suffix(".holder")
         self._acquire()
         try:
-            if from_scratch:
-                self._drop()
-            self._connection = self._open()
-        except StorageError:
+            self._connection = self._open_for_writing(from_scratch=from_scratch)
+            self._identity, self._sequence = self._progress()
+            self._refuse_loss()
+        except BaseException as error:
             self._release()
-            raise
-        except OSError as error:
-            self._release()
-            raise StorageError(f"{path} cannot be opened ({error}); check it, or choose another save_dir") from error
-        except BaseException:
-            self._release()
+            if isinstance(error, OSError) and not isinstance(error, StorageError):
+                raise StorageError(
+                    f"{path} cannot be opened ({error}); check it, or choose another save_dir"
+                ) from error
             raise
 
     @property
-    def connection(self) -> sqlite3.Connection:
+    def connection(self) -> apsw.Connection:
         """The connection; use it under `lock` and within `translated` or `transaction`."""
         return self._connection
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run the block as one transaction: committed whole when it ends, rolled back when it raises."""
+    def transaction(self) -> Iterator[apsw.Connection]:
+        """Run the block as one transaction: committed whole when it ends, rolled back when it raises.
+
+        A transaction within another is a part of it.
+        """
         with self.lock, self.translated():
-            self._connection.execute("BEGIN IMMEDIATE")
+            if self._depth == 0:
+                self._connection.execute("BEGIN IMMEDIATE")
+            self._depth += 1
             try:
                 yield self._connection
-                self._connection.execute("COMMIT")
+                if self._depth == 1:
+                    self._connection.execute("COMMIT")
             except BaseException:
                 # SQLite has rolled back already where the disk is full or fails.
-                if self._connection.in_transaction:
+                if self._depth == 1 and self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+            finally:
+                self._depth -= 1
+            if self._depth == 0:
+                self._acknowledge()
 
     @contextlib.contextmanager
-    def translated(self) -> Iterator[None]:
+    def reading(self) -> Iterator[apsw.Connection]:
+        """Run the block on one state of the file, whatever another process writes meanwhile."""
+        with self.lock, self.translated():
+            begun = not self._connection.in_transaction
+            if begun:
+                self._connection.execute("BEGIN")
+            try:
+                yield self._connection
+            finally:
+                if begun and self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+    def translated(self) -> contextlib.AbstractContextManager[None]:
         """Turn the driver's errors into ours."""
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            code = getattr(error, "sqlite_errorcode", None)
-            if code is not None and code & _PRIMARY_CODE in _CORRUPTION_CODES:
-                raise CorruptMemoryError(f"{self.path} is damaged ({error}); restore it from a backup") from error
-            raise StorageError(
-                f"{self.path} cannot be read or written ({error}); check free space and permissions. "
-                "What was stored before is unharmed"
-            ) from error
+        return translated(self.path)
+
+    def state(self) -> tuple[int, int, int]:
+        """Return what differs once another process has written; a file that was replaced is opened anew."""
+        with self.lock, self.translated():
+            status = self.path.stat()
+            file = status.st_dev, status.st_ino
+            if self.read_only and file != self._opened:
+                _log.info("%s was replaced; it is opened again", self.path)
+                self._connection.close()
+                self._connection, self._opened = self._open_for_reading(), file
+            ((version,),) = self._connection.execute("PRAGMA data_version")
+            return *file, int(version)
 
     def problems(self) -> list[str]:
         """Return what is wrong in the file, a line each; none if it is sound."""
@@ -91,16 +131,85 @@ class SqliteFile:
                 for table, row, parent, _ in self._connection.execute("PRAGMA foreign_key_check")
             ]
             for what, statement in CHECKS.items():
-                (count,) = self._connection.execute(statement).fetchone()
+                ((count,),) = self._connection.execute(statement)
                 if count:
                     found.append(f"{count} × {what}")
         return found
+
+    def rewrite(self) -> None:
+        """Write the file anew without what was deleted from it, and empty its log.
+
+        Raises:
+            StorageError: another process reads just now, so that the log cannot be emptied.
+        """
+        with self.lock, self.translated():
+            self._connection.execute("VACUUM")
+            ((busy, *_),) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if busy:
+            raise StorageError(f"another process reads {self.path}, so that its log cannot be emptied; compact again")
+
+    def snapshot(self, target: Path) -> None:
+        """Copy the file as it is at this moment to `target`; writes go on meanwhile.
+
+        Raises:
+            StorageError: `target` exists or cannot be written.
+        """
+        if target.exists():
+            raise StorageError(f"{target} exists already; choose another name for the snapshot")
+        draft = target.with_name(target.name + ".draft")
+        draft.unlink(missing_ok=True)
+        try:
+            with (
+                translated(target),
+                contextlib.closing(connect(self.path, read_only=True)) as source,
+                contextlib.closing(connect(draft, create=True)) as copy,
+            ):
+                with copy.backup("main", source, "main") as backup:
+                    backup.step(-1)
+                # A copy that is a single file, without a log beside it.
+                copy.execute("PRAGMA journal_mode = DELETE")
+            replace_file(draft, target)
+        except OSError as error:
+            draft.unlink(missing_ok=True)
+            if isinstance(error, StorageError):
+                raise
+            raise StorageError(f"cannot write the snapshot {target} ({error}); choose another place") from error
+
+    def size(self) -> int:
+        """Return how many bytes the file and its log take on disk."""
+        files = (self.path, self.path.with_name(self.path.name + "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
 
     def close(self) -> None:
         """Close the file and let other processes write."""
         with self.lock, self.translated():
             self._connection.close()
-        self._release()
+        if not self.read_only:
+            self._release()
+
+    def _acknowledge(self) -> None:
+        identity, sequence = self._progress()
+        if sequence > self._sequence:
+            self._acknowledged.write(identity, sequence)
+            self._sequence = sequence
+
+    def _progress(self) -> tuple[str, int]:
+        with self.translated():
+            ((identity, sequence),) = self._connection.execute(
+                "SELECT (SELECT value FROM settings WHERE name = 'identity'), "
+                "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'deltas'), 0)"
+            )
+        return str(identity), int(sequence)
+
+    def _refuse_loss(self) -> None:
+        acknowledged = self._acknowledged.read(self._identity)
+        if acknowledged > self._sequence:
+            self._connection.close()
+            raise CorruptMemoryError(
+                f"{self.path} ends with change {self._sequence}, but changes up to {acknowledged} were acknowledged: "
+                "its log is damaged or missing. Restore a snapshot, as in `python main.py restore FILE`; or, to go on "
+                f"without the lost changes, delete {self.path.with_suffix('.acknowledged')}"
+            )
 
     def _make_folder(self) -> None:
         try:
@@ -116,26 +225,33 @@ class SqliteFile:
         except Timeout:
             holder = "another process"
             with contextlib.suppress(OSError):
-                holder = f"process {self._holder_note.read_text(encoding='utf-8')}"
-            raise MemoryLockedError(f"{self.path} is open for writing in {holder}; close it there first") from None
+                holder = f"process {self._holder_note.read_text(encoding='utf-8', errors='replace')}"
+            raise MemoryLockedError(
+                f"{self.path} is open for writing in {holder}; close it there first, or open it with read_only"
+            ) from None
         except OSError as error:
-            raise StorageError(f"cannot write in {self.path.parent} ({error}); choose another save_dir") from error
+            raise StorageError(
+                f"cannot write in {self.path.parent} ({error}); choose another save_dir, or open it with read_only"
+            ) from error
         # The note only serves the error above; a memory can do without it.
         with contextlib.suppress(OSError):
             self._holder_note.write_text(str(os.getpid()), encoding="utf-8")
 
     def _release(self) -> None:
+        self._acknowledged.close()
         with contextlib.suppress(OSError):
             self._holder_note.unlink(missing_ok=True)
         self._writer_lock.release()
 
-    def _open(self) -> sqlite3.Connection:
-        if self.path.exists():
-            check_format(self.path)
-        else:
-            self._create()
+    def _open_for_writing(self, *, from_scratch: bool) -> apsw.Connection:
+        if from_scratch or not self.path.exists():
+            # What was noted about a memory that is gone says nothing about the new one.
+            self._acknowledged.remove()
+            make_file(self.path)
+        elif check_format(self.path) != FORMAT_VERSION:
+            upgrade_file(self.path)
         with self.translated():
-            connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            connection = connect(self.path)
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
@@ -145,17 +261,31 @@ class SqliteFile:
                 raise
         return connection
 
-    def _drop(self) -> None:
-        # The log goes first: a log without its file is nothing, a file without its log is an older memory.
-        for suffix in ("-wal", "-shm", ""):
-            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-
-    def _create(self) -> None:
-        """Make an empty memory beside its final name and move it there, so that a half-made one is never opened."""
-        draft = self.path.with_suffix(".draft")
-        draft.unlink(missing_ok=True)
-        # A log that lost its file belongs to another memory and must not be played into this one.
-        self._drop()
-        with self.translated(), contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as connection:
-            connection.executescript(f"BEGIN; {DDL} COMMIT;")
-        draft.replace(self.path)
+    def _open_for_reading(self) -> apsw.Connection:
+        if not self.path.exists():
+            raise StorageError(f"there is no memory at {self.path}; a process that reads only cannot make one")
+        try:
+            version = check_format(self.path)
+        except StorageError:
+            raise
+        except OSError as error:
+            raise StorageError(
+                f"{self.path} cannot be opened ({error}); check it, or choose another save_dir"
+            ) from error
+        if version != FORMAT_VERSION:
+            raise StorageError(
+                f"{self.path} has format version {version}; open it for writing once to bring it up to date"
+            )
+        log = self.path.with_name(self.path.name + "-wal")
+        with self.translated():
+            if not os.access(self.path.parent, os.W_OK) and not log.exists():
+                # Without a log there is nothing to share with a writer, and no file that SQLite would have to make.
+                connection = read_whole_file(self.path)
+            else:
+                connection = connect(self.path, read_only=True)
+            try:
+                connection.execute("SELECT count(*) FROM settings").fetchall()
+            except BaseException:
+                connection.close()
+                raise
+        return connection

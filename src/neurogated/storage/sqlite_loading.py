@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import apsw
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.ports import VectorIndex
 from neurogated.errors import CorruptMemoryError
+from neurogated.storage.lifetimes import Lifetimes
 from neurogated.storage.topology import Topology
+from neurogated.storage.working_form import WorkingForm
 
-__all__ = ["HOLDS", "NOW", "GraphLoader", "operators_from_json", "operators_to_json"]
+__all__ = ["HOLDS", "NOW", "GraphLoader", "Keys", "operators_from_json", "operators_to_json", "put_vectors"]
 
 Keys = NDArray[np.int64]
 
@@ -36,65 +38,94 @@ class GraphLoader:
     before closing.
     """
 
-    connection: sqlite3.Connection
+    connection: apsw.Connection
     namespace: int
     types: Mapping[int, EdgeType]
     as_of: int
 
-    def load(self, topology: Topology, vectors: VectorIndex) -> tuple[Keys, Keys]:
-        """Fill `topology` and `vectors`, and return the file's number of every node row and of every edge row."""
-        node_keys = self._load_nodes(topology)
-        self._load_vectors(node_keys, vectors)
-        edge_keys = self._load_edges(node_keys, topology)
-        (topology.sequence,) = self._query(
-            "SELECT coalesce(max(sequence), 0) FROM deltas WHERE namespace = :namespace AND sequence <= :now"
-        ).fetchone()
-        return node_keys, edge_keys
+    def load(self, form: WorkingForm) -> tuple[Keys, Keys]:
+        """Fill `form` but for the texts; return the file's number of every node row and of every edge row."""
+        node_keys, ids = self._nodes()
+        self.load_graph(form, node_keys, ids)
+        put_vectors(form.vectors, node_keys, self._vectors())
+        return node_keys, self.load_edges(form, node_keys)
 
-    def _query(self, statement: str) -> sqlite3.Cursor:
-        return self.connection.execute(statement, {"namespace": self.namespace, "now": self.as_of})
-
-    def _columns(self, statement: str) -> list[tuple[Any, ...]]:
-        """Return what a query finds by columns, empty ones where it finds nothing."""
-        cursor = self._query(statement)
-        return list(zip(*cursor, strict=True)) or [()] * len(cursor.description)
-
-    def _load_nodes(self, topology: Topology) -> Keys:
-        keys, ids, alive, energies, accessed = self._columns(
-            "SELECT n.node, n.id, v.node IS NOT NULL, coalesce(v.base_energy, 0), coalesce(a.last_accessed, 0) "
-            f"FROM nodes n LEFT JOIN node_versions v ON v.node = n.node AND {HOLDS.format('v')} "
-            "LEFT JOIN accesses a ON a.node = n.node WHERE n.namespace = :namespace ORDER BY n.node"
+    def load_graph(self, form: WorkingForm, node_keys: Keys, ids: list[str]) -> None:
+        """Fill the node columns and lifetimes of `form`, with the rows and ids that are given."""
+        keys, energies, accessed = self._columns(
+            "SELECT v.node, v.base_energy, coalesce(a.last_accessed, 0) "
+            "FROM nodes n JOIN node_versions v ON v.node = n.node LEFT JOIN accesses a ON a.node = n.node "
+            f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} ORDER BY v.node",
+            (np.int64, np.float64, np.int64),
         )
-        topology.set_nodes(ids, np.arange(len(ids)), energies, accessed)
-        topology.mark_removed(np.flatnonzero(~np.array(alive, dtype=np.bool_)))
-        return np.array(keys, dtype=np.int64)
+        rows = _rows_of(keys, node_keys)
+        columns = np.zeros(node_keys.size), np.zeros(node_keys.size, dtype=np.int64)
+        columns[0][rows], columns[1][rows] = energies, accessed
+        form.topology.set_nodes(ids, np.arange(len(ids)), columns[0], columns[1])
+        form.topology.mark_removed(np.setdiff1d(np.arange(len(ids)), rows))
+        form.topology.sequence = self._last_sequence()
+        self._load_lifetimes(form.lifetimes, node_keys)
 
-    def _load_vectors(self, node_keys: Keys, vectors: VectorIndex) -> None:
-        keys, blobs = self._columns(
-            "SELECT v.node, v.vector FROM vectors v JOIN nodes n ON n.node = v.node "
-            f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} ORDER BY v.node"
-        )
-        if not blobs:
-            return
-        if len({len(blob) for blob in blobs}) > 1:
-            raise CorruptMemoryError("the memory holds vectors of different lengths; restore it from a backup")
-        matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1)
-        vectors.put(np.searchsorted(node_keys, np.array(keys, dtype=np.int64)), matrix.astype(np.float32))
-
-    def _load_edges(self, node_keys: Keys, topology: Topology) -> Keys:
-        columns = self._columns(
+    def load_edges(self, form: WorkingForm, node_keys: Keys) -> Keys:
+        """Append the edges, with the weights they had, and return the file's number of each row."""
+        edge, source, target, code, since, weight, activated = self._columns(
             "SELECT e.edge, e.source, e.target, e.type, s.since, s.weight, s.last_activated "
             "FROM edges e JOIN nodes n ON n.node = e.source JOIN strengths s ON s.edge = e.edge "
-            f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} AND s.since <= :now ORDER BY e.edge, s.since"
+            f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} AND s.since <= :now ORDER BY e.edge, s.since",
+            (*[np.int64] * 5, np.float64, np.int64),
         )
-        edge, source, target, code, since, weight, activated = (np.array(column) for column in columns)
         # Of an edge's versions the last one holds.
         current = np.append(edge[1:] != edge[:-1], np.ones(min(1, edge.size), dtype=np.bool_)).astype(np.bool_)
-        codes = topology.type_codes(self.types[value] for value in code[current].tolist())
-        ends = np.searchsorted(node_keys, source[current]), np.searchsorted(node_keys, target[current])
-        topology.append_edges(ends, codes, weight[current], activated[current])
-        self._replay_operators(since[current], topology)
-        return edge[current].astype(np.int64)
+        file_codes, places = np.unique(code[current], return_inverse=True)
+        codes = form.topology.type_codes(self.types[value] for value in file_codes.tolist())[places]
+        ends = _rows_of(source[current], node_keys), _rows_of(target[current], node_keys)
+        form.topology.append_edges(ends, codes, weight[current], activated[current])
+        self._replay_operators(since[current], form.topology)
+        edge_keys = edge[current]
+        for key, begin, end in self._query(
+            "SELECT e.edge, e.valid_from, e.valid_to FROM edges e JOIN nodes n ON n.node = e.source "
+            f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} "
+            "AND (e.valid_from IS NOT NULL OR e.valid_to IS NOT NULL)"
+        ):
+            form.lifetimes.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
+        return edge_keys
+
+    def _query(self, statement: str) -> apsw.Cursor:
+        names = {"namespace": self.namespace, "now": self.as_of}
+        return self.connection.execute(
+            statement, {name: value for name, value in names.items() if f":{name}" in statement}
+        )
+
+    def _columns(self, statement: str, kinds: tuple[DTypeLike, ...]) -> list[NDArray[Any]]:
+        """Return what a query of numbers finds by columns."""
+        rows = self._query(statement).fetchall()
+        columns = zip(*rows, strict=True) if rows else [()] * len(kinds)
+        return [np.fromiter(column, kind, len(rows)) for column, kind in zip(columns, kinds, strict=True)]
+
+    def _nodes(self) -> tuple[Keys, list[str]]:
+        rows = self._query("SELECT n.node, n.id FROM nodes n WHERE n.namespace = :namespace ORDER BY n.node").fetchall()
+        return np.array([key for key, _ in rows], dtype=np.int64), [name for _, name in rows]
+
+    def _last_sequence(self) -> int:
+        ((sequence,),) = self._query(
+            "SELECT coalesce(max(sequence), 0) FROM deltas WHERE namespace = :namespace AND sequence <= :now"
+        )
+        return int(sequence)
+
+    def _vectors(self) -> list[tuple[int, bytes]]:
+        return self._query(
+            "SELECT v.node, v.vector FROM vectors v JOIN nodes n ON n.node = v.node "
+            f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} ORDER BY v.node"
+        ).fetchall()
+
+    def _load_lifetimes(self, lifetimes: Lifetimes, node_keys: Keys) -> None:
+        for key, begin, end, expires in self._query(
+            "SELECT v.node, v.valid_from, v.valid_to, v.expires_at "
+            "FROM nodes n JOIN node_versions v ON v.node = n.node "
+            f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} "
+            "AND (v.valid_from IS NOT NULL OR v.valid_to IS NOT NULL OR v.expires_at IS NOT NULL)"
+        ):
+            lifetimes.put_node(int(np.searchsorted(node_keys, key)), begin, end, expires)
 
     def _replay_operators(self, since: NDArray[Any], topology: Topology) -> None:
         """Evaluate the journaled operators over the weights that are older than each."""
@@ -107,6 +138,26 @@ class GraphLoader:
                 topology.decay(operator, among=since < sequence)
 
 
+def put_vectors(index: VectorIndex, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:
+    """File vectors of the file's nodes under the rows of `node_keys`.
+
+    Raises:
+        CorruptMemoryError: they differ in length.
+    """
+    if not vectors:
+        return
+    keys, blobs = zip(*vectors, strict=True)
+    if len({len(blob) for blob in blobs}) > 1:
+        raise CorruptMemoryError("the memory holds vectors of different lengths; restore it from a snapshot")
+    matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1)
+    index.put(_rows_of(np.array(keys, dtype=np.int64), node_keys), matrix.astype(np.float32, copy=False))
+
+
+def _rows_of(keys: Keys, node_keys: Keys) -> Keys:
+    rows: Keys = np.searchsorted(node_keys, keys)
+    return rows
+
+
 def operators_to_json(operators: Iterable[Decay]) -> str:
     """Return the operators of a delta as the journal keeps them."""
     return json.dumps(
@@ -117,9 +168,9 @@ def operators_to_json(operators: Iterable[Decay]) -> str:
     )
 
 
-def operators_from_json(text: str) -> tuple[Decay, ...]:
-    """Return the operators that `operators_to_json` wrote."""
-    return tuple(_operator(values) for values in json.loads(text))
+def operators_from_json(text: str | None) -> tuple[Decay, ...]:
+    """Return the operators that `operators_to_json` wrote, none for None."""
+    return tuple(_operator(values) for values in json.loads(text or "[]"))
 
 
 def _operator(values: Mapping[str, Any]) -> Decay:

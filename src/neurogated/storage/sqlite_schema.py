@@ -1,4 +1,4 @@
-"""The file format, version 1, and the check that a file is of it.
+"""The file format, version 2, and the check that a file is of it.
 
 Every table holds truth, and each fact once. A row that changes is never overwritten: the old version ends with the
 delta `until`, the new one begins with the delta `since`, so the file also says what was known at any earlier delta.
@@ -11,10 +11,13 @@ import struct
 from pathlib import Path
 
 from neurogated.errors import CorruptMemoryError, FormatVersionError
+from neurogated.storage.sqlite_connection import RESERVED_BYTES
 
-__all__ = ["APPLICATION_ID", "CHECKS", "DDL", "FORMAT_VERSION", "check_format"]
+__all__ = ["APPLICATION_ID", "CHECKS", "DDL", "FORMAT_VERSION", "UPGRADES", "check_format"]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+OLDEST_VERSION = 1
+"""The oldest version that is brought up to date when it is opened."""
 APPLICATION_ID = 0x4E475244  # "NGRD"
 
 # Where SQLite's file format keeps the two numbers: https://www.sqlite.org/fileformat.html#the_database_header
@@ -22,13 +25,14 @@ _MAGIC = b"SQLite format 3\x00"
 _HEADER_SIZE = 100
 _USER_VERSION_AT = 60
 _APPLICATION_ID_AT = 68
+_RESERVED_AT = 20
 
 DDL = f"""
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {FORMAT_VERSION};
 
 CREATE TABLE settings (
-    name TEXT PRIMARY KEY,               -- 'embedder', 'dimension'
+    name TEXT PRIMARY KEY,               -- 'identity', 'generation', 'embedder', 'dimension'
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 
@@ -46,7 +50,7 @@ CREATE TABLE edge_types (
 );
 
 CREATE TABLE deltas (                    -- the journal: one row a write
-    sequence INTEGER PRIMARY KEY,
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
     namespace INTEGER NOT NULL REFERENCES namespaces,
     at INTEGER NOT NULL,
     reason TEXT NOT NULL,
@@ -79,8 +83,11 @@ CREATE TABLE node_versions (
     created_at INTEGER NOT NULL,
     valid_from INTEGER,
     valid_to INTEGER,
+    expires_at INTEGER,
     PRIMARY KEY (node, since)
 );
+CREATE INDEX node_versions_since ON node_versions (since);
+CREATE INDEX node_versions_until ON node_versions (until) WHERE until IS NOT NULL;
 
 CREATE TABLE vectors (
     node INTEGER NOT NULL REFERENCES nodes,
@@ -89,11 +96,15 @@ CREATE TABLE vectors (
     vector BLOB NOT NULL,                -- little-endian float32
     PRIMARY KEY (node, since)
 );
+CREATE INDEX vectors_since ON vectors (since);
+CREATE INDEX vectors_until ON vectors (until) WHERE until IS NOT NULL;
 
 CREATE TABLE accesses (                  -- marks of recall; not journaled
     node INTEGER PRIMARY KEY REFERENCES nodes,
-    last_accessed INTEGER NOT NULL
+    last_accessed INTEGER NOT NULL,
+    since INTEGER NOT NULL DEFAULT 0     -- the delta that brought it, for processes that read along
 );
+CREATE INDEX accesses_since ON accesses (since);
 
 CREATE TABLE edges (
     edge INTEGER PRIMARY KEY,            -- in the order edges were added
@@ -106,6 +117,8 @@ CREATE TABLE edges (
     valid_from INTEGER,
     valid_to INTEGER
 );
+CREATE INDEX edges_since ON edges (since);
+CREATE INDEX edges_until ON edges (until) WHERE until IS NOT NULL;
 
 CREATE TABLE strengths (                 -- an edge's weight from one delta on, until the next row or operator
     edge INTEGER NOT NULL REFERENCES edges,
@@ -114,7 +127,25 @@ CREATE TABLE strengths (                 -- an edge's weight from one delta on, 
     last_activated INTEGER NOT NULL,
     PRIMARY KEY (edge, since)
 ) WITHOUT ROWID;
+CREATE INDEX strengths_since ON strengths (since);
 """
+
+UPGRADES = {
+    # From each older version to the next: tables in the order of their references, with the columns they had.
+    1: {
+        "settings": "name, value",
+        "namespaces": "namespace, name",
+        "edge_types": "type, name, value, plastic, both_ways",
+        "deltas": "sequence, namespace, at, reason, changes, operators",
+        "pending": "task, namespace, kind, nodes",
+        "nodes": "node, namespace, id",
+        "node_versions": "node, since, until, content, metadata, base_energy, created_at, valid_from, valid_to",
+        "vectors": "node, since, until, vector",
+        "accesses": "node, last_accessed",
+        "edges": "edge, source, target, type, since, until, created_at, valid_from, valid_to",
+        "strengths": "edge, since, weight, last_activated",
+    },
+}
 
 
 # What must never be found in a sound memory, with the statement that counts it.
@@ -132,12 +163,12 @@ CHECKS = {
 }
 
 
-def check_format(path: Path) -> None:
-    """Refuse a file that is not a memory of this format version; the file is only read.
+def check_format(path: Path) -> int:
+    """Return the format version of a memory file, refusing what is none; the file is only read.
 
     Raises:
         CorruptMemoryError: not an SQLite file, or one that holds something else.
-        FormatVersionError: a memory of another version.
+        FormatVersionError: a memory of a version that is not known here.
     """
     with path.open("rb") as file:
         header = file.read(_HEADER_SIZE)
@@ -149,8 +180,11 @@ def check_format(path: Path) -> None:
     (version,) = struct.unpack_from(">i", header, _USER_VERSION_AT)
     if application_id != APPLICATION_ID:
         raise CorruptMemoryError(f"{path} is an SQLite file, but not a memory; choose another save_dir")
-    if version != FORMAT_VERSION:
+    if not OLDEST_VERSION <= version <= FORMAT_VERSION:
         raise FormatVersionError(
-            f"{path} has format version {version}, this neurogated reads version {FORMAT_VERSION}; "
-            "open it with the neurogated that wrote it"
+            f"{path} has format version {version}, this neurogated reads versions {OLDEST_VERSION} to "
+            f"{FORMAT_VERSION}; install the neurogated that wrote it"
         )
+    if version == FORMAT_VERSION and header[_RESERVED_AT] != RESERVED_BYTES:
+        raise CorruptMemoryError(f"{path} is damaged: its pages carry no checksums; restore a snapshot")
+    return version

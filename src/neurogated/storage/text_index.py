@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from neurogated.core.ports import LexicalIndex
 from neurogated.core.rendering import keyword_text, marks
 from neurogated.core.view import Rows
-from neurogated.storage.lexical_store import LexicalStore
-from neurogated.storage.mark_index import MarkIndex
+from neurogated.storage.lexical_store import LexicalStore, OverlaidLexicalStore
+from neurogated.storage.mark_index import MarkIndex, OverlaidMarkIndex
 
 __all__ = ["Described", "TextIndex"]
 
@@ -29,8 +28,8 @@ class Described(Protocol):
 class TextIndex(NamedTuple):
     """Keyword search and marks over node rows; both follow from the nodes and can be made anew at any time."""
 
-    keywords: LexicalIndex
-    marks: MarkIndex
+    keywords: LexicalStore | OverlaidLexicalStore
+    marks: MarkIndex | OverlaidMarkIndex
 
     @classmethod
     def empty(cls) -> TextIndex:
@@ -41,6 +40,10 @@ class TextIndex(NamedTuple):
         """Add nodes, or put them in the place of those at the same rows."""
         self.keywords.put(rows, [keyword_text(node.content, node.metadata) for node in nodes])
         self.marks.put(rows, [marks(node.metadata) for node in nodes])
+
+    def described(self, row: int) -> tuple[Mapping[str, int], frozenset[str]]:
+        """Return what is kept of one node: its keywords with how often each occurs, and its marks."""
+        return self.keywords.keywords_of(row), self.marks.marks_of(row)
 
     def remove(self, rows: Rows) -> None:
         """Forget nodes."""

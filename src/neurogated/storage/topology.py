@@ -140,6 +140,11 @@ class Topology:
         self._weight.extend(weights)
         self._view = None
 
+    def touch(self, nodes: Rows, moments: ArrayLike) -> None:
+        """Note when nodes were last used, in microseconds."""
+        self._last_accessed.set(nodes, moments)
+        self._view = None
+
     def mark_removed(self, nodes: Rows) -> None:
         """Mark node rows as those of removed nodes."""
         self._alive.set(nodes, values=False)

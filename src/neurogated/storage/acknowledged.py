@@ -1,0 +1,71 @@
+"""The last acknowledged write, noted beside the memory file.
+
+SQLite takes a damaged log for one that ended early and drops its tail without a word. The note says how far the memory
+had come, so that a loss is noticed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import zlib
+from pathlib import Path
+
+__all__ = ["AcknowledgedNote"]
+
+_log = logging.getLogger(__name__)
+
+
+class AcknowledgedNote:
+    """A line of fixed length: the memory's identity, the number of its last delta, and their checksum.
+
+    It is written after each commit and need not reach the disk with it: an older note claims less.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def read(self, identity: str) -> int:
+        """Return the last acknowledged number of the memory `identity`, 0 where no sound note tells one."""
+        try:
+            parts = self._path.read_bytes().split()
+        except OSError:
+            return 0
+        if len(parts) == len(_parts("", 0)) and parts == _parts(parts[0].decode("ascii", "replace"), _number(parts[1])):
+            return _number(parts[1]) if parts[0] == identity.encode() else 0
+        _log.warning("%s is damaged; it is written anew with the next change", self._path)
+        return 0
+
+    def write(self, identity: str, sequence: int) -> None:
+        """Note that the delta `sequence` is on disk."""
+        line = b" ".join(_parts(identity, sequence)) + b"\n"
+        try:
+            if self._descriptor is None:
+                self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o644)
+            os.pwrite(self._descriptor, line, 0)
+        except OSError as error:
+            # The write itself is safe in the memory file; only the notice of a later loss is missing.
+            _log.warning("%s cannot be written: %s", self._path, error)
+
+    def remove(self) -> None:
+        """Forget the note, before another memory takes the place of this one."""
+        self.close()
+        self._path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Release the file."""
+        if self._descriptor is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _parts(identity: str, sequence: int) -> list[bytes]:
+    said = f"{identity or '-'} {sequence:020d}".encode()
+    return [*said.split(), f"{zlib.crc32(said):08x}".encode()]
+
+
+def _number(text: bytes) -> int:
+    return int(text) if text.isdigit() else 0

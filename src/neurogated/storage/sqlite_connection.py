@@ -1,0 +1,83 @@
+"""Connections to SQLite files whose every page carries a checksum, and SQLite's errors in our words."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import apsw.sqlite_extra
+
+from neurogated.errors import CorruptMemoryError, StorageError
+
+__all__ = ["RESERVED_BYTES", "connect", "read_whole_file", "reserve_checksums", "translated"]
+
+RESERVED_BYTES = 8
+"""What the checksum takes at the end of every page: https://www.sqlite.org/cksumvfs.html"""
+
+_VFS = "cksmvfs"
+_EXTENSION = "cksumvfs"
+_BUSY_MILLISECONDS = 10_000
+_DAMAGE = (apsw.CorruptError, apsw.NotADBError)
+_DAMAGE_CODES = frozenset({apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ})
+
+
+@functools.cache
+def _checksums() -> apsw.Connection:
+    """Register the checksumming file layer; it stays for as long as the connection it came by."""
+    connection = apsw.Connection(":memory:")
+    if not apsw.sqlite_extra.has(_EXTENSION):
+        raise StorageError(
+            "this apsw comes without page checksums; pip install --force-reinstall --only-binary :all: apsw"
+        )
+    apsw.sqlite_extra.load(connection, _EXTENSION)
+    return connection
+
+
+def connect(path: Path, *, read_only: bool = False, create: bool = False) -> apsw.Connection:
+    """Return a connection to `path`; reading a page that is not as it was written raises."""
+    _checksums()
+    flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
+    connection = apsw.Connection(str(path), flags | (apsw.SQLITE_OPEN_CREATE if create else 0), vfs=_VFS)
+    connection.set_busy_timeout(_BUSY_MILLISECONDS)
+    return connection
+
+
+def read_whole_file(path: Path) -> apsw.Connection:
+    """Return a connection to a file that nothing writes to, in a folder that may not be written to either."""
+    _checksums()
+    uri = f"{path.resolve().as_uri()}?immutable=1"
+    return apsw.Connection(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, vfs=_VFS)
+
+
+def reserve_checksums(connection: apsw.Connection) -> None:
+    """Let the pages of an empty file carry checksums."""
+    wanted = ctypes.c_int(RESERVED_BYTES)
+    connection.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(wanted))
+    connection.execute("VACUUM")
+
+
+@contextlib.contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn the driver's errors into ours.
+
+    Raises:
+        CorruptMemoryError: the file is damaged.
+        StorageError: it cannot be read or written for another reason.
+    """
+    try:
+        yield
+    except apsw.Error as error:
+        if isinstance(error, _DAMAGE) or getattr(error, "extendedresult", None) in _DAMAGE_CODES:
+            raise CorruptMemoryError(
+                f"{path} is damaged ({error}); restore a snapshot, as in `python main.py restore FILE`"
+            ) from error
+        if isinstance(error, apsw.ReadOnlyError):
+            raise StorageError(f"{path} is open for reading only; open it without read_only to change it") from error
+        raise StorageError(
+            f"{path} cannot be read or written ({error}); check free space and permissions. "
+            "What was stored before is unharmed"
+        ) from error

@@ -1,0 +1,180 @@
+"""The journal of a memory file: deltas made of the rows that they wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import apsw
+import numpy as np
+
+from neurogated.core.clock import from_micros
+from neurogated.core.delta import AccessMark, GraphDelta, HistoryEntry, WeightChange
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.storage.sqlite_loading import NOW, operators_from_json
+
+__all__ = ["JournaledDelta", "SqliteJournal", "moment_or_none"]
+
+_CHANGED_WEIGHTS = "weights changed"
+
+
+def moment_or_none(micros: int | None) -> Any:  # noqa: ANN401 - a datetime, or None for None
+    """Return the time that `micros` stands for, None for None."""
+    return None if micros is None else from_micros(micros)
+
+
+class JournaledDelta(NamedTuple):
+    """A delta with the file's numbers of what it put."""
+
+    sequence: int
+    delta: GraphDelta
+    node_keys: list[int]
+    edge_keys: list[int]
+
+
+class SqliteJournal:
+    """Gives back the deltas of one namespace; what was erased since is left out of them.
+
+    When a node was last used, and which judgements wait, is kept as it is now: only edges show marks of use, and the
+    queue of judgements is not in the journal.
+    """
+
+    def __init__(self, connection: apsw.Connection, namespace: int, types: Mapping[int, EdgeType]) -> None:
+        self._connection = connection
+        self._namespace = namespace
+        self._types = types
+
+    def entries(self, after: int, up_to: int = NOW) -> Iterator[JournaledDelta]:
+        """Yield the deltas numbered above `after`, oldest first; the file must not be changed meanwhile."""
+        rows = self._connection.execute(
+            "SELECT sequence, at, reason, changes, operators FROM deltas "
+            "WHERE sequence > ? AND sequence <= ? AND namespace = ? ORDER BY sequence",
+            (after, up_to, self._namespace),
+        ).fetchall()
+        for sequence, at, reason, changes, operators in rows:
+            yield self._entry(sequence, at, reason, json.loads(changes), operators)
+
+    def history(self) -> list[HistoryEntry]:
+        """Return what changed the graph, oldest first; marks of use are left out."""
+        rows = self._connection.execute(
+            "SELECT sequence, at, reason, changes, operators FROM deltas "
+            "WHERE namespace = ? AND (changes <> '{}' OR operators IS NOT NULL) ORDER BY sequence",
+            (self._namespace,),
+        ).fetchall()
+        return [
+            HistoryEntry(number, from_micros(at), reason, json.loads(changes), operators_from_json(operators))
+            for number, at, reason, changes, operators in rows
+        ]
+
+    def _entry(
+        self, sequence: int, at: int, reason: str, changes: Mapping[str, int], operators: str | None
+    ) -> JournaledDelta:
+        node_keys, nodes = self._nodes(sequence)
+        edge_keys, edges = self._edges(sequence)
+        removed_nodes = self._removed_nodes(sequence)
+        put, gone = {edge.key for edge in edges}, set(removed_nodes)
+        removed_edges = [
+            key for key in self._removed_edges(sequence) if key not in put and not gone & {key.source_id, key.target_id}
+        ]
+        strengths = self._strengths(sequence)
+        # A mark of use writes strengths as well, but counts as no change.
+        counted = _CHANGED_WEIGHTS in changes
+        weights = [strength for strength in strengths if counted and strength[0].type.plastic]
+        touched = frozenset(key for key, *_ in strengths if not (counted and key.type.plastic))
+        delta = GraphDelta(
+            removed_edges=tuple(removed_edges),
+            removed_nodes=tuple(removed_nodes),
+            nodes=tuple(nodes),
+            edges=tuple(edges),
+            weights=tuple(WeightChange(key, weight, from_micros(used)) for key, weight, used in weights),
+            operators=operators_from_json(operators),
+            touch=AccessMark(edges=touched),
+            reason=reason,
+            at=from_micros(at),
+        )
+        return JournaledDelta(sequence, delta, node_keys, edge_keys)
+
+    def _nodes(self, sequence: int) -> tuple[list[int], list[MemoryNode]]:
+        rows = self._connection.execute(
+            "SELECT v.node, n.id, v.content, x.vector, v.base_energy, a.last_accessed, v.metadata, v.created_at, "
+            "v.valid_from, v.valid_to, v.expires_at "
+            "FROM node_versions v JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
+            "LEFT JOIN vectors x ON x.node = v.node AND x.since <= v.since AND (x.until IS NULL OR x.until > v.since) "
+            "WHERE v.since = ? ORDER BY v.node",
+            (sequence,),
+        ).fetchall()
+        nodes = [
+            MemoryNode.restored(
+                id=name,
+                content=content,
+                embedding=_vector(vector),
+                base_energy=energy,
+                last_accessed=from_micros(accessed or 0),
+                metadata=json.loads(metadata),
+                created_at=from_micros(created),
+                valid_from=moment_or_none(begin),
+                valid_to=moment_or_none(end),
+                expires_at=moment_or_none(expires),
+            )
+            for _, name, content, vector, energy, accessed, metadata, created, begin, end, expires in rows
+        ]
+        return [row[0] for row in rows], nodes
+
+    def _removed_nodes(self, sequence: int) -> list[str]:
+        rows = self._connection.execute(
+            "SELECT n.id FROM node_versions v JOIN nodes n ON n.node = v.node WHERE v.until = :now "
+            "AND NOT EXISTS (SELECT 1 FROM node_versions w WHERE w.node = v.node AND w.since = :now) ORDER BY v.node",
+            {"now": sequence},
+        )
+        return [name for (name,) in rows]
+
+    def _edges(self, sequence: int) -> tuple[list[int], list[MemoryEdge]]:
+        rows = self._connection.execute(
+            "SELECT e.edge, s.id, t.id, e.type, w.weight, e.created_at, w.last_activated, e.valid_from, e.valid_to "
+            "FROM edges e JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
+            "JOIN strengths w ON w.edge = e.edge AND w.since = e.since WHERE e.since = ? ORDER BY e.edge",
+            (sequence,),
+        ).fetchall()
+        edges = [
+            MemoryEdge(
+                source,
+                target,
+                self._types[code],
+                weight,
+                created_at=from_micros(created),
+                last_activated=from_micros(used),
+                valid_from=moment_or_none(begin),
+                valid_to=moment_or_none(end),
+            )
+            for _, source, target, code, weight, created, used, begin, end in rows
+        ]
+        return [row[0] for row in rows], edges
+
+    def _removed_edges(self, sequence: int) -> list[EdgeKey]:
+        rows = self._connection.execute(
+            "SELECT s.id, t.id, e.type FROM edges e JOIN nodes s ON s.node = e.source "
+            "JOIN nodes t ON t.node = e.target WHERE e.until = ? ORDER BY e.edge",
+            (sequence,),
+        )
+        return [EdgeKey(source, target, self._types[code]) for source, target, code in rows]
+
+    def _strengths(self, sequence: int) -> list[tuple[EdgeKey, float, int]]:
+        rows = self._connection.execute(
+            "SELECT s.id, t.id, e.type, w.weight, w.last_activated FROM strengths w JOIN edges e ON e.edge = w.edge "
+            "JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
+            "WHERE w.since = ? AND e.since < w.since ORDER BY e.edge",
+            (sequence,),
+        )
+        return [
+            (EdgeKey(source, target, self._types[code]), weight, used) for source, target, code, weight, used in rows
+        ]
+
+
+def _vector(blob: bytes | None) -> Any:  # noqa: ANN401 - a vector, or None for None
+    if blob is None:
+        return None
+    vector = np.frombuffer(blob, dtype="<f4").astype(np.float32)
+    vector.setflags(write=False)
+    return vector

@@ -1,0 +1,83 @@
+"""Making memory files and putting one in the place of another, so that a half-made one is never opened."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+from pathlib import Path
+
+import apsw
+
+from neurogated.storage.sqlite_connection import connect, reserve_checksums, translated
+from neurogated.storage.sqlite_schema import DDL, FORMAT_VERSION, UPGRADES, check_format
+
+__all__ = ["drop_file", "make_file", "replace_file", "upgrade_file"]
+
+_log = logging.getLogger(__name__)
+
+_LOG_SUFFIXES = ("-wal", "-shm")
+
+
+def make_file(path: Path) -> None:
+    """Make an empty memory in the place of whatever there is.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    draft = path.with_suffix(".draft")
+    draft.unlink(missing_ok=True)
+    with translated(path), contextlib.closing(connect(draft, create=True)) as connection:
+        _lay_out(connection)
+    drop_file(path)
+    replace_file(draft, path)
+
+
+def upgrade_file(path: Path) -> None:
+    """Bring a memory of an older format version up to date: a copy of the new format takes its place.
+
+    Raises:
+        StorageError: it cannot be read, or the copy not be written; the old memory is unharmed.
+    """
+    version = check_format(path)
+    _log.info("%s has format version %d; it is brought up to version %d", path, version, FORMAT_VERSION)
+    draft = path.with_suffix(".draft")
+    draft.unlink(missing_ok=True)
+    with translated(path), contextlib.closing(connect(draft, create=True)) as connection:
+        _lay_out(connection)
+        connection.execute("ATTACH ? AS old", (str(path),))
+        connection.execute("BEGIN")
+        for table, columns in UPGRADES[version].items():
+            connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM old.{table}")
+        connection.execute("COMMIT")
+        # The old log must be empty before the new file takes the name it belongs to.
+        connection.execute("PRAGMA old.wal_checkpoint(TRUNCATE)")
+        connection.execute("DETACH old")
+    replace_file(draft, path)
+
+
+def drop_file(path: Path) -> None:
+    """Delete a memory file with its log."""
+    # The log goes first: a log without its file is nothing, a file without its log is an older memory.
+    for suffix in (*_LOG_SUFFIXES, ""):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def replace_file(draft: Path, path: Path) -> None:
+    """Let a finished file take its final name, on disk before this returns."""
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+    draft.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _lay_out(connection: apsw.Connection) -> None:
+    reserve_checksums(connection)
+    connection.execute(f"BEGIN; {DDL}")
+    connection.execute("INSERT INTO settings VALUES ('identity', ?), ('generation', '0')", (secrets.token_hex(),))
+    connection.execute("COMMIT")
