@@ -4,6 +4,8 @@ import shutil
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
+import pytest
+
 from neurogated import GraphStore
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
@@ -60,4 +62,4 @@ class TestSqliteStore(GraphStoreContract):
 
 
 TestGraphStoreMachine = store_machine(open_store=_in_memory).TestCase
-TestSqliteStoreMachine = store_machine(open_store=_on_disk, reopen=_reopen, kill=_kill).TestCase
+TestSqliteStoreMachine = pytest.mark.slow(store_machine(open_store=_on_disk, reopen=_reopen, kill=_kill).TestCase)

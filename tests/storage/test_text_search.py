@@ -1,4 +1,4 @@
-"""Keywords and marks of a store's nodes against an index made anew, to the score; what is found is the kit's to test."""
+"""Keywords and marks of nodes, their scores against an index made anew; what is found is also the kit's to test."""
 
 from collections.abc import Sequence
 from pathlib import Path

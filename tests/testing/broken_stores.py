@@ -240,7 +240,8 @@ def _machine(kind: type[Sound]) -> Any:  # noqa: ANN401 - Hypothesis makes the c
     return case
 
 
-for _kind in (Sound, *FAULTS):
+_KINDS: tuple[type[Sound], ...] = (Sound, *FAULTS)
+for _kind in _KINDS:
     globals()[f"Test{_kind.__name__}"] = type(f"Test{_kind.__name__}", (_Contract,), {"kind": _kind})
 for _kind in FOUND_BY_MACHINE:
     globals()[f"TestMachineOf{_kind.__name__}"] = _machine(_kind)

@@ -6,13 +6,16 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
 import neurogated.testing
 
 README = (Path(neurogated.testing.__file__).parent / "README.md").read_text(encoding="utf-8")
+
+
+pytestmark = pytest.mark.slow
 
 
 def _files() -> dict[str, str]:
@@ -37,11 +40,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    cases = ElementTree.parse(folder / "results.xml").iter("testcase")  # noqa: S314 - written by pytest just now
+    cases = ET.parse(folder / "results.xml").iter("testcase")  # noqa: S314 - written by pytest just now
     return {str(case.get("name")): _outcome(case) for case in cases}
 
 
-def _outcome(case: ElementTree.Element) -> str:
+def _outcome(case: ET.Element) -> str:
     return "passed" if not len(case) else str(case[0].get("message"))
 
 

@@ -1,7 +1,7 @@
 """What tests of a memory need: a clock that stands still, and the conformance kit for authors of stores.
 
-`README.md` beside this file shows how a store is tested. The kit needs pytest and Hypothesis, which are imported when it
-is used and not before.
+`README.md` beside this file shows how a store is tested. The kit needs pytest and Hypothesis, which are imported when
+it is used and not before.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""A store against dictionaries over random histories: a Hypothesis state machine that searches for the shortest fault."""
+"""A store against dictionaries over random histories: a Hypothesis state machine, which shortens what fails."""
 
 from __future__ import annotations
 
@@ -339,6 +339,8 @@ def store_machine(
     """
     hooks = {"open_store": open_store, "reopen_store": reopen, "kill_store": kill}
     members = {name: staticmethod(hook) for name, hook in hooks.items() if hook is not None}
-    machine = type("StoreMachine", (GraphStoreMachine,), {**members, "__doc__": GraphStoreMachine.__doc__})
+    machine: type[GraphStoreMachine] = type(
+        "StoreMachine", (GraphStoreMachine,), {**members, "__doc__": GraphStoreMachine.__doc__}
+    )
     machine.TestCase.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
     return machine

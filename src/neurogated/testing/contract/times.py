@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from random import Random
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -186,7 +187,7 @@ def _random_times(random: Random, model: GraphModel, clock: ManualClock) -> Grap
     def moment() -> timedelta:
         return random.randint(-3, 4) * _HOUR
 
-    def span() -> dict[str, object]:
+    def span() -> dict[str, Any]:
         times = {"valid_from": clock() + moment(), "valid_to": clock() + moment()}
         return {name: time for name, time in times.items() if random.random() < 0.5}
 
@@ -194,4 +195,6 @@ def _random_times(random: Random, model: GraphModel, clock: ManualClock) -> Grap
     mortal = {"expires_at": clock() + moment()} if random.random() < 0.5 else {}
     nodes = (node(names[0], at=clock(), **span(), **mortal), node(names[1], at=clock(), **span()))
     gone = tuple(name for name in model.nodes if name not in names and random.random() < 0.2)
-    return GraphDelta(removed_nodes=gone, nodes=nodes, edges=(edge(*names, at=clock(), **span()),), at=clock())
+    return GraphDelta(
+        removed_nodes=gone, nodes=nodes, edges=(edge(names[0], names[1], at=clock(), **span()),), at=clock()
+    )

@@ -25,7 +25,7 @@ __all__ = ["PROPERTY", "WritingContract", "three_nodes"]
 # A property of the kit is run by several classes on stores that are made for each example anew.
 PROPERTY = settings(
     deadline=None,
-    max_examples=20,
+    max_examples=15,
     suppress_health_check=[
         HealthCheck.function_scoped_fixture,
         HealthCheck.differing_executors,
@@ -129,7 +129,7 @@ class WritingContract(ContractBase):
         handed_out["list"].append(2)
         assert store.get_node("a").metadata == {"list": [1]}
 
-    def test_nodes_come_in_the_order_of_their_ids(self, store: GraphStorePort, clock: ManualClock) -> None:
+    def test_nodes_come_in_the_order_of_their_ids(self, store: GraphStorePort) -> None:
         three_nodes(store)
         assert [found.id for found in store.get_nodes(["c", "a", "c"])] == ["c", "a", "c"]
         assert [found.id for found in store.get_nodes(["c", "ghost", "a"], missing_ok=True)] == ["c", "a"]
@@ -214,7 +214,7 @@ class WritingContract(ContractBase):
         assert list(store.all_edges()) == []
         assert store.get_node("b").content == "third"
 
-    def test_remove_edge_takes_an_edge_or_its_key(self, store: GraphStorePort, clock: ManualClock) -> None:
+    def test_remove_edge_takes_an_edge_or_its_key(self, store: GraphStorePort) -> None:
         three_nodes(store)
         store.remove_edge(store.get_edge("a", "b"))
         store.remove_edge(_SIM)
@@ -222,11 +222,12 @@ class WritingContract(ContractBase):
         with pytest.raises(UnknownIdError, match="no SEQ edge from 'a' to 'b'"):
             store.remove_edge(_SEQ)
 
-    def test_what_is_unknown_is_named(self, store: GraphStorePort, clock: ManualClock) -> None:
+    def test_what_is_unknown_is_named(self, store: GraphStorePort) -> None:
         three_nodes(store)
-        for call in (store.get_node, store.get_neighbors):
-            with pytest.raises(UnknownIdError, match="ghost"):
-                list(call("ghost"))  # type: ignore[operator, call-overload]
+        with pytest.raises(UnknownIdError, match="ghost"):
+            store.get_node("ghost")
+        with pytest.raises(UnknownIdError, match="ghost"):
+            list(store.get_neighbors("ghost"))
         with pytest.raises(UnknownIdError, match="no CAUSE edge from 'a' to 'b'"):
             store.get_edge("a", "b", EdgeType.CAUSE)
         with pytest.raises(UnknownIdError, match="no edge from 'b' to 'a'"):
