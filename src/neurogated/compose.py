@@ -70,7 +70,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
     store = open_store(config, clock)
     try:
         store.bind_embedder(embedder.name, None)
-        if config.storage != "memory":
+        if config.storage != "memory" and not config.read_only:
             embedder = CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE)
         offline = OfflineQuestionJudge(embedder)
         llm = _language_model(config)
@@ -107,7 +107,7 @@ def _language_model(config: MemoryConfig) -> BaseLLM | None:
     openai_key, anthropic_key = (os.environ.get(name) or None for name in (_OPENAI_KEY, _ANTHROPIC_KEY))
     if not llm_is_configured(config, api_key=openai_key, anthropic_api_key=anthropic_key):
         return None
-    cache = None if config.storage == "memory" else Path(config.save_dir) / _LLM_CACHE
+    cache = None if config.storage == "memory" or config.read_only else Path(config.save_dir) / _LLM_CACHE
     return get_llm(config, api_key=openai_key, anthropic_api_key=anthropic_key, cache_path=cache)
 
 
