@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 
 import neurogated
 from neurogated.cli import ablate, add, ask, check, demo, feedback, history, index, learn, maintain, run, stats, undo
+from neurogated.cli.logs import LEVELS
 from neurogated.config.memory_config import MemoryConfig
 
 __all__ = ["COMMANDS", "DEFAULT_COMMAND", "build_parser"]
@@ -86,6 +87,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.add_argument(
+        "--log", choices=LEVELS, default="warning", help="least weight of what is logged to standard error"
+    )
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:

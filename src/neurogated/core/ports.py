@@ -30,10 +30,12 @@ __all__ = [
     "Message",
     "QuestionJudge",
     "SupportsCheck",
+    "SupportsClear",
     "SupportsCompaction",
     "SupportsNamespaces",
     "SupportsReembedding",
     "SupportsSnapshot",
+    "SupportsStatistics",
     "SupportsTransaction",
     "VectorIndex",
     "VersionKey",
@@ -261,6 +263,22 @@ class SupportsCheck(Protocol):
 
     def check(self) -> list[str]:
         """Return what is wrong, a line each; none if it is sound."""
+
+
+@runtime_checkable
+class SupportsClear(Protocol):
+    """Ability of what keeps derived values: to forget them all, on disk too."""
+
+    def clear(self) -> None:
+        """Forget everything that is kept; raises StorageError where that cannot be done now."""
+
+
+@runtime_checkable
+class SupportsStatistics(Protocol):
+    """Ability of a part: to say how much it holds and how much it was used."""
+
+    def statistics(self) -> Mapping[str, int | float]:
+        """Return figures by name; what is counted, is counted since the part was made."""
 
 
 class Embedder(Protocol):

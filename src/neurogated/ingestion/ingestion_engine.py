@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,6 +26,8 @@ from neurogated.ingestion.mentions import MentionIndex
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["IngestionEngine"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,7 @@ class IngestionEngine:
         self, to_write: Sequence[_Draft], old: Mapping[str, MemoryNode], documents: Collection[Sequence[str]]
     ) -> None:
         """Write nodes and edges of one batch; `documents` are the ids of each document's nodes, each document once."""
-        at = self._clock()
+        at, begin = self._clock(), time.perf_counter()
         nodes = self._nodes(to_write, old, at)
         self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
         new = [node for node in nodes if node.id not in old]
@@ -187,3 +191,4 @@ class IngestionEngine:
         except NeurogatedError:
             self._mentions.forget()
             raise
+        _log.info("stored %d chunks, %d of them new, in %.2f s", len(nodes), len(new), time.perf_counter() - begin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from neurogated.retrieval.similarity import QuestionSimilarity, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 
 __all__ = ["NeuroRetriever"]
+
+_log = logging.getLogger(__name__)
 
 _COSINE_ALONE = {"KEYWORD_WEIGHT": 0.0, "SUBJECT_WEIGHT": 0.0, "MARK_WEIGHT": 0.0}
 
@@ -103,6 +106,7 @@ class NeuroRetriever:
         with _timed(seconds, "rank"):
             rank = self._by_energy if self._classic else self._by_score
             memories = self._memories(rank(activation, likeness, wanted), activation)
+        _log.debug("recalled %d memories: %s", len(memories), ", ".join(f"{k} {v:.4f} s" for k, v in seconds.items()))
         return Recall(
             query,
             memories,
