@@ -1,5 +1,6 @@
 """The kit is there when it is asked for, and asks for nothing before."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +21,8 @@ def test_importing_the_clock_loads_neither_pytest_nor_hypothesis(tmp_path: Path)
         "from neurogated.testing import GraphStoreContract, GraphStoreMachine, store_machine\n"
         "assert {'pytest', 'hypothesis'} <= set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path, env=environment)
 
 
 @pytest.mark.parametrize("package", ["pytest", "hypothesis"])

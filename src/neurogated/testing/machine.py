@@ -24,7 +24,6 @@ from neurogated.errors import NeurogatedError
 from neurogated.plasticity.undo import delta_back_to
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import assert_shows, assert_tells, shown_by
-from neurogated.testing.contract.namespaces import ADVERSARIAL
 from neurogated.testing.contract.reading import assert_searches_agree, keyword_scores
 from neurogated.testing.lives import NAMES, TYPES, WORDS, edge, node, random_delta
 from neurogated.testing.model import GraphModel
@@ -38,6 +37,8 @@ _WEIGHTS = st.integers(0, 16).map(lambda sixteenths: sixteenths / 16)
 _SPANS = st.none() | st.integers(-48, 96).map(lambda hours: timedelta(hours=hours))
 _RANDOMS = st.randoms(use_true_random=False)
 _BEGINNINGS = st.sampled_from([5, 2, 0])
+# Few, and easily taken for each other.
+_SPACES = ("a", "A", "a ", "../../x", "'; DROP TABLE nodes; --")
 _FEW_SPACES = 3
 
 ReopenStore = Callable[[GraphStorePort], GraphStorePort]
@@ -251,7 +252,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
     # Namespaces
 
     @precondition(lambda self: isinstance(self.store, SupportsNamespaces))
-    @rule(name=st.none() | st.sampled_from(ADVERSARIAL), random=_RANDOMS, deltas=_BEGINNINGS)
+    @rule(name=st.none() | st.sampled_from(_SPACES), random=_RANDOMS, deltas=_BEGINNINGS)
     def enter(self, name: str | None, random: Random, deltas: int) -> None:
         """Go on in another graph of the store, perhaps a new one."""
         if name in self.models:
