@@ -66,7 +66,7 @@ class HalfSeen(Sound):
     def apply(self, delta: GraphDelta) -> int:
         if delta.nodes and delta.edges and all(map(self._unknown, delta.nodes)):
             super().apply(replace(delta, edges=(), nodes=delta.nodes))
-            threading.Event().wait(1e-4)
+            threading.Event().wait(1e-3)
             return super().apply(GraphDelta(edges=delta.edges, at=delta.at))
         return super().apply(delta)
 

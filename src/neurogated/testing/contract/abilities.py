@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from random import Random
-from threading import Barrier
+from threading import Barrier, Event
 
 import hypothesis.strategies as st
 import pytest
@@ -240,21 +240,32 @@ class AbilitiesContract(NamespacesContract):
 
     def test_a_view_holds_whole_deltas_whenever_it_is_taken(self, store: GraphStorePort, clock: ManualClock) -> None:
         self.require_threads()
-        start = Barrier(_WORKERS)
+        start, written = Barrier(_WORKERS), Event()
 
-        def work(worker: int) -> None:
-            start.wait()
-            last = 0
+        def write() -> None:
             for step in range(2 * _STEPS):
-                if worker == 0:
-                    pair = (node(f"{step} left"), node(f"{step} right"))
-                    apply(store, clock, nodes=pair, edges=(edge(pair[0].id, pair[1].id),))
-                    if step % 2:
-                        apply(store, clock, removed_nodes=(f"{step - 1} left", f"{step - 1} right"))
+                pair = (node(f"{step} left"), node(f"{step} right"))
+                apply(store, clock, nodes=pair, edges=(edge(pair[0].id, pair[1].id),))
+                if step % 2:
+                    apply(store, clock, removed_nodes=(f"{step - 1} left", f"{step - 1} right"))
+
+        def read() -> None:
+            last = 0
+            while not written.is_set():
                 view = store.view()
                 assert view.sequence >= last
                 last = view.sequence
                 _assert_whole_pairs(view.live_nodes().size, [view.edge_key(row) for row in view.live_edges().tolist()])
+
+        def work(worker: int) -> None:
+            start.wait()
+            if worker:
+                read()
+                return
+            try:
+                write()
+            finally:
+                written.set()
 
         _run(work)
         assert len(list(store.all_nodes())) == 2 * _STEPS
