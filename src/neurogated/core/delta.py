@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from neurogated.core.clock import to_utc, utc_now
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, checked_text
 from neurogated.errors import InputError
 
 __all__ = ["AccessMark", "Decay", "GraphDelta", "HistoryEntry", "JournalEntry", "PendingTask", "WeightChange"]
@@ -75,6 +75,10 @@ class PendingTask:
     nodes: tuple[str, ...]
     """The nodes it is about, in order."""
 
+    def __post_init__(self) -> None:
+        for text in (self.kind, *self.nodes):
+            checked_text("a judgement that waits", text)
+
 
 @dataclass(frozen=True, slots=True)
 class GraphDelta:
@@ -102,6 +106,7 @@ class GraphDelta:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "at", to_utc(self.at))
+        checked_text("the reason of a delta", self.reason)
         if self.operators and self._single_changes():
             raise InputError("a delta holds either operators or changes of single nodes and edges; make it two deltas")
 

@@ -15,7 +15,7 @@ from neurogated.core.clock import to_utc, utc_now
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import InputError
 
-__all__ = ["EdgeKey", "EdgeType", "MemoryEdge", "MemoryNode", "Vector", "as_vector", "json_metadata"]
+__all__ = ["EdgeKey", "EdgeType", "MemoryEdge", "MemoryNode", "Vector", "as_vector", "checked_text", "json_metadata"]
 
 Vector = NDArray[np.float32] | Sequence[float]
 
@@ -36,7 +36,12 @@ def as_vector(values: Vector) -> NDArray[np.float32]:
     return vector
 
 
-def _checked_text(what: str, text: str) -> str:
+def checked_text(what: str, text: str) -> str:
+    """Return `text`, or refuse one that cannot be encoded; `what` names it in the error.
+
+    Raises:
+        InputError: it has a lone surrogate.
+    """
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -58,7 +63,7 @@ def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError(
             f"metadata {metadata!r} is not JSON ({error}); use strings, numbers, lists and dicts"
         ) from None
-    _checked_text("metadata", json.dumps(copy, ensure_ascii=False))
+    checked_text("metadata", json.dumps(copy, ensure_ascii=False))
     return dict(copy)
 
 
@@ -96,10 +101,10 @@ class MemoryNode:
 
     def __post_init__(self) -> None:
         assign = object.__setattr__
-        assign(self, "id", _checked_text("a node id", str(self.id)))
+        assign(self, "id", checked_text("a node id", str(self.id)))
         if not self.id:
             raise InputError("a node id is empty; give every node an id of its own")
-        assign(self, "content", _checked_text(f"the content of node {self.id!r}", self.content))
+        assign(self, "content", checked_text(f"the content of node {self.id!r}", self.content))
         if self.embedding is not None:
             assign(self, "embedding", as_vector(self.embedding))
         assign(self, "base_energy", _checked_unit(f"base_energy of node {self.id!r}", self.base_energy))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -24,6 +25,7 @@ class BaseStore(ABC):
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self._lock = threading.RLock()
 
     @abstractmethod
     def apply(self, delta: GraphDelta) -> int:
@@ -105,40 +107,45 @@ class BaseStore(ABC):
             UnknownIdError: a node does not exist, or no such edge.
             AmbiguousEdgeError: edges of several types lead from the one to the other and `edge_type` is not given.
         """
-        view = self._whole()
-        source, target = view.rows([source_id]), view.rows([target_id])
-        types = view.edge_types if edge_type is None else (edge_type,)
-        rows = np.concatenate([np.empty(0, np.int64), *(view.edge_rows(source, target, kind) for kind in types)])
-        edges = self._edges(view, rows[rows >= 0])
-        if not edges:
-            kind = "" if edge_type is None else f"{edge_type.name} "
-            raise UnknownIdError(f"no {kind}edge from {source_id!r} to {target_id!r} in the memory")
-        if len(edges) > 1:
-            names = " and ".join(edge.type.name for edge in edges)
-            raise AmbiguousEdgeError(f"{names} edges lead from {source_id!r} to {target_id!r}; name the type")
-        return edges[0]
+        with self._lock:
+            view = self._whole()
+            source, target = view.rows([source_id]), view.rows([target_id])
+            types = view.edge_types if edge_type is None else (edge_type,)
+            rows = np.concatenate([np.empty(0, np.int64), *(view.edge_rows(source, target, kind) for kind in types)])
+            edges = self._edges(view, rows[rows >= 0])
+            if not edges:
+                kind = "" if edge_type is None else f"{edge_type.name} "
+                raise UnknownIdError(f"no {kind}edge from {source_id!r} to {target_id!r} in the memory")
+            if len(edges) > 1:
+                names = " and ".join(edge.type.name for edge in edges)
+                raise AmbiguousEdgeError(f"{names} edges lead from {source_id!r} to {target_id!r}; name the type")
+            return edges[0]
 
     def get_neighbors(self, node_id: str) -> Iterator[tuple[str, MemoryEdge]]:
         """Yield the nodes that stored edges lead to from `node_id`, each with its edge, oldest edge first."""
-        view = self._whole()
-        edges = self._edges(view, np.sort(view.arcs(view.rows([node_id])).edge))
-        return iter([(edge.target_id, edge) for edge in edges])
+        with self._lock:
+            view = self._whole()
+            edges = self._edges(view, np.sort(view.arcs(view.rows([node_id])).edge))
+            return iter([(edge.target_id, edge) for edge in edges])
 
     def all_nodes(self) -> Iterator[MemoryNode]:
         """Yield every node in the order they were added."""
-        view = self._whole()
-        return iter(self.get_nodes([view.ids[row] for row in view.live_nodes().tolist()]))
+        with self._lock:
+            view = self._whole()
+            return iter(self.get_nodes([view.ids[row] for row in view.live_nodes().tolist()]))
 
     def all_edges(self) -> Iterator[MemoryEdge]:
         """Yield every edge in the order they were added."""
-        view = self._whole()
-        return iter(self._edges(view, view.live_edges()))
+        with self._lock:
+            view = self._whole()
+            return iter(self._edges(view, view.live_edges()))
 
     def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
         """Return the `k` nodes most similar to `query` by exact cosine, best first, ties in order of id."""
-        found = self.nearest(query, k)
-        nodes = self.get_nodes([node_id for node_id, _ in found])
-        return [(node, score) for node, (_, score) in zip(nodes, found, strict=True)]
+        with self._lock:
+            found = self.nearest(query, k)
+            nodes = self.get_nodes([node_id for node_id, _ in found])
+            return [(node, score) for node, (_, score) in zip(nodes, found, strict=True)]
 
     def __len__(self) -> int:
         return self._whole().live_nodes().size

@@ -134,7 +134,7 @@ class GraphStore(SearchableStore):
                 raise EmbedderMismatchError(
                     f"this memory was built with embedder {known_name!r} (dimension {known_dimension}), but is opened "
                     f"with {name!r} (dimension {dimension or 'not loaded yet'}); set embedding_name to the first, "
-                    "or index again with force_index_from_scratch"
+                    f"or move the memory to the second with `python main.py migrate --embedding_name {name}`"
                 )
             if self._embedder is None and dimension is not None:
                 self._record_embedder(name, dimension)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from abc import abstractmethod
 from collections.abc import Collection, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.clock import Clock
 from neurogated.core.model import Vector
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.base_store import BaseStore
@@ -23,10 +21,6 @@ class SearchableStore(BaseStore):
     """Searches the vector index and the text index of a store under its lock."""
 
     _form: WorkingForm
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__(clock)
-        self._lock = threading.RLock()
 
     @abstractmethod
     def _texts(self) -> TextIndex:
@@ -42,7 +36,7 @@ class SearchableStore(BaseStore):
         """
         with self._lock:
             seen = self.view() if view is None else view
-            keys, scores = self._form.vectors.search(query, k, self._rows_now(seen, seen.hidden))
+            keys, scores = self._form.vectors.search(query, k, self._left_out(seen))
             return self._ranked(keys, scores, k)
 
     def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float32]:
@@ -60,7 +54,7 @@ class SearchableStore(BaseStore):
         """
         with self._lock:
             seen = self.view() if view is None else view
-            keys, scores = self._texts().keywords.search(query, k, self._rows_now(seen, seen.hidden))
+            keys, scores = self._texts().keywords.search(query, k, self._left_out(seen))
             return self._ranked(keys, scores, k)
 
     def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
@@ -80,6 +74,18 @@ class SearchableStore(BaseStore):
         with self._lock:
             seen = self.view() if view is None else view
             return self._texts().marks.carried(marks, self._rows_now(seen, seen.hidden))
+
+    def _left_out(self, view: GraphView) -> Rows:
+        """Return the rows here of what `view` does not show: what it hides, and what is later than it."""
+        hidden = self._rows_now(view, view.hidden)
+        now = self._form.topology.view()
+        if view.sequence == now.sequence:
+            return hidden
+        if view.ids is not now.ids:
+            later = [row for row in now.live_nodes().tolist() if view.find(now.ids[row]) is None]
+            return np.union1d(hidden, np.array(later, dtype=np.int64))
+        gone = np.flatnonzero(~view.alive.all()[: view.node_count].astype(np.bool_))
+        return np.concatenate((np.union1d(hidden, gone), np.arange(view.node_count, now.node_count)))
 
     def _rows_now(self, view: GraphView, rows: Rows) -> Rows:
         self._require_open()

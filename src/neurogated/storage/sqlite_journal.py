@@ -19,6 +19,7 @@ from neurogated.storage.sqlite_loading import NOW, operators_from_json
 __all__ = ["JournaledDelta", "SqliteJournal", "moment_or_none"]
 
 _CHANGED_WEIGHTS = "weights changed"
+_REMOVED_EDGES = "edges removed"
 
 
 def moment_or_none(micros: int | None) -> Any:  # noqa: ANN401 - a datetime, or None for None
@@ -78,9 +79,11 @@ class SqliteJournal:
         edge_keys, edges = self._edges(sequence)
         removed_nodes = self._removed_nodes(sequence)
         put, gone = {edge.key for edge in edges}, set(removed_nodes)
-        removed_edges = [
-            key for key in self._removed_edges(sequence) if key not in put and not gone & {key.source_id, key.target_id}
-        ]
+        ended = [key for key in self._removed_edges(sequence) if key not in put]
+        # Edges go with their nodes; those that were named all the same are counted, and which they were is all one.
+        ended.sort(key=lambda key: bool(gone & {key.source_id, key.target_id}))
+        own = sum(not gone & {key.source_id, key.target_id} for key in ended)
+        removed_edges = ended[: max(own, changes.get(_REMOVED_EDGES, 0))]
         strengths = self._strengths(sequence)
         # A mark of use writes strengths as well, but counts as no change.
         counted = _CHANGED_WEIGHTS in changes

@@ -172,15 +172,16 @@ class SqliteStore(SqliteGraph):
                 raise
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
-        """Yield every version of a node, past or present, in any namespace, that a vector begins with."""
+        """Yield every version of a node, past or present, in any namespace, that has a vector."""
         last: VersionKey = (0, -1)
         while True:
             with self._file.lock, self._file.translated():
                 rows = fetch(
                     self._file.connection,
-                    "SELECT x.node, x.since, v.content, v.metadata FROM vectors x JOIN node_versions v "
-                    "ON v.node = x.node AND v.since <= x.since AND (v.until IS NULL OR v.until > x.since) "
-                    "WHERE (x.node, x.since) > (?, ?) ORDER BY x.node, x.since LIMIT ?",
+                    "SELECT v.node, v.since, v.content, v.metadata FROM node_versions v "
+                    "WHERE (v.node, v.since) > (?, ?) AND EXISTS (SELECT 1 FROM vectors x WHERE x.node = v.node "
+                    "AND x.since <= v.since AND (x.until IS NULL OR x.until > v.since)) "
+                    "ORDER BY v.node, v.since LIMIT ?",
                     (*last, MemoryConfig().INDEX_BATCH),
                 )
             if not rows:
@@ -195,8 +196,9 @@ class SqliteStore(SqliteGraph):
         """Put new vectors in the place of all there are, record their embedder and apply `delta`, as one change."""
         with self.transaction():
             connection = self._file.connection
+            connection.execute("DELETE FROM vectors")
             connection.executemany(
-                "UPDATE vectors SET vector = ? WHERE node = ? AND since = ?",
+                "INSERT INTO vectors SELECT node, since, until, ? FROM node_versions WHERE node = ? AND since = ?",
                 ((np.asarray(vector, dtype="<f4").tobytes(), *key) for key, vector in vectors),
             )
             connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")

@@ -256,6 +256,10 @@ class AbilitiesContract(NamespacesContract):
                 assert view.sequence >= last
                 last = view.sequence
                 _assert_whole_pairs(view.live_nodes().size, [view.edge_key(row) for row in view.live_edges().tolist()])
+                edges = list(store.all_edges())
+                _assert_whole_pairs(2 * len(edges), [one.key for one in edges])
+                assert len(list(store.all_nodes())) % 2 == 0
+                assert len(store.vector_search([1.0, 0.0], 2)) <= 2
 
         def work(worker: int) -> None:
             start.wait()

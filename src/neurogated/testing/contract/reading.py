@@ -258,6 +258,34 @@ class ReadingContract(ContractBase):
         assert [name for name, _ in store.keyword_search("text", 9, view)] == ["a", "c"]
         assert_searches_agree(store, [1.0, 2.0], view)
 
+    def test_a_search_in_a_view_finds_its_nodes_alone(self, store: GraphStorePort, clock: ManualClock) -> None:
+        apply(store, clock, nodes=(node("a", 1.0, 0.0), node("b", 1.0, 1.0), node("c", 0.0, 1.0)))
+        view = store.view()
+        later = tuple(node(f"later {place}", 1.0, 0.0) for place in range(8))
+        apply(store, clock, nodes=later, removed_nodes=("b",))
+        assert [name for name, _ in store.nearest([1.0, 0.0], 2, view)] == ["a", "c"]
+        assert [name for name, _ in store.keyword_search("text", 9, view)] == ["a", "c"]
+        assert len(store.nearest([1.0, 0.0], 99)) == len(store.keyword_search("text", 99)) == 2 + len(later)
+        assert_searches_agree(store, [1.0, 2.0], view)
+
+    @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 12), seen=st.integers(0, 12))
+    @PROPERTY
+    def test_searches_in_a_view_are_those_of_all_without_the_rest(
+        self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int, seen: int
+    ) -> None:
+        store, view = new_store(), None
+        for place, (delta, _) in enumerate(life(random, clock, deltas)):
+            if place == seen:
+                view = store.view()
+            store.apply(delta)
+        assert_searches_agree(store, [1.0, 0.5])
+        shown = view or store.view()
+        assert_searches_agree(store, [1.0, 0.5], shown)
+        for query in QUERIES:
+            scores = keyword_scores(store, query)
+            within = {name: score for name, score in scores.items() if shown.find(name) is not None}
+            assert dict(store.keyword_search(query, 99, shown)) == pytest.approx(within)
+
     @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 12))
     @PROPERTY
     def test_any_graph_is_searched_as_brute_force_searches_it(
