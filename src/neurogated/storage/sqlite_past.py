@@ -13,7 +13,6 @@ from neurogated.errors import InputError
 from neurogated.storage.columns import Column
 from neurogated.storage.embedding_store import OverlaidEmbeddingStore
 from neurogated.storage.planning import Plan
-from neurogated.storage.sqlite_file import SqliteFile
 from neurogated.storage.sqlite_graph import SqliteGraph, register_types
 from neurogated.storage.sqlite_loading import HOLDS, GraphLoader, Keys, put_vectors
 from neurogated.storage.text_index import TextIndex
@@ -39,7 +38,7 @@ class PastStore(SqliteGraph):
         Without a moment, the time of that delta counts.
         """
         file = present._file
-        then = moment or _time_of(file, sequence)
+        then = moment or _time_of(present, sequence)
         super().__init__(
             file, present._name, present._namespace, overlay_edges=present._overlay_edges, clock=lambda: then
         )
@@ -50,17 +49,33 @@ class PastStore(SqliteGraph):
         self._overlaid: TextIndex | None = None
         self._require_open()
 
+    @property
+    def embedder(self) -> tuple[str, int] | None:
+        """Name and dimension of the embedder the vectors come from; old vectors follow the present embedder too."""
+        return self._present.embedder
+
     def close(self) -> None:
         """Forget the past; the file belongs to the present."""
         self._closed = True
 
     def _require_open(self) -> None:
         super()._require_open()
-        self._present._require_open()
+        # A process that reads along learns by this that what it knows of the past may have been erased.
+        self._present.view()
         state = self._present._form, self._present._sequence
         if self._seen != state:
             self._look_back()
             self._seen = state
+
+    def as_of(self, moment: int | datetime) -> PastStore:
+        """Return the graph as it was known earlier still.
+
+        Raises:
+            InputError: there was no such delta yet.
+        """
+        with self._lock:
+            sequence = self._sequence_at(moment)
+            return PastStore(self._present, sequence, moment if isinstance(moment, datetime) else None)
 
     def _look_back(self) -> None:
         """Read the graph as it was, and find out which vectors and texts have changed since."""
@@ -119,7 +134,11 @@ class PastStore(SqliteGraph):
         return InputError(f"this is the graph as of delta {self._as_of}, which cannot be changed; use undo")
 
 
-def _time_of(file: SqliteFile, sequence: int) -> datetime:
-    with file.reading() as connection:
-        row = connection.execute("SELECT at FROM deltas WHERE sequence = ?", (sequence,)).fetchone()
+def _time_of(present: SqliteGraph, sequence: int) -> datetime:
+    """Return when the last delta of the graph up to a number was made, which may be that of another namespace."""
+    with present._file.reading() as connection:
+        row = connection.execute(
+            "SELECT at FROM deltas WHERE namespace = ? AND sequence <= ? ORDER BY sequence DESC LIMIT 1",
+            (present._namespace, sequence),
+        ).fetchone()
     return from_micros(row[0] if row else 0)
