@@ -173,6 +173,7 @@ class GraphStore(SearchableStore):
             sequence = self._sequence_at(moment)
             then = moment if isinstance(moment, datetime) else self._applied[sequence - 1].at if sequence else utc_now()
             past = GraphStore(overlay_edges=self._overlay_edges, clock=lambda: then)
+            past._embedder = self._embedder
             for delta in self._applied[:sequence]:
                 past.apply(delta)
             return past
@@ -211,14 +212,21 @@ class GraphStore(SearchableStore):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run a block of changes as one: if it raises, none of them was ever made."""
+        """Run a block of changes, in any namespace, as one: if it raises, none of them was ever made.
+
+        A namespace that was made in the block can then no longer be used.
+        """
         with self._lock:
             self._require_open()
-            before = self._form.topology.sequence
+            before = {name: store._form.topology.sequence for name, store in self._family.items()}
             try:
                 yield
             except BaseException:
-                self._roll_back(before)
+                for name, store in list(self._family.items()):
+                    if name in before:
+                        store._roll_back(before[name])
+                    else:
+                        self._family.pop(name)._closed = True
                 raise
 
     @property
@@ -257,6 +265,8 @@ class GraphStore(SearchableStore):
 
     def _roll_back(self, sequence: int) -> None:
         """Make the working form that of the delta `sequence` again."""
+        if sequence == self._form.topology.sequence:
+            return
         kept, self._applied = self._applied[:sequence], []
         self._form, self._pending = WorkingForm(self._overlay_edges), {}
         for delta in kept:
