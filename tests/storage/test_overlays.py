@@ -120,6 +120,8 @@ def test_marks_over_marks(
     entries = _expected(below, above, changed)
     for key in range(10):
         assert overlaid.marks_of(key) == entries.get(key, frozenset())
-    assert overlaid.carriers(asked, KEYS).tolist() == [bool(asked & entries.get(key, frozenset())) for key in KEYS.tolist()]
+    assert overlaid.carriers(asked, KEYS).tolist() == [
+        bool(asked & entries.get(key, frozenset())) for key in KEYS.tolist()
+    ]
     shown = frozenset().union(*(marks for key, marks in entries.items() if key not in without))
     assert overlaid.carried(iter(asked), _rows(without)) == asked & shown

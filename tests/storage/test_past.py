@@ -132,6 +132,7 @@ def _told(store: GraphStore) -> Told:
     nodes = [replace(node, last_accessed=START) for node in store.all_nodes()]
     assert [node.id for node in store.get_nodes([node.id for node in nodes])] == [node.id for node in nodes]
     facts += [nodes, list(store.all_edges()), [store.has_node(name) for name in NAMES]]
+    facts.append([view.ids[row] for row in view.live_nodes().tolist()])
     for vector in VECTORS:
         for k in (1, 2, len(NAMES)):
             found = store.nearest(vector, k)

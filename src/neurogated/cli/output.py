@@ -9,9 +9,9 @@ from typing import Any
 
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.kernel import Kernel
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.memory import NeuroGraphMemory
 
 __all__ = ["emit", "history_json", "history_line", "kernel_line", "recall_json", "recall_text"]
 
@@ -33,15 +33,15 @@ def kernel_line(kernel: Kernel) -> str:
     return f"kernel: {weights or 'uniform'}\n{_INDENT}because: {kernel.justification}"
 
 
-def recall_text(memory: NeuroGraphMemory, recall: Recall) -> str:
-    """Return memories with their scores, and by which way the energy of each came."""
+def recall_text(store: GraphStorePort, recall: Recall) -> str:
+    """Return memories with their scores, and by which way the energy of each came; `store` is the graph asked."""
     lines = [recall.query, kernel_line(recall.kernel), *(f"note: {note}" for note in recall.notes)]
     for rank, recalled in enumerate(recall, start=1):
         parts = ", ".join(f"{name} {value:.3f}" for name, value in recalled.parts.items() if value)
         lines += ["", f"{rank}. score {recalled.score:.3f} ({parts})  id {recalled.id}"]
         lines += textwrap.indent(quoted(recalled.content, recalled.metadata), _INDENT).splitlines()
         for step in recalled.path:
-            source = memory.store.get_node(step.source_id)
+            source = store.get_node(step.source_id)
             beginning = textwrap.shorten(quoted(source.content, source.metadata), _WIDTH, placeholder=" …")
             lines.append(f"{_INDENT}energy {step.flow:.3f} came by {step.type.name} from: {beginning}")
     return "\n".join(lines)

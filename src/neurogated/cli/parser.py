@@ -9,7 +9,26 @@ from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 import neurogated
-from neurogated.cli import ablate, add, ask, check, demo, feedback, history, index, learn, maintain, run, stats, undo
+from neurogated.cli import (
+    ablate,
+    add,
+    ask,
+    check,
+    compact,
+    delete,
+    demo,
+    feedback,
+    history,
+    index,
+    learn,
+    maintain,
+    namespaces,
+    run,
+    stats,
+    undo,
+    update,
+)
+from neurogated.cli.logs import LEVELS
 from neurogated.config.memory_config import MemoryConfig
 
 __all__ = ["COMMANDS", "DEFAULT_COMMAND", "build_parser"]
@@ -41,10 +60,14 @@ COMMANDS: dict[str, _Command] = {
         "index": index,
         "ask": ask,
         "add": add,
+        "update": update,
+        "delete": delete,
         "feedback": feedback,
         "maintain": maintain,
         "history": history,
         "undo": undo,
+        "compact": compact,
+        "namespaces": namespaces,
         "stats": stats,
         "check": check,
     }.items()
@@ -86,6 +109,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.add_argument(
+        "--log", choices=LEVELS, default="warning", help="least weight of what is logged to standard error"
+    )
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:

@@ -16,6 +16,9 @@ __all__ = ["AcknowledgedNote"]
 
 _log = logging.getLogger(__name__)
 
+_DIGITS = 20
+_MODE = 0o644
+
 
 class AcknowledgedNote:
     """A line of fixed length: the memory's identity, the number of its last delta, and their checksum.
@@ -43,7 +46,7 @@ class AcknowledgedNote:
         line = b" ".join(_parts(identity, sequence)) + b"\n"
         try:
             if self._descriptor is None:
-                self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o644)
+                self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, _MODE)
             os.pwrite(self._descriptor, line, 0)
         except OSError as error:
             # The write itself is safe in the memory file; only the notice of a later loss is missing.
@@ -63,7 +66,7 @@ class AcknowledgedNote:
 
 
 def _parts(identity: str, sequence: int) -> list[bytes]:
-    said = f"{identity or '-'} {sequence:020d}".encode()
+    said = f"{identity or '-'} {sequence:0{_DIGITS}d}".encode()
     return [*said.split(), f"{zlib.crc32(said):08x}".encode()]
 
 

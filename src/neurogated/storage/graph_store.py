@@ -103,13 +103,13 @@ class GraphStore(SearchableStore):
             return [ids[row] for row in self._form.lifetimes.expired(to_micros(now)).tolist()]
 
     def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
-        """Return the nodes in the order of their ids.
+        """Return the nodes in the order of their ids, those that have expired too.
 
         Raises:
             UnknownIdError: an id is not in the memory, and `missing_ok` is not set.
         """
         with self._lock:
-            view = self.view()
+            view = self._whole()
             if missing_ok:
                 node_ids = [node_id for node_id in node_ids if view.find(node_id) is not None]
             return self._nodes_at(view, view.rows(node_ids))
@@ -284,6 +284,10 @@ class GraphStore(SearchableStore):
         return [self._edge_payloads[row] for row in rows.tolist()]
 
     # Parts of the primitives
+
+    def _whole(self) -> GraphView:
+        self._require_open()
+        return self._form.topology.view()
 
     def _commit(self, plan: Plan, sequence: int) -> None:
         """Make a planned change in memory."""

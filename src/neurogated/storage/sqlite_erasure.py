@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 
 from neurogated.core.rendering import quoted
+from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_file import SqliteFile
 
 __all__ = ["erase_namespace", "erase_removed"]
@@ -31,7 +32,7 @@ def erase_removed(file: SqliteFile) -> int:
             "CREATE TEMP TABLE erased AS SELECT n.node FROM nodes n "
             "WHERE NOT EXISTS (SELECT 1 FROM node_versions v WHERE v.node = n.node AND v.until IS NULL)"
         )
-        ((count,),) = connection.execute("SELECT count(*) FROM temp.erased")
+        ((count,),) = fetch(connection, "SELECT count(*) FROM temp.erased")
         _erase_quotations(connection)
         _erase_nodes(connection)
         connection.execute("DROP TABLE temp.erased")
@@ -41,7 +42,7 @@ def erase_removed(file: SqliteFile) -> int:
 def erase_namespace(file: SqliteFile, name: str) -> None:
     """Erase a namespace with its journal."""
     with _without_references(file) as connection:
-        ((namespace,),) = connection.execute("SELECT namespace FROM namespaces WHERE name = ?", (name,))
+        ((namespace,),) = fetch(connection, "SELECT namespace FROM namespaces WHERE name = ?", (name,))
         connection.execute("CREATE TEMP TABLE erased AS SELECT node FROM nodes WHERE namespace = ?", (namespace,))
         _erase_nodes(connection)
         connection.execute("DROP TABLE temp.erased")
@@ -110,9 +111,10 @@ def _quotations(
 ) -> Mapping[_Document, set[str]]:
     """Return how each document's nodes are quoted, of those that are IN the erased ones, or NOT IN them."""
     found: dict[_Document, set[str]] = defaultdict(set)
-    rows = connection.execute(
+    rows = fetch(
+        connection,
         "SELECT n.namespace, v.content, v.metadata FROM node_versions v JOIN nodes n ON n.node = v.node "
-        f"WHERE v.node {condition} (SELECT node FROM temp.erased)"
+        f"WHERE v.node {condition} (SELECT node FROM temp.erased)",
     )
     for namespace, content, text in rows:
         metadata = json.loads(text)
@@ -123,10 +125,11 @@ def _quotations(
 
 def _with_context(connection: apsw.Connection) -> list[tuple[int, int, int, dict[str, Any]]]:
     """Return all versions of nodes that stay and quote others: node, since, namespace and metadata."""
-    rows = connection.execute(
+    rows = fetch(
+        connection,
         "SELECT v.node, v.since, n.namespace, v.metadata FROM node_versions v JOIN nodes n ON n.node = v.node "
-        "WHERE v.node NOT IN (SELECT node FROM temp.erased) AND json_type(v.metadata, '$.context') = 'array'"
-    ).fetchall()
+        "WHERE v.node NOT IN (SELECT node FROM temp.erased) AND json_type(v.metadata, '$.context') = 'array'",
+    )
     return [(node, since, namespace, json.loads(text)) for node, since, namespace, text in rows]
 
 

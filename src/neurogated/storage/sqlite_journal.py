@@ -13,6 +13,7 @@ from neurogated.core.clock import from_micros
 from neurogated.core.delta import AccessMark, GraphDelta, HistoryEntry, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_loading import NOW, operators_from_json
 
 __all__ = ["JournaledDelta", "SqliteJournal", "moment_or_none"]
@@ -50,21 +51,23 @@ class SqliteJournal:
 
     def entries(self, after: int, up_to: int = NOW) -> Iterator[JournaledDelta]:
         """Yield the deltas numbered above `after`, oldest first; the file must not be changed meanwhile."""
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT sequence, at, reason, changes, operators FROM deltas "
             "WHERE sequence > ? AND sequence <= ? AND namespace = ? ORDER BY sequence",
             (after, up_to, self._namespace),
-        ).fetchall()
+        )
         for sequence, at, reason, changes, operators in rows:
             yield self._entry(sequence, at, reason, json.loads(changes), operators)
 
     def history(self) -> list[HistoryEntry]:
         """Return what changed the graph, oldest first; marks of use are left out."""
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT sequence, at, reason, changes, operators FROM deltas "
             "WHERE namespace = ? AND (changes <> '{}' OR operators IS NOT NULL) ORDER BY sequence",
             (self._namespace,),
-        ).fetchall()
+        )
         return [
             HistoryEntry(number, from_micros(at), reason, json.loads(changes), operators_from_json(operators))
             for number, at, reason, changes, operators in rows
@@ -101,14 +104,15 @@ class SqliteJournal:
         return JournaledDelta(sequence, delta, node_keys, edge_keys)
 
     def _nodes(self, sequence: int) -> tuple[list[int], list[MemoryNode]]:
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT v.node, n.id, v.content, x.vector, v.base_energy, a.last_accessed, v.metadata, v.created_at, "
             "v.valid_from, v.valid_to, v.expires_at "
             "FROM node_versions v JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
             "LEFT JOIN vectors x ON x.node = v.node AND x.since <= v.since AND (x.until IS NULL OR x.until > v.since) "
             "WHERE v.since = ? ORDER BY v.node",
             (sequence,),
-        ).fetchall()
+        )
         nodes = [
             MemoryNode.restored(
                 id=name,
@@ -127,11 +131,12 @@ class SqliteJournal:
         return [row[0] for row in rows], nodes
 
     def _removed_nodes(self, sequence: int, count: int) -> list[str]:
-        ended = self._connection.execute(
+        ended = fetch(
+            self._connection,
             "SELECT n.id, v.node, EXISTS (SELECT 1 FROM node_versions w WHERE w.node = v.node AND w.since = :now) "
             "FROM node_versions v JOIN nodes n ON n.node = v.node WHERE v.until = :now ORDER BY v.node",
             {"now": sequence},
-        ).fetchall()
+        )
         removed = [name for name, _, put in ended if not put]
         if count > len(removed):
             # Removed and put again in one: as good as replaced, where the node had no edge that stayed.
@@ -140,20 +145,22 @@ class SqliteJournal:
         return removed
 
     def _kept_an_edge(self, node: int, sequence: int) -> bool:
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT 1 FROM edges WHERE (source = :node OR target = :node) AND since < :now "
             "AND (until IS NULL OR until > :now) LIMIT 1",
             {"node": node, "now": sequence},
         )
-        return bool(rows.fetchall())
+        return bool(rows)
 
     def _edges(self, sequence: int) -> tuple[list[int], list[MemoryEdge]]:
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT e.edge, s.id, t.id, e.type, w.weight, e.created_at, w.last_activated, e.valid_from, e.valid_to "
             "FROM edges e JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
             "JOIN strengths w ON w.edge = e.edge AND w.since = e.since WHERE e.since = ? ORDER BY e.edge",
             (sequence,),
-        ).fetchall()
+        )
         edges = [
             MemoryEdge(
                 source,
@@ -170,7 +177,8 @@ class SqliteJournal:
         return [row[0] for row in rows], edges
 
     def _removed_edges(self, sequence: int) -> list[EdgeKey]:
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT s.id, t.id, e.type FROM edges e JOIN nodes s ON s.node = e.source "
             "JOIN nodes t ON t.node = e.target WHERE e.until = ? ORDER BY e.edge",
             (sequence,),
@@ -178,7 +186,8 @@ class SqliteJournal:
         return [EdgeKey(source, target, self._types[code]) for source, target, code in rows]
 
     def _strengths(self, sequence: int) -> list[tuple[EdgeKey, float, int]]:
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT s.id, t.id, e.type, w.weight, w.last_activated FROM strengths w JOIN edges e ON e.edge = w.edge "
             "JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
             "WHERE w.since = ? AND e.since < w.since ORDER BY e.edge",

@@ -13,7 +13,7 @@ import apsw
 from neurogated.storage.sqlite_connection import connect, reserve_checksums, translated
 from neurogated.storage.sqlite_schema import DDL, FORMAT_VERSION, UPGRADES, check_format
 
-__all__ = ["drop_file", "make_file", "replace_file", "upgrade_file"]
+__all__ = ["drop_log", "make_file", "replace_file", "upgrade_file"]
 
 _log = logging.getLogger(__name__)
 
@@ -30,7 +30,8 @@ def make_file(path: Path) -> None:
     draft.unlink(missing_ok=True)
     with translated(path), contextlib.closing(connect(draft, create=True)) as connection:
         _lay_out(connection)
-    drop_file(path)
+    # A log without its file is nothing; a new file must not meet an old log.
+    drop_log(path)
     replace_file(draft, path)
 
 
@@ -54,13 +55,13 @@ def upgrade_file(path: Path) -> None:
         # The old log must be empty before the new file takes the name it belongs to.
         connection.execute("PRAGMA old.wal_checkpoint(TRUNCATE)")
         connection.execute("DETACH old")
+    drop_log(path)
     replace_file(draft, path)
 
 
-def drop_file(path: Path) -> None:
-    """Delete a memory file with its log."""
-    # The log goes first: a log without its file is nothing, a file without its log is an older memory.
-    for suffix in (*_LOG_SUFFIXES, ""):
+def drop_log(path: Path) -> None:
+    """Delete the log of a memory file; a process that still reads the old file keeps the old log."""
+    for suffix in _LOG_SUFFIXES:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
