@@ -110,7 +110,8 @@ def test_the_past_can_be_read_only(path: Path) -> None:
 def test_the_past_can_be_searched_while_another_thread_writes(path: Path) -> None:
     with SqliteStore.open(path) as store:
         store.apply(GraphDelta(nodes=tuple(MemoryNode(f"old {n}", f"old text {n}", [1.0, n]) for n in range(50))))
-        past, stop, errors = store.as_of(1), threading.Event(), []
+        past, stop = store.as_of(1), threading.Event()
+        errors: list[object] = []
         expected = past.nearest([1.0, 7.0], 5), past.keyword_search("text 7", 5), past.history()
 
         def write() -> None:

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -156,7 +157,7 @@ def test_the_past_of_a_number_from_another_namespace_has_the_time_of_its_own(
 def test_what_is_valid_holds_from_its_begin_to_before_its_end(
     store: GraphStore, clock: ManualClock, begin: int | None, end: int | None
 ) -> None:
-    span = {
+    span: dict[str, Any] = {
         "valid_from": None if begin is None else clock() + begin * HOUR,
         "valid_to": None if end is None else clock() + end * HOUR,
     }
@@ -167,7 +168,7 @@ def test_what_is_valid_holds_from_its_begin_to_before_its_end(
     for micros in (-1, 0, 1):
         for hour in range(5):
             moment = clock() + hour * HOUR + micros * INSTANT
-            holds = (begin is None or moment >= span["valid_from"]) and (end is None or moment < span["valid_to"])  # type: ignore[operator]
+            holds = (begin is None or moment >= span["valid_from"]) and (end is None or moment < span["valid_to"])
             view = store.view(valid_at=moment)
             assert _names(view) == ({"a", "b", "c"} if holds else {"a", "c"})
             assert len(_keys(view)) == (2 if holds else 0)
@@ -229,12 +230,12 @@ def test_a_view_without_rows_is_the_graph_without_them(
     ]
     for row in range(count):
         assert (view.find(str(row)) is None) == (row in hidden)
-        for kind in (None, *kinds):
-            walked = view.arcs(np.array([row]), kind)
-            expected = [(t, w) for s, t, k, w in left if s == row and kind in (None, k)]
+        for wanted in (None, *kinds):
+            walked = view.arcs(np.array([row]), wanted)
+            expected = [(t, w) for s, t, k, w in left if s == row and wanted in (None, k)]
             assert list(zip(walked.target.tolist(), walked.weight.tolist(), strict=True)) == expected
-            back = view.arcs(np.array([row]), kind, inwards=True)
-            assert back.target.tolist() == [s for s, t, k, _ in left if t == row and kind in (None, k)]
+            back = view.arcs(np.array([row]), wanted, inwards=True)
+            assert back.target.tolist() == [s for s, t, k, _ in left if t == row and wanted in (None, k)]
     assert whole.live_nodes().size == count, "the view it was made of is as it was"
     assert whole.live_edges().size == len(ends)
 
