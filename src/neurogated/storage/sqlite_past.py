@@ -24,7 +24,8 @@ from neurogated.storage.working_form import WorkingForm
 __all__ = ["PastStore"]
 
 _CHANGED_SINCE = (
-    "SELECT {0}.node FROM {1} {0} WHERE {0}.since > ? UNION SELECT {0}.node FROM {1} {0} WHERE {0}.until > ?"
+    "SELECT {0}.node FROM {1} {0} INDEXED BY {1}_since WHERE {0}.since > ? "
+    "UNION SELECT {0}.node FROM {1} {0} INDEXED BY {1}_until WHERE {0}.until > ?"
 )
 
 _OPERATORS_SINCE = (
@@ -32,8 +33,9 @@ _OPERATORS_SINCE = (
 )
 # Edges there were then that have ended since, or have another strength.
 _EDGES_CHANGED_SINCE = (
-    "SELECT edge FROM edges WHERE until > :now AND since <= :now UNION "
-    "SELECT w.edge FROM strengths w JOIN edges c ON c.edge = w.edge WHERE w.since > :now AND c.since <= :now"
+    "SELECT edge FROM edges INDEXED BY edges_until WHERE until > :now AND since <= :now UNION "
+    "SELECT w.edge FROM strengths w INDEXED BY strengths_since CROSS JOIN edges c ON c.edge = w.edge "
+    "WHERE w.since > :now AND c.since <= :now"
 )
 
 
@@ -103,7 +105,7 @@ class PastStore(SqliteGraph):
             form.vectors = OverlaidEmbeddingStore(present._form.vectors, changed)
             old = fetch(
                 connection,
-                "SELECT v.node, v.vector FROM vectors v JOIN nodes n ON n.node = v.node "
+                "SELECT v.node, v.vector FROM vectors v INDEXED BY vectors_until JOIN nodes n ON n.node = v.node "
                 f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} AND v.until > :now ORDER BY v.node",
                 {"namespace": self._namespace, "now": self._as_of},
             )
