@@ -165,6 +165,7 @@ class OverlaidEmbeddingStore(EmbeddingStore):
         super().__init__()
         self._base = base
         self._changed = changed
+        self._is_changed = frozenset(changed.tolist())
 
     @property
     def size(self) -> int:
@@ -179,7 +180,7 @@ class OverlaidEmbeddingStore(EmbeddingStore):
 
     def get(self, key: int) -> NDArray[np.float32] | None:
         """Return the vector of `key`, None if it has none."""
-        return super().get(key) if key in self._changed else self._base.get(key)
+        return super().get(key) if key in self._is_changed else self._base.get(key)
 
     def search(self, query: Vector, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
         """Return keys and cosines of at least the `k` most similar vectors, best first; see EmbeddingStore."""

@@ -173,6 +173,7 @@ class GraphStore(SearchableStore):
             sequence = self._sequence_at(moment)
             then = moment if isinstance(moment, datetime) else self._applied[sequence - 1].at if sequence else utc_now()
             past = GraphStore(overlay_edges=self._overlay_edges, clock=lambda: then)
+            past._embedder = self._embedder
             for delta in self._applied[:sequence]:
                 past.apply(delta)
             return past
@@ -211,7 +212,10 @@ class GraphStore(SearchableStore):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run a block of changes, to any graph of the store, as one: if it raises, none of them was ever made."""
+        """Run a block of changes, in any namespace, as one: if it raises, none of them was ever made.
+
+        A namespace that was made in the block can then no longer be used.
+        """
         with self._lock:
             self._require_open()
             before = {name: (store._form.topology.sequence, store._embedder) for name, store in self._family.items()}
@@ -262,6 +266,8 @@ class GraphStore(SearchableStore):
 
     def _roll_back(self, sequence: int) -> None:
         """Make the working form that of the delta `sequence` again."""
+        if sequence == self._form.topology.sequence:
+            return
         kept, self._applied = self._applied[:sequence], []
         self._form, self._pending = WorkingForm(self._overlay_edges), {}
         for delta in kept:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 import apsw
 
@@ -15,6 +16,8 @@ from neurogated.storage.sqlite_file import SqliteFile
 
 __all__ = ["erase_namespace", "erase_removed"]
 
+_Document = tuple[int, str]
+"""Namespace and name of a document."""
 _CONTEXT = "context"
 _DOCUMENT = "document_id"
 
@@ -84,33 +87,51 @@ def _erase_judgements(connection: apsw.Connection) -> None:
 
 def _erase_quotations(connection: apsw.Connection) -> None:
     """Take what is erased out of the context that versions of other nodes of the same document keep."""
-    gone: dict[tuple[int, str], set[str]] = defaultdict(set)
-    kept: dict[tuple[int, str], set[str]] = defaultdict(set)
-    versions = fetch(
+    quoting = [
+        (node, since, _document(namespace, metadata), metadata)
+        for node, since, namespace, metadata in _with_context(connection)
+    ]
+    documents = {document for _, _, document, _ in quoting}
+    gone, kept = (_quotations(connection, documents, condition) for condition in ("IN", "NOT IN"))
+    for node, since, document, metadata in quoting:
+        # What another turn of the dialogue says in the same words is not gone.
+        erased = gone[document] - kept[document]
+        left = [item for item in metadata[_CONTEXT] if not (isinstance(item, str) and item in erased)]
+        if left != metadata[_CONTEXT]:
+            told = {name: value for name, value in metadata.items() if name != _CONTEXT}
+            told |= {_CONTEXT: left} if left else {}
+            connection.execute(
+                "UPDATE node_versions SET metadata = ? WHERE node = ? AND since = ?",
+                (json.dumps(told, ensure_ascii=False), node, since),
+            )
+
+
+def _quotations(
+    connection: apsw.Connection, documents: Collection[_Document], condition: str
+) -> Mapping[_Document, set[str]]:
+    """Return how each document's nodes are quoted, of those that are IN the erased ones, or NOT IN them."""
+    found: dict[_Document, set[str]] = defaultdict(set)
+    rows = fetch(
         connection,
-        "SELECT n.namespace, v.content, v.metadata, v.node IN (SELECT node FROM temp.erased) "
-        "FROM node_versions v JOIN nodes n ON n.node = v.node WHERE json_extract(v.metadata, '$.speaker') IS NOT NULL",
+        "SELECT n.namespace, v.content, v.metadata FROM node_versions v JOIN nodes n ON n.node = v.node "
+        f"WHERE v.node {condition} (SELECT node FROM temp.erased)",
     )
-    for namespace, content, text, erased in versions:
+    for namespace, content, text in rows:
         metadata = json.loads(text)
-        document = namespace, str(metadata.get(_DOCUMENT))
-        (gone if erased else kept)[document].add(quoted(content, metadata))
-    if not gone:
-        return
+        if (document := _document(namespace, metadata)) in documents:
+            found[document].add(quoted(content, metadata))
+    return found
+
+
+def _with_context(connection: apsw.Connection) -> list[tuple[int, int, int, dict[str, Any]]]:
+    """Return all versions of nodes that stay and quote others: node, since, namespace and metadata."""
     rows = fetch(
         connection,
         "SELECT v.node, v.since, n.namespace, v.metadata FROM node_versions v JOIN nodes n ON n.node = v.node "
-        "WHERE json_extract(v.metadata, '$.context') IS NOT NULL AND v.node NOT IN (SELECT node FROM temp.erased)",
+        "WHERE v.node NOT IN (SELECT node FROM temp.erased) AND json_type(v.metadata, '$.context') = 'array'",
     )
-    for node, since, namespace, text in rows:
-        metadata = json.loads(text)
-        document = namespace, str(metadata.get(_DOCUMENT))
-        context = metadata[_CONTEXT]
-        # What another turn of the dialogue says in the same words is not gone.
-        left = [item for item in context if item not in gone[document] - kept[document]]
-        if left != context:
-            metadata = {**metadata, _CONTEXT: left} if left else {k: v for k, v in metadata.items() if k != _CONTEXT}
-            connection.execute(
-                "UPDATE node_versions SET metadata = ? WHERE node = ? AND since = ?",
-                (json.dumps(metadata, ensure_ascii=False), node, since),
-            )
+    return [(node, since, namespace, json.loads(text)) for node, since, namespace, text in rows]
+
+
+def _document(namespace: int, metadata: Mapping[str, Any]) -> _Document:
+    return namespace, str(metadata.get(_DOCUMENT))

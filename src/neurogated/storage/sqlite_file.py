@@ -71,20 +71,24 @@ class SqliteFile:
     def transaction(self) -> Iterator[apsw.Connection]:
         """Run the block as one transaction: committed whole when it ends, rolled back when it raises.
 
-        A transaction within another is a part of it.
+        A transaction within another is a part of it, which is rolled back alone where only the part raises.
+
+        Raises:
+            StorageError: the file cannot be written, or the transaction around it has been rolled back already.
         """
         with self.lock, self.translated():
-            if self._depth == 0:
-                self._connection.execute("BEGIN IMMEDIATE")
+            outermost = self._depth == 0
+            if not outermost and not self._connection.in_transaction:
+                raise StorageError(f"a write to {self.path} failed and took back all of its transaction; begin anew")
+            self._connection.execute("BEGIN IMMEDIATE" if outermost else "SAVEPOINT part")
             self._depth += 1
             try:
                 yield self._connection
-                if self._depth == 1:
-                    self._connection.execute("COMMIT")
+                self._connection.execute("COMMIT" if outermost else "RELEASE part")
             except BaseException:
                 # SQLite has rolled back already where the disk is full or fails.
-                if self._depth == 1 and self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK" if outermost else "ROLLBACK TO part; RELEASE part")
                 raise
             finally:
                 self._depth -= 1
@@ -109,9 +113,16 @@ class SqliteFile:
         return translated(self.path)
 
     def state(self) -> tuple[int, int, int]:
-        """Return what differs once another process has written; a file that was replaced is opened anew."""
+        """Return what differs once another process has written; a file that was replaced is opened anew.
+
+        Raises:
+            StorageError: the file is gone.
+        """
         with self.lock, self.translated():
-            status = self.path.stat()
+            try:
+                status = self.path.stat()
+            except OSError as error:
+                raise StorageError(f"{self.path} cannot be found any more ({error}); restore a snapshot") from error
             file = status.st_dev, status.st_ino
             if self.read_only and file != self._opened:
                 _log.info("%s was replaced; it is opened again", self.path)

@@ -33,6 +33,9 @@ class SqliteGraph(GraphStore):
 
     def __init__(self, file: SqliteFile, name: str, namespace: int, *, overlay_edges: int, clock: Clock) -> None:
         super().__init__(namespace=name, overlay_edges=overlay_edges, clock=clock)
+        # The graphs of a file and looks at their past share a connection, and take turns by its lock: with locks of
+        # their own, a rollback in one graph and a write in another would wait for each other.
+        self._lock = file.lock
         self._file = file
         self._name = name
         self._namespace = namespace
@@ -54,8 +57,10 @@ class SqliteGraph(GraphStore):
         for sequence in sequences:
             with self._lock, self._file.reading() as connection:
                 self._require_open()
-                for number, delta, *_ in self._journal(connection).entries(sequence - 1, up_to=sequence):
-                    yield JournalEntry(number, delta)
+                entries = list(self._journal(connection).entries(sequence - 1, up_to=sequence))
+            # Handed out when nothing is held any more, or whoever takes them could not write in between.
+            for number, delta, *_ in entries:
+                yield JournalEntry(number, delta)
 
     @property
     def _sequence(self) -> int:

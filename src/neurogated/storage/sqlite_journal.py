@@ -19,6 +19,7 @@ from neurogated.storage.sqlite_loading import NOW, operators_from_json
 __all__ = ["JournaledDelta", "SqliteJournal", "moment_or_none"]
 
 _CHANGED_WEIGHTS = "weights changed"
+_REMOVED_NODES = "nodes removed"
 _REMOVED_EDGES = "edges removed"
 
 
@@ -40,7 +41,7 @@ class SqliteJournal:
     """Gives back the deltas of one namespace; what was erased since is left out of them.
 
     When a node was last used, and which judgements wait, is kept as it is now: only edges show marks of use, and the
-    queue of judgements is not in the journal.
+    queue of judgements is not in the journal. A mark of use beside changes of weights reads as one of these.
     """
 
     def __init__(self, connection: apsw.Connection, namespace: int, types: Mapping[int, EdgeType]) -> None:
@@ -77,13 +78,13 @@ class SqliteJournal:
     ) -> JournaledDelta:
         node_keys, nodes = self._nodes(sequence)
         edge_keys, edges = self._edges(sequence)
-        removed_nodes = self._removed_nodes(sequence)
+        removed_nodes = self._removed_nodes(sequence, changes.get(_REMOVED_NODES, 0))
         put, gone = {edge.key for edge in edges}, set(removed_nodes)
-        ended = [key for key in self._removed_edges(sequence) if key not in put]
-        # Edges go with their nodes; those that were named all the same are counted, and which they were is all one.
-        ended.sort(key=lambda key: bool(gone & {key.source_id, key.target_id}))
-        own = sum(not gone & {key.source_id, key.target_id} for key in ended)
-        removed_edges = ended[: max(own, changes.get(_REMOVED_EDGES, 0))]
+        ended = self._removed_edges(sequence)
+        implied = [key for key in ended if key in put or gone & {key.source_id, key.target_id}]
+        removed_edges = [key for key in ended if key not in implied]
+        # How many were named is known; which of those that had to go anyway, makes no difference.
+        removed_edges += implied[: max(changes.get(_REMOVED_EDGES, 0) - len(removed_edges), 0)]
         strengths = self._strengths(sequence)
         # A mark of use writes strengths as well, but counts as no change.
         counted = _CHANGED_WEIGHTS in changes
@@ -129,14 +130,28 @@ class SqliteJournal:
         ]
         return [row[0] for row in rows], nodes
 
-    def _removed_nodes(self, sequence: int) -> list[str]:
-        rows = fetch(
+    def _removed_nodes(self, sequence: int, count: int) -> list[str]:
+        ended = fetch(
             self._connection,
-            "SELECT n.id FROM node_versions v JOIN nodes n ON n.node = v.node WHERE v.until = :now "
-            "AND NOT EXISTS (SELECT 1 FROM node_versions w WHERE w.node = v.node AND w.since = :now) ORDER BY v.node",
+            "SELECT n.id, v.node, EXISTS (SELECT 1 FROM node_versions w WHERE w.node = v.node AND w.since = :now) "
+            "FROM node_versions v JOIN nodes n ON n.node = v.node WHERE v.until = :now ORDER BY v.node",
             {"now": sequence},
         )
-        return [name for (name,) in rows]
+        removed = [name for name, _, put in ended if not put]
+        if count > len(removed):
+            # Removed and put again in one: as good as replaced, where the node had no edge that stayed.
+            again = [name for name, key, put in ended if put and not self._kept_an_edge(key, sequence)]
+            removed += again[: count - len(removed)]
+        return removed
+
+    def _kept_an_edge(self, node: int, sequence: int) -> bool:
+        rows = fetch(
+            self._connection,
+            "SELECT 1 FROM edges WHERE (source = :node OR target = :node) AND since < :now "
+            "AND (until IS NULL OR until > :now) LIMIT 1",
+            {"node": node, "now": sequence},
+        )
+        return bool(rows)
 
     def _edges(self, sequence: int) -> tuple[list[int], list[MemoryEdge]]:
         rows = fetch(

@@ -68,28 +68,44 @@ class GraphLoader:
         self._load_lifetimes(form.lifetimes, node_keys)
 
     def load_edges(self, form: WorkingForm, node_keys: Keys) -> Keys:
-        """Append the edges, with the weights they had, and return the file's number of each row."""
+        """Append the edges with all that is known of them, and return the file's number of each row."""
+        edge_keys = self.load_strengths(form.topology, node_keys)
+        self.load_edge_lifetimes(form.lifetimes, edge_keys)
+        return edge_keys
+
+    def load_strengths(self, topology: Topology, node_keys: Keys, among: str = "") -> Keys:
+        """Append the edges, with the weights they had, and return the file's number of each row.
+
+        Args:
+            topology: what they are appended to.
+            node_keys: the file's number of every node row.
+            among: a condition in SQL on the edge `e`; all edges when left out.
+        """
         edge, source, target, code, since, weight, activated = self._columns(
             "SELECT e.edge, e.source, e.target, e.type, s.since, s.weight, s.last_activated "
             "FROM edges e JOIN nodes n ON n.node = e.source JOIN strengths s ON s.edge = e.edge "
-            f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} AND s.since <= :now ORDER BY e.edge, s.since",
+            f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} AND s.since <= :now {among} "
+            "ORDER BY e.edge, s.since",
             (np.int64, np.int64, np.int64, np.int64, np.int64, np.float64, np.int64),
         )
         # Of an edge's versions the last one holds.
         current = np.append(edge[1:] != edge[:-1], np.ones(min(1, edge.size), dtype=np.bool_)).astype(np.bool_)
         file_codes, places = np.unique(code[current], return_inverse=True)
-        codes = form.topology.type_codes(self.types[value] for value in file_codes.tolist())[places]
+        codes = topology.type_codes(self.types[value] for value in file_codes.tolist())[places]
         ends = _rows_of(source[current], node_keys), _rows_of(target[current], node_keys)
-        form.topology.append_edges(ends, codes, weight[current], activated[current])
-        self._replay_operators(since[current], form.topology)
-        edge_keys = edge[current]
+        topology.append_edges(ends, codes, weight[current], activated[current])
+        self._replay_operators(since[current], topology)
+        edge_keys: Keys = edge[current]
+        return edge_keys
+
+    def load_edge_lifetimes(self, lifetimes: Lifetimes, edge_keys: Keys) -> None:
+        """Take in when the edges hold; `edge_keys` are the file's numbers of all rows, ascending."""
         for key, begin, end in self._query(
             "SELECT e.edge, e.valid_from, e.valid_to FROM edges e JOIN nodes n ON n.node = e.source "
             f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} "
             "AND (e.valid_from IS NOT NULL OR e.valid_to IS NOT NULL)"
         ):
-            form.lifetimes.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
-        return edge_keys
+            lifetimes.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
 
     def _query(self, statement: str) -> list[tuple[Any, ...]]:
         return fetch(self.connection, statement, {"namespace": self.namespace, "now": self.as_of})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neurogated.core.clock import from_micros
 from neurogated.core.view import Rows
@@ -14,16 +15,27 @@ from neurogated.storage.columns import Column
 from neurogated.storage.embedding_store import OverlaidEmbeddingStore
 from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_connection import fetch
-from neurogated.storage.sqlite_file import SqliteFile
 from neurogated.storage.sqlite_graph import SqliteGraph, register_types
-from neurogated.storage.sqlite_loading import HOLDS, GraphLoader, Keys, put_vectors
+from neurogated.storage.sqlite_loading import HOLDS, NOW, GraphLoader, Keys, put_vectors
 from neurogated.storage.text_index import TextIndex
+from neurogated.storage.topology import Topology
 from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["PastStore"]
 
 _CHANGED_SINCE = (
-    "SELECT {0}.node FROM {1} {0} WHERE {0}.since > ? UNION SELECT {0}.node FROM {1} {0} WHERE {0}.until > ?"
+    "SELECT {0}.node FROM {1} {0} INDEXED BY {1}_since WHERE {0}.since > ? "
+    "UNION SELECT {0}.node FROM {1} {0} INDEXED BY {1}_until WHERE {0}.until > ?"
+)
+
+_OPERATORS_SINCE = (
+    "SELECT 1 FROM deltas WHERE namespace = :namespace AND sequence > :now AND operators IS NOT NULL LIMIT 1"
+)
+# Edges there were then that have ended since, or have another strength.
+_EDGES_CHANGED_SINCE = (
+    "SELECT edge FROM edges INDEXED BY edges_until WHERE until > :now AND since <= :now UNION "
+    "SELECT w.edge FROM strengths w INDEXED BY strengths_since CROSS JOIN edges c ON c.edge = w.edge "
+    "WHERE w.since > :now AND c.since <= :now"
 )
 
 
@@ -40,7 +52,7 @@ class PastStore(SqliteGraph):
         Without a moment, the time of that delta counts.
         """
         file = present._file
-        then = moment or _time_of(file, sequence)
+        then = moment or _time_of(present, sequence)
         super().__init__(
             file, present._name, present._namespace, overlay_edges=present._overlay_edges, clock=lambda: then
         )
@@ -51,32 +63,49 @@ class PastStore(SqliteGraph):
         self._overlaid: TextIndex | None = None
         self._require_open()
 
+    @property
+    def embedder(self) -> tuple[str, int] | None:
+        """Name and dimension of the embedder the vectors come from; old vectors follow the present embedder too."""
+        return self._present.embedder
+
     def close(self) -> None:
         """Forget the past; the file belongs to the present."""
         self._closed = True
 
     def _require_open(self) -> None:
         super()._require_open()
-        self._present._require_open()
+        # A process that reads along learns by this that what it knows of the past may have been erased.
+        self._present._whole()
         state = self._present._form, self._present._sequence
         if self._seen != state:
             self._look_back()
             self._seen = state
 
+    def as_of(self, moment: int | datetime) -> PastStore:
+        """Return the graph as it was known earlier still.
+
+        Raises:
+            InputError: there was no such delta yet.
+        """
+        with self._lock:
+            sequence = self._sequence_at(moment)
+            return PastStore(self._present, sequence, moment if isinstance(moment, datetime) else None)
+
     def _look_back(self) -> None:
         """Read the graph as it was, and find out which vectors and texts have changed since."""
         present = self._present
+        self._namespace = present._namespace
         with present._lock, self._file.reading() as connection:
             keys = present._node_keys.values.copy()
             form = WorkingForm(self._overlay_edges)
             loader = GraphLoader(connection, self._namespace, register_types(connection), self._as_of)
             loader.load_graph(form, keys, list(present._form.topology.ids))
-            edge_keys = loader.load_edges(form, keys)
+            edge_keys = self._load_edges(loader, form, keys)
             changed = self._changed_since("vectors", keys)
             form.vectors = OverlaidEmbeddingStore(present._form.vectors, changed)
             old = fetch(
                 connection,
-                "SELECT v.node, v.vector FROM vectors v JOIN nodes n ON n.node = v.node "
+                "SELECT v.node, v.vector FROM vectors v INDEXED BY vectors_until JOIN nodes n ON n.node = v.node "
                 f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} AND v.until > :now ORDER BY v.node",
                 {"namespace": self._namespace, "now": self._as_of},
             )
@@ -84,6 +113,35 @@ class PastStore(SqliteGraph):
             self._changed_texts = self._changed_since("node_versions", keys)
         self._form, self._overlaid = form, None
         self._node_keys, self._edge_keys = Column.of(keys), Column.of(edge_keys)
+
+    def _load_edges(self, loader: GraphLoader, form: WorkingForm, keys: Keys) -> Keys:
+        """Append the edges as they were; those that have not changed since are taken from the present."""
+        since = {"namespace": self._namespace, "now": self._as_of}
+        if fetch(loader.connection, _OPERATORS_SINCE, since):
+            return loader.load_edges(form, keys)
+        ((first_new,),) = fetch(loader.connection, "SELECT min(edge) FROM edges WHERE since > ?", (self._as_of,))
+        changed = np.array([key for (key,) in fetch(loader.connection, _EDGES_CHANGED_SINCE, since)], dtype=np.int64)
+        scratch = Topology(self._overlay_edges)
+        old_keys = loader.load_strengths(scratch, keys, f"AND e.edge IN ({_EDGES_CHANGED_SINCE})")
+        now, old = self._present._form.topology.view(), scratch.view()
+        now_keys = self._present._edge_keys.values
+        same = np.flatnonzero((now_keys < (NOW if first_new is None else first_new)) & ~np.isin(now_keys, changed))
+        edge_keys = np.concatenate((now_keys[same], old_keys))
+        order = np.argsort(edge_keys)
+
+        def joined(present: NDArray[Any], past: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate((present, past))[order]
+
+        topology = form.topology
+        codes = [topology.type_codes(view.edge_types) for view in (now, old)]
+        topology.append_edges(
+            (joined(now.edge_source[same], old.edge_source), joined(now.edge_target[same], old.edge_target)),
+            joined(codes[0][now.edge_type[same]], codes[1][old.edge_type]),
+            joined(now.weight.take(same), old.weight.all()),
+            joined(now.last_activated.take(same), old.last_activated.all()),
+        )
+        loader.load_edge_lifetimes(form.lifetimes, edge_keys[order])
+        return edge_keys[order]
 
     def _changed_since(self, table: str, keys: Keys) -> Rows:
         """Return the rows of the nodes whose rows in `table` are not those they were."""
@@ -120,7 +178,11 @@ class PastStore(SqliteGraph):
         return InputError(f"this is the graph as of delta {self._as_of}, which cannot be changed; use undo")
 
 
-def _time_of(file: SqliteFile, sequence: int) -> datetime:
-    with file.reading() as connection:
-        row = connection.execute("SELECT at FROM deltas WHERE sequence = ?", (sequence,)).fetchone()
+def _time_of(present: SqliteGraph, sequence: int) -> datetime:
+    """Return when the last delta of the graph up to a number was made, which may be that of another namespace."""
+    with present._file.reading() as connection:
+        row = connection.execute(
+            "SELECT at FROM deltas WHERE namespace = ? AND sequence <= ? ORDER BY sequence DESC LIMIT 1",
+            (present._namespace, sequence),
+        ).fetchone()
     return from_micros(row[0] if row else 0)

@@ -15,10 +15,11 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, utc_now
-from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.model import Vector
 from neurogated.core.ports import EmbeddedVersion, VersionKey
 from neurogated.core.view import GraphView
+from neurogated.errors import InputError
 from neurogated.storage.agreement import disagreements
 from neurogated.storage.columns import Column
 from neurogated.storage.planning import Plan, make_plan
@@ -96,10 +97,34 @@ class SqliteStore(SqliteGraph):
             self._whole()
             return super().view(valid_at=valid_at)
 
+    def history(self) -> list[HistoryEntry]:
+        """Return every delta that changed the graph, oldest first; marks of use are left out."""
+        with self._lock:
+            self._whole()
+            return super().history()
+
+    def journal(self, after: int = 0) -> Iterator[JournalEntry]:
+        """Yield every delta numbered above `after`, oldest first, as far as compaction left it; see SqliteGraph."""
+        self._whole()
+        return super().journal(after)
+
+    def pending(self) -> list[PendingTask]:
+        """Return the judgements that wait to be made up, oldest first."""
+        with self._lock:
+            self._whole()
+            return super().pending()
+
+    def expired(self, now: datetime) -> list[str]:
+        """Return the ids of the nodes that are to be forgotten by `now`."""
+        with self._lock:
+            self._whole()
+            return super().expired(now)
+
     def _whole(self) -> GraphView:
-        if self._file.read_only and not self._closed:
-            self._catch_up()
-        return super()._whole()
+        with self._lock:
+            if self._file.read_only and not self._closed:
+                self._catch_up()
+            return super()._whole()
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs in the file, in the order they were made."""
@@ -140,9 +165,15 @@ class SqliteStore(SqliteGraph):
 
         Returns:
             How many nodes were erased.
+
+        Raises:
+            InputError: within a transaction, which could not be taken back.
+            StorageError: another process reads just now; the nodes are erased, but not yet from all of the disk.
         """
         with self._lock:
             self._require_open()
+            if self._file.connection.in_transaction:
+                raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
             erased = erase_removed(self._file)
             self._reload_all()
             self._file.rewrite()
@@ -160,15 +191,17 @@ class SqliteStore(SqliteGraph):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run a block of changes, in any namespace, as one: if it raises, none of them was ever made."""
-        with self._lock, self._file.lock:
+        """Run a block of changes, in any namespace, as one: if it raises, none of them was ever made.
+
+        A namespace that was made in the block can then no longer be used.
+        """
+        with self._lock:
             self._require_open()
             try:
                 with self._file.transaction():
                     yield
             except BaseException:
-                if not self._file.connection.in_transaction:
-                    self._reload_all()
+                self._reload_all()
                 raise
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
@@ -258,9 +291,13 @@ class SqliteStore(SqliteGraph):
         self._node_keys, self._edge_keys = Column.of(node_keys), Column.of(edge_keys)
 
     def _reload_all(self) -> None:
-        for store in self._family.values():
-            with store._lock:
+        """Make all graphs anew from the file; one that the file does not have was made in vain."""
+        known = self.namespaces()
+        for name, store in list(self._family.items()):
+            if name in known:
                 store._load()
+            else:
+                self._family.pop(name)._closed = True
 
     def _catch_up(self) -> None:
         """Take in what another process has written since, delta by delta."""

@@ -1,0 +1,191 @@
+"""What is erased is gone from every byte on disk, and nothing else is."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neurogated import Document, EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory, Passage
+from neurogated.core.delta import PendingTask
+from neurogated.core.rendering import quoted
+from neurogated.errors import InputError, UnknownIdError
+from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.testing import ManualClock
+
+SECRET_VECTOR = np.array([0.123456, -0.654321, 0.777777], dtype=np.float32)
+SECRETS = ("hushed content", "hushed-id", "Hushed Speaker", "Hushed Title", "hushed value", "schweigend ä")
+
+
+def _secret(clock: ManualClock) -> MemoryNode:
+    return MemoryNode(
+        "hushed-id",
+        "hushed content schweigend ä",
+        SECRET_VECTOR,
+        metadata={"speaker": "Hushed Speaker", "title": "Hushed Title", "note": ["hushed value"], "document_id": "d"},
+        created_at=clock(),
+    )
+
+
+def _bytes(folder: Path) -> bytes:
+    return b"\0".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def _assert_gone(folder: Path) -> None:
+    found = _bytes(folder)
+    for secret in SECRETS:
+        assert secret.encode() not in found
+        assert json.dumps(secret).encode() not in found
+    assert SECRET_VECTOR.tobytes() not in found
+
+
+def _fill(store: SqliteStore, clock: ManualClock) -> None:
+    secret = _secret(clock)
+    context = [quoted(secret.content, secret.metadata), "something else"]
+    answer = MemoryNode("answer", "first answer", [1, 2, 3], metadata={"document_id": "d", "context": context})
+    store.apply(GraphDelta(nodes=(secret, answer), edges=(MemoryEdge("hushed-id", "answer", EdgeType.SEQ),)))
+    store.apply(GraphDelta(nodes=(MemoryNode("other", "other content", [3, 2, 1]),)))
+    store.apply(GraphDelta(edges=(MemoryEdge("answer", "other", EdgeType.CAUSE, 0.5),)))
+    task = PendingTask("cause", ("hushed-id", "answer"))
+    store.apply(GraphDelta(queued=(task, PendingTask("cause", ("answer", "other")))))
+    # Enough to spread over pages, and an update that leaves an old version behind.
+    bulk = tuple(MemoryNode(f"bulk {place}", "x" * 300, [1, 1, place]) for place in range(100))
+    store.apply(GraphDelta(nodes=bulk))
+    store.apply(GraphDelta(nodes=(MemoryNode("answer", "second answer", [1, 2, 3], metadata=answer.metadata),)))
+
+
+def test_no_byte_of_an_erased_node_is_left(tmp_path: Path, clock: ManualClock) -> None:
+    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as store:
+        _fill(store, clock)
+        store.remove_node("hushed-id")
+        assert SECRETS[0].encode() in _bytes(tmp_path)
+        assert SECRET_VECTOR.tobytes() in _bytes(tmp_path)
+        assert store.compact() == 1
+        _assert_gone(tmp_path)
+        assert store.pending() == [PendingTask("cause", ("answer", "other"))]
+        assert store.get_node("answer").metadata["context"] == ["something else"]
+        assert store.check() == []
+    _assert_gone(tmp_path)
+    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as store:
+        assert store.check() == []
+        assert store.as_of(1).get_node("answer").content == "first answer"
+        assert store.as_of(1).get_node("answer").metadata["context"] == ["something else"]
+        assert list(store.as_of(1).all_edges()) == []
+        with pytest.raises(UnknownIdError):
+            store.as_of(1).get_node("hushed-id")
+        assert store.as_of(4).get_edge("answer", "other").weight == 0.5
+    _assert_gone(tmp_path)
+
+
+def test_numbers_go_on_and_an_erased_id_can_be_given_again(tmp_path: Path, clock: ManualClock) -> None:
+    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as store:
+        _fill(store, clock)
+        store.remove_node("hushed-id")
+        last = store.view().sequence
+        store.compact()
+        assert store.view().sequence == last
+        anew = MemoryNode("hushed-id", "nothing to hide", [0, 1, 0], created_at=clock(), last_accessed=clock())
+        assert store.apply(GraphDelta(nodes=(anew,))) == last + 1
+        assert store.get_node("hushed-id") == anew
+        assert store.nearest([0, 1, 0], 1)[0][0] == "hushed-id"
+        assert store.compact() == 0
+        assert store.get_node("hushed-id") == anew
+        assert not store.as_of(last).has_node("hushed-id")
+        assert [entry.sequence for entry in store.journal()][-1] == last + 1
+    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as store:
+        assert store.get_node("hushed-id") == anew
+
+
+def test_words_that_another_turn_says_too_are_kept(tmp_path: Path) -> None:
+    said = {"speaker": "Ann", "document_id": "d"}
+    quote = quoted("Yes.", said)
+    with SqliteStore.open(tmp_path / "memory.db") as store:
+        nodes = (
+            MemoryNode("yes 1", "Yes.", metadata=said),
+            MemoryNode("yes 2", "Yes.", metadata=said),
+            MemoryNode("after", "So.", metadata={**said, "context": [quote]}),
+            MemoryNode("elsewhere", "So.", metadata={**said, "document_id": "e", "context": [quote]}),
+        )
+        store.apply(GraphDelta(nodes=nodes))
+        store.remove_node("yes 1")
+        store.compact()
+        assert store.get_node("after").metadata["context"] == [quote]
+        store.remove_node("yes 2")
+        store.compact()
+        assert "context" not in store.get_node("after").metadata
+        assert store.get_node("elsewhere").metadata["context"] == [quote]
+
+
+@pytest.mark.parametrize("context", ["a word of the user's own", 7, {"a": 1}, [["nested"], {"a": 1}, 3, None]])
+def test_a_context_that_is_no_quotation_stays_as_it_is(tmp_path: Path, context: object) -> None:
+    with SqliteStore.open(tmp_path / "memory.db") as store:
+        store.add_node(MemoryNode("kept", "kept", metadata={"context": context}))
+        store.add_node(MemoryNode("gone", "gone", metadata={"speaker": "Ann"}))
+        store.remove_node("gone")
+        assert store.compact() == 1
+        assert store.get_node("kept").metadata == {"context": context}
+
+
+def test_a_turn_without_a_speaker_is_quoted_and_erased_all_the_same(tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash")
+    document = Document((Passage("Thunder rolls outside."), Passage("What was that?", metadata={"speaker": "Ann"})))
+    with NeuroGraphMemory(config) as memory:
+        (ids,) = memory.add_documents([document])
+        assert "Thunder" in str(memory.store.get_node(ids[1]).metadata["context"])
+        memory.store.apply(GraphDelta(removed_nodes=(ids[0],)))
+        assert isinstance(memory.store, SqliteStore)
+        memory.store.compact()
+        assert b"Thunder" not in _bytes(tmp_path / "out" / "memory")
+
+
+def test_a_dropped_namespace_leaves_no_byte_either(tmp_path: Path, clock: ManualClock) -> None:
+    with SqliteStore.open(tmp_path / "memory.db", "one", clock=clock) as store:
+        _fill(store.in_namespace("hushed value"), clock)
+        store.add_node(MemoryNode("mine", "mine", [1, 0, 0]))
+        store.drop_namespace("hushed value")
+        store.compact()
+        _assert_gone(tmp_path)
+        assert b"second answer" not in _bytes(tmp_path)
+        assert store.namespaces() == ["one"]
+        assert store.check() == []
+        assert store.get_node("mine").content == "mine"
+        assert len(store.in_namespace("hushed value")) == 0
+
+
+def test_other_graphs_of_the_file_go_on_as_they_were(tmp_path: Path, clock: ManualClock) -> None:
+    with SqliteStore.open(tmp_path / "memory.db", "one", clock=clock) as one:
+        two = one.in_namespace("two")
+        for store in (one, two):
+            _fill(store, clock)
+        clock.advance(timedelta(hours=1))
+        # The rows of both are numbered anew.
+        one.remove_node("hushed-id")
+        two.remove_node("bulk 3")
+        before = list(two.all_nodes()), list(two.all_edges()), two.nearest([1, 2, 3], 5), two.keyword_search("other", 5)
+        view = two.view()
+        rows = view.rows(["other", "answer"])
+        scores = two.keyword_scores("other", view, rows).tolist()
+        assert one.compact() == 2
+        after = list(two.all_nodes()), list(two.all_edges()), two.nearest([1, 2, 3], 5), two.keyword_search("other", 5)
+        assert after == before
+        assert two.keyword_scores("other", view, rows).tolist() == scores
+        two.add_edge("other", "answer", EdgeType.SIM, 0.25)
+        assert two.get_edge("other", "answer").weight == 0.25
+        assert one.check() == []
+
+
+def test_compaction_is_no_part_of_a_transaction(tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path / "memory.db") as store:
+        store.add_node(MemoryNode("a", "a"))
+
+        def compact() -> None:
+            with store.transaction():
+                store.remove_node("a")
+                store.compact()
+
+        with pytest.raises(InputError, match="transaction"):
+            compact()
+        assert store.has_node("a")
+        store.remove_node("a")
+        assert store.compact() == 1

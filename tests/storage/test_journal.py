@@ -1,0 +1,379 @@
+"""The journal while it is read, transactions, and readers beside the writer, step by step."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
+from neurogated.core.delta import PendingTask
+from neurogated.core.model import Vector
+from neurogated.core.ports import VersionKey
+from neurogated.errors import InputError, MemoryClosedError, StorageError, UnknownIdError
+from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.testing import ManualClock
+
+OpenStore = Callable[[], GraphStore]
+TIMEOUT = 30
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+def _node(name: str, text: str | None = None) -> MemoryNode:
+    return MemoryNode(name, text or name, [1.0, float(len(name))])
+
+
+def _ids(store: GraphStore) -> list[str]:
+    return [node.id for node in store.all_nodes()]
+
+
+# The journal
+
+
+def test_whoever_reads_the_journal_can_write_meanwhile(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        for name in "abc":
+            store.add_node(_node(name))
+        seen = []
+        for entry in store.journal():
+            seen.append(entry.sequence)
+            store.add_node(_node(f"copy {entry.sequence}"))
+        assert seen == [1, 2, 3]
+        assert [entry.sequence for entry in store.journal(after=4)] == [5, 6]
+
+
+def test_a_journal_that_is_left_half_read_holds_nobody_up(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        for name in "ab":
+            store.add_node(_node(name))
+        journal = store.journal()
+        next(journal)
+        other = threading.Thread(target=store.add_node, args=(_node("c"),), daemon=True)
+        other.start()
+        other.join(TIMEOUT)
+        assert not other.is_alive()
+        assert [entry.sequence for entry in journal] == [2]
+
+
+def test_namespaces_have_journals_of_their_own(path: Path) -> None:
+    with SqliteStore.open(path, "one") as one:
+        two = one.in_namespace("two")
+        for name in "abc":
+            one.add_node(_node(name))
+            two.add_node(_node(name.upper()))
+        assert [entry.sequence for entry in one.journal()] == [1, 3, 5]
+        assert [entry.delta.nodes[0].id for entry in two.journal(after=2)] == ["B", "C"]
+        assert _ids(one.as_of(4)) == ["a", "b"]
+        assert _ids(two.as_of(4)) == ["A", "B"]
+
+
+# The past
+
+
+def test_the_past_can_be_read_only(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        for name in "abc":
+            store.add_node(_node(name))
+        past = store.as_of(2)
+        writes: list[Callable[[], object]] = [
+            lambda: past.add_node(_node("x")),
+            lambda: past.remove_node("a"),
+            lambda: past.in_namespace("other"),
+            lambda: past.bind_embedder("hash", 2),
+        ]
+        for write in writes:
+            with pytest.raises(InputError, match="as of delta 2"):
+                write()
+            assert _ids(past) == ["a", "b"]
+        with pytest.raises(InputError, match="as of delta 2"), past.transaction():
+            past.add_node(_node("x"))
+        assert _ids(past) == ["a", "b"]
+        assert _ids(past.as_of(1)) == ["a"]
+        with pytest.raises(InputError, match="no delta 3"):
+            past.as_of(3)
+        past.close()
+        with pytest.raises(MemoryClosedError):
+            past.view()
+        assert _ids(store) == ["a", "b", "c"]
+        past = store.as_of(2)
+    with pytest.raises(MemoryClosedError):
+        past.view()
+
+
+def test_the_past_can_be_searched_while_another_thread_writes(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        store.apply(GraphDelta(nodes=tuple(MemoryNode(f"old {n}", f"old text {n}", [1.0, n]) for n in range(50))))
+        past, stop = store.as_of(1), threading.Event()
+        errors: list[object] = []
+        expected = past.nearest([1.0, 7.0], 5), past.keyword_search("text 7", 5), past.history()
+
+        def write() -> None:
+            for step in range(60):
+                store.apply(GraphDelta(nodes=(MemoryNode(f"old {step % 50}", f"text 7 {step}", [1.0, 7.0]),)))
+            stop.set()
+
+        writer = threading.Thread(target=write, daemon=True)
+        writer.start()
+        while not stop.is_set() and not errors:
+            found = past.nearest([1.0, 7.0], 5), past.keyword_search("text 7", 5), past.history()
+            if found != expected:
+                errors.append(found)
+        writer.join(TIMEOUT)
+        assert errors == []
+
+
+# Transactions
+
+
+class _FailureError(Exception):
+    pass
+
+
+def _fail_after(store: GraphStore, *changes: Callable[[], object]) -> None:
+    """Make changes in a transaction that then fails."""
+    with pytest.raises(_FailureError):
+        _made_and_failed(store, changes)
+
+
+def _made_and_failed(store: GraphStore, changes: Iterable[Callable[[], object]]) -> None:
+    with store.transaction():
+        for change in changes:
+            change()
+        raise _FailureError
+
+
+def test_a_transaction_that_raises_was_never_made_in_any_namespace(store: GraphStore) -> None:
+    two = store.in_namespace("two")
+    for graph in (store, two):
+        graph.apply(GraphDelta(nodes=(_node("a"), _node("b")), edges=(MemoryEdge("a", "b", EdgeType.SEQ),)))
+    before = [(list(g.all_nodes()), list(g.all_edges()), g.history(), g.view().sequence) for g in (store, two)]
+    _fail_after(
+        store,
+        lambda: store.add_node(_node("x")),
+        lambda: two.add_node(_node("y")),
+        lambda: two.apply(GraphDelta(queued=(PendingTask("cause", ("y",)),))),
+        lambda: store.add_edge("x", "a", EdgeType.SEQ, 0.5),
+        lambda: store.remove_node("b"),
+    )
+    assert [(list(g.all_nodes()), list(g.all_edges()), g.history(), g.view().sequence) for g in (store, two)] == before
+    assert two.pending() == []
+    assert store.keyword_search("x", 1) == two.keyword_search("y", 1) == []
+    with store.transaction():
+        store.add_node(_node("x"))
+        two.add_node(_node("y"))
+    assert (_ids(store), _ids(two)) == (["a", "b", "x"], ["a", "b", "y"])
+    if isinstance(store, SqliteStore):
+        assert store.check() == []
+
+
+def test_an_inner_transaction_that_raises_is_taken_back_alone(store: GraphStore) -> None:
+    with store.transaction():
+        store.add_node(_node("a"))
+        _fail_after(store, lambda: store.add_node(_node("b")))
+        assert _ids(store) == ["a"]
+        with store.transaction():
+            store.add_node(_node("c"))
+    assert _ids(store) == ["a", "c"]
+    assert [sorted(entry.changes.items()) for entry in store.history()] == [[("nodes put", 1)]] * 2
+    if isinstance(store, SqliteStore):
+        assert store.check() == []
+
+    def inner() -> None:
+        with store.transaction():
+            store.add_node(_node("d"))
+
+    _fail_after(store, inner)
+    assert _ids(store) == ["a", "c"]
+
+
+def test_a_refused_delta_in_a_transaction_leaves_nothing_of_itself(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from neurogated.storage import sqlite_writing
+
+    with SqliteStore.open(path) as store:
+        with store.transaction():
+            store.add_node(_node("a"))
+            with monkeypatch.context() as patch:
+                # As where the disk is full for the second half of a delta.
+                def fail(*_: object) -> None:
+                    raise StorageError("full")
+
+                patch.setattr(sqlite_writing.PlanWriter, "_write_uses", fail)
+                with pytest.raises(StorageError, match="full"):
+                    store.add_node(_node("b"))
+            store.add_node(_node("c"))
+        assert _ids(store) == ["a", "c"]
+        assert store.check() == []
+    with SqliteStore.open(path) as store:
+        assert _ids(store) == ["a", "c"]
+        assert len(store.history()) == 2
+
+
+def test_a_namespace_made_in_a_transaction_that_raises_is_none(store: GraphStore) -> None:
+    made: list[GraphStore] = []
+    _fail_after(store, lambda: made.append(store.in_namespace("vain")), lambda: made[0].add_node(_node("x")))
+    assert "vain" not in store.namespaces()
+    other = store.in_namespace("other")
+    with pytest.raises(MemoryClosedError):
+        made[0].add_node(_node("y"))
+    assert _ids(other) == []
+    assert _ids(store.in_namespace("vain")) == []
+
+
+def test_a_rollback_and_a_write_in_another_namespace_do_not_wait_for_each_other(path: Path) -> None:
+    with SqliteStore.open(path, "one") as one:
+        two = one.in_namespace("two")
+
+        def fail_often() -> None:
+            for _ in range(20):
+                _fail_after(one, lambda: one.add_node(_node("x")))
+
+        def write_often() -> None:
+            for step in range(60):
+                two.add_node(_node(str(step)))
+
+        threads = [threading.Thread(target=work, daemon=True) for work in (fail_often, write_often)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(TIMEOUT)
+        assert not any(thread.is_alive() for thread in threads)
+        assert (len(one), len(two)) == (0, 60)
+
+
+def test_new_vectors_come_whole_or_not_at_all(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        store.bind_embedder("old", 2)
+        store.apply(GraphDelta(nodes=(_node("a"), _node("bb"))))
+        before = store.nearest([1.0, 2.0], 2), store.embedder
+        keys = [version.key for version in store.embedded_versions()]
+
+        def vectors() -> Iterator[tuple[VersionKey, Vector]]:
+            yield keys[0], [1.0, 0.0, 0.0]
+            raise _FailureError
+
+        with pytest.raises(_FailureError):
+            store.replace_vectors("new", 3, vectors(), GraphDelta())
+        assert (store.nearest([1.0, 2.0], 2), store.embedder) == before
+        with pytest.raises(StorageError):
+            store.replace_vectors("new", 3, [(keys[0], [1.0, 0.0, 0.0])], GraphDelta())
+        assert (store.nearest([1.0, 2.0], 2), store.embedder) == before
+        unknown = GraphDelta(removed_nodes=("nobody",))
+        with pytest.raises(UnknownIdError):
+            store.replace_vectors("new", 3, [(key, [1.0, 0.0, 0.0]) for key in keys], unknown)
+        assert (store.nearest([1.0, 2.0], 2), store.embedder) == before
+        past = store.as_of(1)
+        store.replace_vectors("new", 3, [(key, [1.0, 0.0, 0.0]) for key in keys], GraphDelta())
+        assert store.embedder == past.embedder == ("new", 3)
+        assert past.nearest([1.0, 0.0, 0.0], 1) == [("a", 1.0)]
+
+
+# Readers
+
+
+def test_a_reader_follows_everything_another_process_does(path: Path, clock: ManualClock) -> None:
+    with SqliteStore.open(path, "one", clock=clock) as store, SqliteStore.open(path, "late", read_only=True) as reader:
+        store.add_node(_node("in one"))
+        assert (_ids(reader), reader.namespaces(), reader.history()) == ([], ["one"], [])
+        late = store.in_namespace("late")
+        late.add_node(_node("a"))
+        assert _ids(reader) == ["a"]
+        kind = EdgeType.register("FOLLOWED", "followed", plastic=True, both_ways=False)
+        late.apply(GraphDelta(nodes=(_node("b"),), edges=(MemoryEdge("b", "a", kind, 0.5, created_at=clock()),)))
+        assert list(reader.all_edges()) == list(late.all_edges())
+        late.apply(GraphDelta(queued=(PendingTask("cause", ("b", "a")),)))
+        assert reader.pending() == late.pending() != []
+        late.bind_embedder("hash", 2)
+        late.apply(GraphDelta(nodes=(MemoryNode("c", "c", expires_at=clock()),)))
+        assert reader.expired(clock()) == ["c"]
+        assert reader.embedder == ("hash", 2)
+        late.remove_node("a")
+        view, past = reader.view(), reader.as_of(2)
+        rows = view.rows(["b"])
+        store.compact()
+        assert reader.similarities([1.0, 1.0], view, rows) == pytest.approx([1.0])
+        assert _ids(past) == []
+        assert _ids(reader) == _ids(late) == ["b", "c"]
+        assert [entry.sequence for entry in reader.journal()] == [entry.sequence for entry in late.journal()]
+        vectors = [(version.key, [0.0, 1.0]) for version in store.embedded_versions()]
+        store.replace_vectors("other", 2, vectors, GraphDelta())
+        assert np.array_equal(reader.get_node("b").embedding, [0.0, 1.0])  # type: ignore[arg-type]
+        store.drop_namespace("late")
+        assert (_ids(reader), list(reader.all_edges()), reader.history()) == ([], [], [])
+        assert (reader.pending(), reader.nearest([1.0, 1.0], 1), reader.keyword_search("b", 1)) == ([], [], [])
+        store.in_namespace("late").add_node(_node("again"))
+        assert _ids(reader) == ["again"]
+
+
+def test_a_reader_in_another_process_sees_whole_deltas(path: Path) -> None:
+    script = """
+import sys
+from neurogated.storage.sqlite_store import SqliteStore
+reader = SqliteStore.open(sys.argv[1], read_only=True)
+print("open", flush=True)
+for line in sys.stdin:
+    edges = list(reader.all_edges())
+    print(len(reader), len(edges), len(reader.history()), reader.keyword_search("fox", 1), flush=True)
+"""
+    store = SqliteStore.open(path)
+    command = [sys.executable, "-c", script, str(path)]
+    with store, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        assert other.stdout.readline() == "open\n"
+
+        def told() -> str:
+            print("tell", file=other.stdin, flush=True)
+            return other.stdout.readline().strip()  # type: ignore[union-attr]
+
+        assert told() == "0 0 0 []"
+        store.apply(GraphDelta(nodes=(_node("a", "a fox"), _node("b")), edges=(MemoryEdge("a", "b", EdgeType.SEQ),)))
+        assert told() == f"2 1 1 {store.keyword_search('fox', 1)}"
+        with store.transaction():
+            store.remove_node("a")
+            assert told().startswith("2 1 1")
+        assert told() == "1 0 2 []"
+        store.compact()
+        assert told() == "1 0 2 []"
+        other.stdin.close()
+        other.wait(TIMEOUT)
+
+
+def test_a_reader_opens_what_was_put_in_the_place_of_its_file(path: Path, tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path / "new.db") as new:
+        new.add_node(_node("new"))
+    with SqliteStore.open(path) as store:
+        store.add_node(_node("old"))
+    with SqliteStore.open(path, read_only=True) as reader:
+        view = reader.view()
+        rows = view.rows(["old"])
+        (tmp_path / "new.db").replace(path)
+        assert _ids(reader) == ["new"]
+        assert reader.similarities([1.0, 3.0], view, rows).tolist() == [0.0]
+        assert reader.keyword_search("old", 1) == []
+        path.unlink()
+        with pytest.raises(StorageError, match=r"memory\.db cannot be found"):
+            reader.view()
+
+
+def test_a_reader_changes_nothing(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        store.add_node(_node("a"))
+    with SqliteStore.open(path, read_only=True) as reader:
+        writes: list[Callable[[], object]] = [
+            lambda: reader.add_node(_node("b")),
+            reader.compact,
+            lambda: reader.in_namespace("other").add_node(_node("b")),
+            lambda: reader.bind_embedder("hash", 2),
+        ]
+        for write in writes:
+            with pytest.raises(StorageError, match="reading only"):
+                write()
+        assert _ids(reader) == ["a"]
+        assert reader.namespaces() == ["default"]

@@ -1,0 +1,127 @@
+"""Indexes laid over others, which must answer as one index with the same entries would."""
+
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import given, settings
+
+from neurogated.core.view import Rows
+from neurogated.storage.embedding_store import EmbeddingStore, OverlaidEmbeddingStore
+from neurogated.storage.lexical_store import LexicalStore
+from neurogated.storage.mark_index import MarkIndex
+
+KEYS = np.arange(12)
+WORDS = ("red", "blue", "fox", "dog", "house")
+
+keys = st.integers(0, 9)
+texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+vectors = st.tuples(st.integers(-2, 2), st.integers(-2, 2))
+carried = st.frozensets(st.sampled_from(WORDS), max_size=3)
+
+
+def _rows(found: Any) -> Rows:  # noqa: ANN401
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _put(index: Any, entries: dict[int, Any]) -> None:  # noqa: ANN401
+    if entries:
+        values = [entries[key] for key in sorted(entries)]
+        rows = np.array(values, dtype=np.float32) if isinstance(values[0], tuple) else values
+        index.put(_rows(entries), rows)
+
+
+def _expected(below: dict[int, Any], above: dict[int, Any], changed: set[int]) -> dict[int, Any]:
+    return {key: value for key, value in below.items() if key not in changed} | above
+
+
+def _layers(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Return what is below, which keys are changed, and what some of these are now."""
+
+    def with_above(changed: set[int]) -> st.SearchStrategy[Any]:
+        above = st.dictionaries(st.sampled_from(sorted(changed)), values) if changed else st.just({})
+        return st.tuples(st.dictionaries(keys, values), st.just(changed), above)
+
+    return st.sets(keys).flatmap(with_above)
+
+
+@settings(max_examples=80)
+@given(_layers(texts), texts, st.integers(0, 5), st.sets(keys), st.integers(0, 9), st.booleans())
+def test_keywords_over_keywords(  # noqa: PLR0917 - drawn
+    layers: tuple[dict[int, str], set[int], dict[int, str]],
+    query: str,
+    k: int,
+    without: set[int],
+    gone: int,
+    long: bool,  # noqa: FBT001 - drawn
+) -> None:
+    below, changed, above = layers
+    base = LexicalStore(tail_texts=1000 if long else 1)
+    _put(base, below)
+    _put(base, below)
+    overlaid = base.overlaid(_rows(changed))
+    _put(overlaid, above)
+    if gone in changed:
+        overlaid.remove(np.array([gone]))
+        above.pop(gone, None)
+    whole = LexicalStore()
+    _put(whole, _expected(below, above, changed))
+    assert len(overlaid) == len(whole)
+    for key in range(10):
+        assert overlaid.keywords_of(key) == whole.keywords_of(key)
+    assert np.allclose(overlaid.scores(query, KEYS), whole.scores(query, KEYS), rtol=0, atol=1e-12)
+    found, expected = (index.search(query, k, _rows(without)) for index in (overlaid, whole))
+    # Words are numbered otherwise, so that sums may differ in the last bit, and which texts count as ties.
+    assert np.allclose(found[1][:k], expected[1][:k], rtol=0, atol=1e-12)
+    assert len(found[1]) >= min(k, len(expected[1]))
+    assert not set(found[0].tolist()) & without
+    assert np.allclose(whole.scores(query, found[0]), found[1], rtol=0, atol=1e-12)
+    assert len(base) == len(below), "what lies below is as it was"
+
+
+@settings(max_examples=80)
+@given(_layers(vectors), vectors, st.integers(0, 12), st.sets(keys))
+def test_vectors_over_vectors(
+    layers: tuple[dict[int, Any], set[int], dict[int, Any]], query: tuple[int, int], k: int, without: set[int]
+) -> None:
+    below, changed, above = layers
+    base = EmbeddingStore()
+    _put(base, below)
+    overlaid = OverlaidEmbeddingStore(base, _rows(changed))
+    _put(overlaid, above)
+    entries = _expected(below, above, changed)
+    whole = EmbeddingStore()
+    _put(whole, entries)
+    assert (overlaid.size, overlaid.dimension is None) == (whole.size, not below and not above)
+    for key in range(10):
+        vector = overlaid.get(key)
+        assert (None if vector is None else tuple(vector.tolist())) == entries.get(key)
+    assert np.array_equal(overlaid.similarities(query, KEYS), whole.similarities(query, KEYS))
+    found, expected = (
+        sorted(zip(*(-scores, keys), strict=True))[:k]
+        for keys, scores in (index.search(query, k, _rows(without)) for index in (overlaid, whole))
+    )
+    assert found == expected
+    assert base.size == len(below)
+
+
+@settings(max_examples=80)
+@given(_layers(carried), carried, st.sets(keys))
+def test_marks_over_marks(
+    layers: tuple[dict[int, frozenset[str]], set[int], dict[int, frozenset[str]]],
+    asked: frozenset[str],
+    without: set[int],
+) -> None:
+    below, changed, above = layers
+    base = MarkIndex()
+    _put(base, below)
+    overlaid = base.overlaid(_rows(changed))
+    _put(overlaid, above)
+    entries = _expected(below, above, changed)
+    for key in range(10):
+        assert overlaid.marks_of(key) == entries.get(key, frozenset())
+    assert overlaid.carriers(asked, KEYS).tolist() == [
+        bool(asked & entries.get(key, frozenset())) for key in KEYS.tolist()
+    ]
+    shown = frozenset().union(*(marks for key, marks in entries.items() if key not in without))
+    assert overlaid.carried(iter(asked), _rows(without)) == asked & shown
