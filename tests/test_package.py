@@ -67,6 +67,7 @@ FIXED_CONSTANTS = {
         "_LEAST_MARGIN", "_ABOVE", "_LEGEND_AT", "_SPARE_ROW", "_FEW_TICKS",
     },
     "storage/sqlite_connection.py": {"RESERVED_BYTES", "_BUSY_MILLISECONDS"},  # SQLite's; longer than any commit takes
+    "storage/sqlite_reembedding.py": {"_AT_ONCE"},  # how many texts are in memory at once
     "storage/acknowledged.py": {"_DIGITS", "_MODE"},  # a line of fixed length; who may read it
     "storage/sqlite_schema.py": {  # the file format
         "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT", "_RESERVED_AT",

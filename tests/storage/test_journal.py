@@ -261,7 +261,7 @@ def test_new_vectors_come_whole_or_not_at_all(path: Path) -> None:
         with pytest.raises(_FailureError):
             store.replace_vectors("new", 3, vectors(), GraphDelta())
         assert (store.nearest([1.0, 2.0], 2), store.embedder) == before
-        with pytest.raises(StorageError):
+        with pytest.raises(InputError, match="1 vectors were given for 2 versions"):
             store.replace_vectors("new", 3, [(keys[0], [1.0, 0.0, 0.0])], GraphDelta())
         assert (store.nearest([1.0, 2.0], 2), store.embedder) == before
         unknown = GraphDelta(removed_nodes=("nobody",))

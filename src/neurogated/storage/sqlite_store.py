@@ -29,6 +29,7 @@ from neurogated.storage.sqlite_file import SqliteFile
 from neurogated.storage.sqlite_graph import SqliteGraph, register_types
 from neurogated.storage.sqlite_loading import NOW, GraphLoader
 from neurogated.storage.sqlite_past import PastStore
+from neurogated.storage.sqlite_reembedding import embedded_versions, replace_vectors
 from neurogated.storage.sqlite_snapshot import take_snapshot
 from neurogated.storage.sqlite_writing import PlanWriter
 from neurogated.storage.working_form import WorkingForm
@@ -206,38 +207,18 @@ class SqliteStore(SqliteGraph):
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
         """Yield every version of a node, past or present, in any namespace, that has a vector."""
-        last: VersionKey = (0, -1)
-        while True:
-            with self._file.lock, self._file.translated():
-                rows = fetch(
-                    self._file.connection,
-                    "SELECT v.node, v.since, v.content, v.metadata FROM node_versions v "
-                    "WHERE (v.node, v.since) > (?, ?) AND EXISTS (SELECT 1 FROM vectors x WHERE x.node = v.node "
-                    "AND x.since <= v.since AND (x.until IS NULL OR x.until > v.since)) "
-                    "ORDER BY v.node, v.since LIMIT ?",
-                    (*last, MemoryConfig().INDEX_BATCH),
-                )
-            if not rows:
-                return
-            for node, since, content, metadata in rows:
-                last = (node, since)
-                yield EmbeddedVersion(last, content, json.loads(metadata))
+        return embedded_versions(self._file)
 
     def replace_vectors(
         self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]], delta: GraphDelta
     ) -> None:
-        """Put new vectors in the place of all there are, record their embedder and apply `delta`, as one change."""
+        """Put new vectors in the place of all there are, record their embedder and apply `delta`, as one change.
+
+        Raises:
+            InputError: a vector is of another length, a version is left without one, or the delta does not fit.
+        """
         with self.transaction():
-            connection = self._file.connection
-            connection.execute("DELETE FROM vectors")
-            connection.executemany(
-                "INSERT INTO vectors SELECT node, since, until, ? FROM node_versions WHERE node = ? AND since = ?",
-                ((np.asarray(vector, dtype="<f4").tobytes(), *key) for key, vector in vectors),
-            )
-            connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")
-            connection.execute(
-                "INSERT OR REPLACE INTO settings VALUES ('embedder', ?), ('dimension', ?)", (embedder, str(dimension))
-            )
+            replace_vectors(self._file.connection, embedder, dimension, vectors)
             self._reload_all()
             if delta:
                 self.apply(delta)

@@ -118,7 +118,7 @@ class AbilitiesContract(NamespacesContract):
             assert_tells(store.as_of(number), then, past=True)
         assert_shows(store.view(valid_at=clock()), model.at(clock(), clock()))
         clock.advance(timedelta(hours=1))
-        assert_tells(store, model.at(clock()))
+        assert_tells(store, model, now=clock())
         assert apply(store, clock, nodes=(node("z"),)) > number
 
     @pytest.mark.parametrize("way", ["reopen", "kill"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -115,12 +116,13 @@ def plain(node: MemoryNode) -> MemoryNode:
     return MemoryNode.restored(**{**fields, "last_accessed": node.created_at})
 
 
-def assert_tells(store: GraphStorePort, model: GraphModel, *, past: bool = False) -> None:
+def assert_tells(store: GraphStorePort, model: GraphModel, *, now: datetime | None = None, past: bool = False) -> None:
     """Hold nodes, edges and their order against a model.
 
     Args:
         store: the store.
-        model: what it should show.
+        model: what it should hold.
+        now: its views leave out what has expired by then; nothing has, when left out.
         past: when a node was last accessed does not count.
     """
     nodes, edges = list(store.all_nodes()), list(store.all_edges())
@@ -135,7 +137,7 @@ def assert_tells(store: GraphStorePort, model: GraphModel, *, past: bool = False
         assert store.has_node(name)
         leaving = [(key.target_id, edge) for key, edge in model.edges.items() if key.source_id == name]
         assert list(store.get_neighbors(name)) == leaving
-    assert_shows(store.view(), model)
+    assert_shows(store.view(), model if now is None else model.at(now))
 
 
 def assert_shows(view: GraphView, model: GraphModel) -> None:

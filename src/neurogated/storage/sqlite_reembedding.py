@@ -1,0 +1,71 @@
+"""Giving every version of every node, past or present, the vector of another embedder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+import apsw
+import numpy as np
+
+from neurogated.core.model import Vector, as_vector
+from neurogated.core.ports import EmbeddedVersion, VersionKey
+from neurogated.errors import InputError
+from neurogated.storage.sqlite_connection import fetch
+from neurogated.storage.sqlite_file import SqliteFile
+
+__all__ = ["embedded_versions", "replace_vectors"]
+
+_EMBEDDED = """
+    FROM node_versions v WHERE EXISTS (
+        SELECT 1 FROM vectors x WHERE x.node = v.node AND x.since <= v.since AND (x.until IS NULL OR x.until > v.since)
+    )"""
+_AT_ONCE = 1000
+
+
+def embedded_versions(file: SqliteFile) -> Iterator[EmbeddedVersion]:
+    """Yield every version of a node, in any namespace, that has a vector, those of one node in a row."""
+    last: VersionKey = (0, -1)
+    while True:
+        with file.lock, file.translated():
+            rows = fetch(
+                file.connection,
+                f"SELECT v.node, v.since, v.content, v.metadata {_EMBEDDED} AND (v.node, v.since) > (?, ?) "
+                "ORDER BY v.node, v.since LIMIT ?",
+                (*last, _AT_ONCE),
+            )
+        if not rows:
+            return
+        for node, since, content, metadata in rows:
+            last = (node, since)
+            yield EmbeddedVersion(last, content, json.loads(metadata))
+
+
+def replace_vectors(
+    connection: apsw.Connection, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]]
+) -> None:
+    """Put new vectors in the place of all there are and record their embedder, in a transaction of the caller's.
+
+    Raises:
+        InputError: a vector is of another length, or a version is left without one.
+    """
+    ((expected,),) = fetch(connection, f"SELECT count(*) {_EMBEDDED}")
+    connection.execute("DELETE FROM vectors")
+    connection.executemany(
+        "INSERT INTO vectors SELECT node, since, until, ? FROM node_versions WHERE node = ? AND since = ?",
+        ((_blob(vector, dimension), *key) for key, vector in vectors),
+    )
+    ((found,),) = fetch(connection, "SELECT count(*) FROM vectors")
+    if found != expected:
+        raise InputError(f"{found} vectors were given for {expected} versions; give one for each that is embedded")
+    connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")
+    connection.execute(
+        "INSERT OR REPLACE INTO settings VALUES ('embedder', ?), ('dimension', ?)", (embedder, str(dimension))
+    )
+
+
+def _blob(vector: Vector, dimension: int) -> bytes:
+    checked = as_vector(vector)
+    if checked.size != dimension:
+        raise InputError(f"a vector has dimension {checked.size}, the embedder {dimension}; give vectors of its own")
+    return np.asarray(checked, dtype="<f4").tobytes()
