@@ -12,7 +12,7 @@ from typing import Any, Self
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, from_micros, to_micros, to_utc, utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode, checked_text
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import (
     EmbedderMismatchError,
@@ -182,6 +182,7 @@ class GraphStore(SearchableStore):
         """Return another graph of the same store, made if there is none; the graphs never see each other."""
         with self._lock:
             self._require_open()
+            checked_text("the name of a namespace", namespace)
             if namespace not in self._family:
                 self._family[namespace] = self._open_namespace(namespace)
                 self._family[namespace]._family = self._family

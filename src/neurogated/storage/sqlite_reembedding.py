@@ -50,11 +50,17 @@ def replace_vectors(
         InputError: a vector is of another length, or a version is left without one.
     """
     ((expected,),) = fetch(connection, f"SELECT count(*) {_EMBEDDED}")
-    connection.execute("DELETE FROM vectors")
+    # Whoever makes the vectors may still be reading which versions there are.
+    connection.execute("CREATE TEMP TABLE fresh (node INTEGER, since INTEGER, vector BLOB, PRIMARY KEY (node, since))")
     connection.executemany(
-        "INSERT INTO vectors SELECT node, since, until, ? FROM node_versions WHERE node = ? AND since = ?",
-        ((_blob(vector, dimension), *key) for key, vector in vectors),
+        "INSERT INTO temp.fresh VALUES (?, ?, ?)", ((*key, _blob(vector, dimension)) for key, vector in vectors)
     )
+    connection.execute("DELETE FROM vectors")
+    connection.execute(
+        "INSERT INTO vectors SELECT v.node, v.since, v.until, f.vector FROM temp.fresh f "
+        "JOIN node_versions v ON v.node = f.node AND v.since = f.since"
+    )
+    connection.execute("DROP TABLE temp.fresh")
     ((found,),) = fetch(connection, "SELECT count(*) FROM vectors")
     if found != expected:
         raise InputError(f"{found} vectors were given for {expected} versions; give one for each that is embedded")
