@@ -31,6 +31,9 @@ FIXED_CONSTANTS = {
     "embedding/hash_embedder.py": {"DIMENSION", "_BYTES_PER_HASH"},  # part of the embedder's name; size of a hash
     "evaluation/datasets.py": {"_ADVERSARIAL"},  # a number of LoCoMo's format
     "evaluation/metrics.py": {"RECALL_CUTOFFS", "PERCENT", "_MILLISECONDS", "_HIGH_QUANTILE", "_MEDIAN"},  # reporting
+    # The layout of SQLite's log; more than a note takes.
+    "storage/sqlite_wholeness.py": {"_LOG_HEADER", "_SALTS_AT", "_SALTS_SIZE", "_FRAME_HEADER", "_FRAME_SALTS_AT"},
+    "storage/acknowledged.py": {"_LONGEST"},
     # How the offline analysers weigh words; measured by their tests on labelled texts, of no use to set by hand.
     "ingestion/causal_cues.py": {"STRONG", "FIRM", "WEAK"},
     "ingestion/causality.py": {

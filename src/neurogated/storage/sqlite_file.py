@@ -12,11 +12,12 @@ from pathlib import Path
 import apsw
 from filelock import FileLock, Timeout
 
-from neurogated.errors import CorruptMemoryError, MemoryLockedError, StorageError
+from neurogated.errors import MemoryLockedError, StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
 from neurogated.storage.sqlite_connection import connect, read_whole_file, translated
-from neurogated.storage.sqlite_making import make_file, replace_file, upgrade_file
+from neurogated.storage.sqlite_making import drop_draft, drop_file, make_file, replace_file, upgrade_file
 from neurogated.storage.sqlite_schema import CHECKS, FORMAT_VERSION, check_format
+from neurogated.storage.sqlite_wholeness import refuse_cut_file, refuse_lost_changes, refuse_missing_file
 
 __all__ = ["SqliteFile"]
 
@@ -42,11 +43,11 @@ class SqliteFile:
         self.read_only = read_only
         self.lock = threading.RLock()
         self._depth = 0
+        self._failed = False
         self._acknowledged = AcknowledgedNote(path.with_suffix(".acknowledged"))
         if read_only:
+            self._opened = self._which_file()
             self._connection = self._open_for_reading()
-            status = path.stat()
-            self._opened = status.st_dev, status.st_ino
             return
         self._make_folder()
         self._writer_lock = FileLock(path.with_suffix(".lock"), thread_local=False)
@@ -54,8 +55,7 @@ class SqliteFile:
         self._acquire()
         try:
             self._connection = self._open_for_writing(from_scratch=from_scratch)
-            self._identity, self._sequence = self._progress()
-            self._refuse_loss()
+            self._sequence = self._progress(self._connection)[1]
         except BaseException as error:
             self._release()
             if isinstance(error, OSError) and not isinstance(error, StorageError):
@@ -73,25 +73,32 @@ class SqliteFile:
     def transaction(self) -> Iterator[apsw.Connection]:
         """Run the block as one transaction: committed whole when it ends, rolled back when it raises.
 
-        A transaction within another is a part of it.
+        A transaction within another is a part of it: where one fails, the whole is not made.
         """
         with self.lock, self.translated():
             if self._depth == 0:
                 self._connection.execute("BEGIN IMMEDIATE")
+                self._failed = False
+            self._require_sound()
             self._depth += 1
             try:
                 yield self._connection
+                self._require_sound()
                 if self._depth == 1:
+                    # Asked for before the commit: what fails after it would be taken for a change that was not made.
+                    identity, sequence = self._progress(self._connection)
                     self._connection.execute("COMMIT")
             except BaseException:
+                self._failed = True
                 # SQLite has rolled back already where the disk is full or fails.
                 if self._depth == 1 and self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
             finally:
                 self._depth -= 1
-            if self._depth == 0:
-                self._acknowledge()
+            if self._depth == 0 and sequence > self._sequence:
+                self._acknowledged.write(identity, sequence)
+                self._sequence = sequence
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
@@ -113,8 +120,7 @@ class SqliteFile:
     def state(self) -> tuple[int, int, int]:
         """Return what differs once another process has written; a file that was replaced is opened anew."""
         with self.lock, self.translated():
-            status = self.path.stat()
-            file = status.st_dev, status.st_ino
+            file = self._which_file()
             if self.read_only and file != self._opened:
                 _log.info("%s was replaced; it is opened again", self.path)
                 self._connection.close()
@@ -157,8 +163,8 @@ class SqliteFile:
         if target.exists():
             raise StorageError(f"{target} exists already; choose another name for the snapshot")
         draft = target.with_name(target.name + ".draft")
-        draft.unlink(missing_ok=True)
         try:
+            drop_file(draft)
             with (
                 translated(target),
                 contextlib.closing(connect(self.path, read_only=True)) as source,
@@ -170,7 +176,8 @@ class SqliteFile:
                 copy.execute("PRAGMA journal_mode = DELETE")
             replace_file(draft, target)
         except OSError as error:
-            draft.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                drop_file(draft)
             if isinstance(error, StorageError):
                 raise
             raise StorageError(f"cannot write the snapshot {target} ({error}); choose another place") from error
@@ -187,29 +194,32 @@ class SqliteFile:
         if not self.read_only:
             self._release()
 
-    def _acknowledge(self) -> None:
-        identity, sequence = self._progress()
-        if sequence > self._sequence:
-            self._acknowledged.write(identity, sequence)
-            self._sequence = sequence
-
-    def _progress(self) -> tuple[str, int]:
+    def _progress(self, connection: apsw.Connection) -> tuple[str, int]:
+        """Return the memory's identity and the number of its last delta."""
         with self.translated():
-            ((identity, sequence),) = self._connection.execute(
+            ((identity, sequence),) = connection.execute(
                 "SELECT (SELECT value FROM settings WHERE name = 'identity'), "
                 "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'deltas'), 0)"
             )
         return str(identity), int(sequence)
 
-    def _refuse_loss(self) -> None:
-        acknowledged = self._acknowledged.read(self._identity)
-        if acknowledged > self._sequence:
-            self._connection.close()
-            raise CorruptMemoryError(
-                f"{self.path} ends with change {self._sequence}, but changes up to {acknowledged} were acknowledged: "
-                "its log is damaged or missing. Restore a snapshot, as in `python main.py restore FILE`; or, to go on "
-                f"without the lost changes, delete {self.path.with_suffix('.acknowledged')}"
-            )
+    def _require_sound(self) -> None:
+        # SQLite may have rolled back by itself, and would now commit every statement singly.
+        if self._failed:
+            raise StorageError(f"a change within this transaction failed, so that none of it is made in {self.path}")
+
+    def _which_file(self) -> tuple[int, int]:
+        try:
+            status = self.path.stat()
+        except OSError as error:
+            raise StorageError(
+                f"there is no memory at {self.path} ({error}); a process that reads only cannot make one"
+            ) from error
+        return status.st_dev, status.st_ino
+
+    def _refuse_loss(self, connection: apsw.Connection) -> None:
+        refuse_cut_file(self.path, connection)
+        refuse_lost_changes(self.path, self._acknowledged, lambda: self._progress(connection))
 
     def _make_folder(self) -> None:
         try:
@@ -244,6 +254,9 @@ class SqliteFile:
         self._writer_lock.release()
 
     def _open_for_writing(self, *, from_scratch: bool) -> apsw.Connection:
+        drop_draft(self.path)
+        if not from_scratch:
+            refuse_missing_file(self.path, self._acknowledged)
         if from_scratch or not self.path.exists():
             # What was noted about a memory that is gone says nothing about the new one.
             self._acknowledged.remove()
@@ -256,14 +269,13 @@ class SqliteFile:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA foreign_keys = ON")
+                self._refuse_loss(connection)
             except BaseException:
                 connection.close()
                 raise
         return connection
 
     def _open_for_reading(self) -> apsw.Connection:
-        if not self.path.exists():
-            raise StorageError(f"there is no memory at {self.path}; a process that reads only cannot make one")
         try:
             version = check_format(self.path)
         except StorageError:
@@ -284,7 +296,7 @@ class SqliteFile:
             else:
                 connection = connect(self.path, read_only=True)
             try:
-                connection.execute("SELECT count(*) FROM settings").fetchall()
+                self._refuse_loss(connection)
             except BaseException:
                 connection.close()
                 raise

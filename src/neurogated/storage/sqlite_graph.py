@@ -53,8 +53,9 @@ class SqliteGraph(GraphStore):
         for sequence in sequences:
             with self._lock, self._file.reading() as connection:
                 self._require_open()
-                for number, delta, *_ in self._journal(connection).entries(sequence - 1, up_to=sequence):
-                    yield JournalEntry(number, delta)
+                found = list(self._journal(connection).entries(sequence - 1, up_to=sequence))
+            # Whoever walks the journal may write meanwhile, or never come to its end.
+            yield from (JournalEntry(number, delta) for number, delta, *_ in found)
 
     @property
     def _sequence(self) -> int:

@@ -13,11 +13,11 @@ import apsw
 from neurogated.storage.sqlite_connection import connect, reserve_checksums, translated
 from neurogated.storage.sqlite_schema import DDL, FORMAT_VERSION, UPGRADES, check_format
 
-__all__ = ["drop_file", "make_file", "replace_file", "upgrade_file"]
+__all__ = ["drop_draft", "drop_file", "make_file", "replace_file", "upgrade_file"]
 
 _log = logging.getLogger(__name__)
 
-_LOG_SUFFIXES = ("-wal", "-shm")
+_LOG_SUFFIXES = ("-wal", "-shm", "-journal")
 
 
 def make_file(path: Path) -> None:
@@ -26,8 +26,8 @@ def make_file(path: Path) -> None:
     Raises:
         StorageError: it cannot be written.
     """
-    draft = path.with_suffix(".draft")
-    draft.unlink(missing_ok=True)
+    draft = _draft_of(path)
+    drop_file(draft)
     with translated(path), contextlib.closing(connect(draft, create=True)) as connection:
         _lay_out(connection)
     drop_file(path)
@@ -42,8 +42,8 @@ def upgrade_file(path: Path) -> None:
     """
     version = check_format(path)
     _log.info("%s has format version %d; it is brought up to version %d", path, version, FORMAT_VERSION)
-    draft = path.with_suffix(".draft")
-    draft.unlink(missing_ok=True)
+    draft = _draft_of(path)
+    drop_file(draft)
     with translated(path), contextlib.closing(connect(draft, create=True)) as connection:
         _lay_out(connection)
         connection.execute("ATTACH ? AS old", (str(path),))
@@ -59,9 +59,14 @@ def upgrade_file(path: Path) -> None:
 
 def drop_file(path: Path) -> None:
     """Delete a memory file with its log."""
-    # The log goes first: a log without its file is nothing, a file without its log is an older memory.
-    for suffix in (*_LOG_SUFFIXES, ""):
+    # The file goes first: a log without its file is nothing, a file without its log is an older memory.
+    for suffix in ("", *_LOG_SUFFIXES):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def drop_draft(path: Path) -> None:
+    """Delete what a crash left of a file that was to take the place of a memory; it may hold what was deleted since."""
+    drop_file(_draft_of(path))
 
 
 def replace_file(draft: Path, path: Path) -> None:
@@ -74,6 +79,10 @@ def replace_file(draft: Path, path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _draft_of(path: Path) -> Path:
+    return path.with_suffix(".draft")
 
 
 def _lay_out(connection: apsw.Connection) -> None:

@@ -97,7 +97,7 @@ class SqliteStore(SqliteGraph):
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs in the file, in the order they were made."""
-        with self._file.lock, self._file.translated():
+        with self._lock, self._file.lock, self._file.translated():
             self._require_open()
             rows = self._file.connection.execute("SELECT name FROM namespaces ORDER BY namespace").fetchall()
         return [name for (name,) in rows]
@@ -149,7 +149,8 @@ class SqliteStore(SqliteGraph):
         Raises:
             StorageError: the file exists or cannot be written.
         """
-        self._require_open()
+        with self._lock:
+            self._require_open()
         self._file.snapshot(path)
 
     @contextmanager
@@ -258,8 +259,10 @@ class SqliteStore(SqliteGraph):
         state = self._file.state()
         if state == self._state:
             return
+        replaced = state[:-1] != self._state[:-1]
         with self._file.reading() as connection:
-            if not self._namespace or _generation(connection) != self._generation:
+            # Another file may be an older state of the same memory, that went on otherwise.
+            if replaced or not self._namespace or _generation(connection) != self._generation:
                 self._namespace = _find_namespace(connection, self._name)
                 self._load()
                 return
