@@ -26,6 +26,7 @@ NEUTRAL_NUMBERS = {0, 1, -1, 2}
 FIXED_CONSTANTS = {
     "core/kernel.py": {"MAX_WEIGHT", "NEUTRAL"},  # the definition of a kernel
     "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
+    "core/cache_file.py": {"_PRIMARY_CODE"},  # SQLite's error codes
     "core/clock.py": {"_EPOCH"},  # the year of the file format's time zero
     "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # what the demonstration shows
     "embedding/hash_embedder.py": {"DIMENSION", "_BYTES_PER_HASH"},  # part of the embedder's name; size of a hash
@@ -33,7 +34,6 @@ FIXED_CONSTANTS = {
     "evaluation/metrics.py": {"RECALL_CUTOFFS", "PERCENT", "_MILLISECONDS", "_HIGH_QUANTILE", "_MEDIAN"},  # reporting
     # The layout of SQLite's log; more than a note takes.
     "storage/sqlite_wholeness.py": {"_LOG_HEADER", "_SALTS_AT", "_SALTS_SIZE", "_FRAME_HEADER", "_FRAME_SALTS_AT"},
-    "storage/acknowledged.py": {"_LONGEST"},
     # How the offline analysers weigh words; measured by their tests on labelled texts, of no use to set by hand.
     "ingestion/causal_cues.py": {"STRONG", "FIRM", "WEAK"},
     "ingestion/causality.py": {
@@ -68,9 +68,10 @@ FIXED_CONSTANTS = {
         "_DOT", "_SMALL_DOT", "_STROKE", "_LONGEST_LABEL", "_FULL_PERCENT", "_CURVE_TICKS", "_MARGIN",
         "_LEAST_MARGIN", "_ABOVE", "_LEGEND_AT", "_SPARE_ROW", "_FEW_TICKS",
     },
-    "storage/sqlite_file.py": {"_PRIMARY_CODE"},  # SQLite's error codes
+    "storage/sqlite_connection.py": {"RESERVED_BYTES", "_BUSY_MILLISECONDS"},  # SQLite's; longer than any commit takes
+    "storage/acknowledged.py": {"_DIGITS", "_LONGEST", "_MODE"},  # a line of fixed length; who may read it
     "storage/sqlite_schema.py": {  # the file format
-        "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT",
+        "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT", "_RESERVED_AT",
     },
 }  # fmt: skip
 

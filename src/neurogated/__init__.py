@@ -1,5 +1,6 @@
 """Memory for AI agents that works like memory: a graph of typed edges, recalled by spreading activation."""
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -90,6 +91,9 @@ _HOMES = {
     "generate_kernel": "analysis",
     "get_llm": "llm.factory",
 }
+
+# Silent unless whoever uses the library sets up logging.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401

@@ -13,7 +13,16 @@ from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, utc_now
-from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
+from neurogated.core.ports import (
+    CausalJudge,
+    Embedder,
+    EntityFinder,
+    GraphStorePort,
+    KernelSource,
+    LanguageModel,
+    SupportsClear,
+    VectorIndex,
+)
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
@@ -27,9 +36,18 @@ from neurogated.llm.structured import StructuredLLM
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
+from neurogated.storage.embedding_store import EmbeddingStore
 from neurogated.storage.registry import open_store
 
-__all__ = ["OFFLINE_NOTICE", "Parts", "build", "load_config", "offline_kernel_generator"]
+__all__ = [
+    "OFFLINE_NOTICE",
+    "Parts",
+    "build",
+    "build_cached_embedder",
+    "build_vector_index",
+    "load_config",
+    "offline_kernel_generator",
+]
 
 OFFLINE_NOTICE = "no language model is configured: kernels, causes and names are judged offline"
 
@@ -53,6 +71,8 @@ class Parts:
     language_model: LanguageModel | None = None
     """Answers questions from what was recalled; None where there is none, and everything is judged offline."""
     clock: Clock = utc_now
+    caches: tuple[SupportsClear, ...] = ()
+    """What keeps values derived from texts on disk, and has to be emptied where a text is to be forgotten for good."""
 
 
 def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
@@ -70,16 +90,19 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
     store = open_store(config, clock)
     try:
         store.bind_embedder(embedder.name, None)
-        if config.storage != "memory":
+        where = config.storage if config.storage == "memory" else config.save_dir
+        _log.info("opened a memory: %s, namespace %r, embedder %s", where, config.namespace, embedder.name)
+        if config.storage != "memory" and not config.read_only:
             embedder = CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE)
         offline = OfflineQuestionJudge(embedder)
         llm = _language_model(config)
+        caches = _clearable(embedder, llm)
         patterns = OfflineEntityFinder()
         spacy = SpacyEntityFinder(config.spacy_model, patterns) if config.entity_finder == "spacy" else None
         if llm is None:
             _log.info("%s", OFFLINE_NOTICE)
             kernels = KernelGenerator(offline, config)
-            return Parts(store, embedder, kernels, entity_finder=spacy or patterns, clock=clock)
+            return Parts(store, embedder, kernels, entity_finder=spacy or patterns, clock=clock, caches=caches)
         model, prompts = StructuredLLM(llm), PromptTemplateManager()
         return Parts(
             store,
@@ -89,10 +112,26 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
             spacy or LLMEntityFinder(model, prompts),
             model,
             clock,
+            caches,
         )
     except BaseException:
         store.close()
         raise
+
+
+def build_cached_embedder(config: MemoryConfig) -> Embedder:
+    """Return the embedder that `config` names, with the cache of its memory, whatever the memory was built with.
+
+    Raises:
+        StorageError: the cache can be neither opened nor made.
+    """
+    embedder = build_embedder(config, api_key=os.environ.get(_OPENAI_KEY))
+    return CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE)
+
+
+def build_vector_index() -> VectorIndex:
+    """Return an empty index of vectors, searched as that of a memory is."""
+    return EmbeddingStore()
 
 
 @functools.cache
@@ -102,12 +141,16 @@ def offline_kernel_generator() -> KernelGenerator:
     return KernelGenerator(OfflineQuestionJudge(build_embedder(config, api_key=os.environ.get(_OPENAI_KEY))), config)
 
 
+def _clearable(*parts: object) -> tuple[SupportsClear, ...]:
+    return tuple(part for part in parts if isinstance(part, SupportsClear))
+
+
 def _language_model(config: MemoryConfig) -> BaseLLM | None:
     """Return the configured language model, None where there is neither key nor address."""
     openai_key, anthropic_key = (os.environ.get(name) or None for name in (_OPENAI_KEY, _ANTHROPIC_KEY))
     if not llm_is_configured(config, api_key=openai_key, anthropic_api_key=anthropic_key):
         return None
-    cache = None if config.storage == "memory" else Path(config.save_dir) / _LLM_CACHE
+    cache = None if config.storage == "memory" or config.read_only else Path(config.save_dir) / _LLM_CACHE
     return get_llm(config, api_key=openai_key, anthropic_api_key=anthropic_key, cache_path=cache)
 
 

@@ -4,39 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import logging
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import datetime, timedelta
-from typing import Any, Self, TypeVar
+from typing import Any, Self, Unpack
 from uuid import UUID
-
-from tqdm import tqdm
 
 from neurogated import compose
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.delta import AccessMark, GraphDelta, HistoryEntry
-from neurogated.core.ports import SupportsNamespaces
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import SupportsCompaction
 from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall
-from neurogated.errors import ConfigError, InputError, MemoryClosedError, StorageError
+from neurogated.errors import ConfigError
 from neurogated.ingestion.analysis import Analysis
-from neurogated.ingestion.document import Document
+from neurogated.ingestion.document import Document, read_documents
 from neurogated.ingestion.ingestion_engine import IngestionEngine
+from neurogated.ingestion.revision import NodeChange
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
-from neurogated.plasticity.undo import delta_back_to
+from neurogated.plasticity.use import UseMarks
+from neurogated.progress import show_progress
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.retrieval.neuro_retriever import NeuroRetriever
+from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
+from neurogated.statistics import memory_stats
+from neurogated.upkeep import Upkeep
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
 
-T = TypeVar("T")
 
-_log = logging.getLogger(__name__)
-
-
-class NeuroGraphMemory:
+class NeuroGraphMemory(Upkeep):
     """A memory: put documents in, ask questions, get what they bring up.
 
     What a method returned from is on disk. Use it as a context manager, or call `close`.
@@ -79,13 +75,17 @@ class NeuroGraphMemory:
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, self.config.llm_concurrency)
         self._ingestion = IngestionEngine(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
-        self._frozen = False
-        self._marks = AccessMark()
-        self._marks_since = self._marked_at = self._parts.clock()
-        self._marks_lock = threading.Lock()
+        self._use = UseMarks(self.store, self._parts.clock, self.config.TOUCH_FLUSH_SECONDS)
 
     def add_document(
-        self, text: str, *, title: str | None = None, metadata: Mapping[str, Any] | None = None
+        self,
+        text: str,
+        *,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        ttl: timedelta | None = None,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
     ) -> list[str]:
         """Remember a text.
 
@@ -93,14 +93,21 @@ class NeuroGraphMemory:
             text: of any length; it is cut into chunks of whole sentences.
             title: what the text is about; it takes part in what is embedded.
             metadata: JSON values, kept with every chunk.
+            ttl: how long it is to be remembered, from now; for ever when left out. Then nothing recalls it any more.
+            valid_from: when what it says began to hold; see `recall`.
+            valid_to: when it ceased to hold.
 
         Returns:
-            The ids of its nodes in order. The same text and title give the same ids and change nothing.
+            The ids of its nodes in order. The same text and title give the same ids and change nothing, but for
+            metadata and times that are given anew.
 
         Raises:
-            InputError: the text is blank or no text; nothing was stored.
+            InputError: the text is blank or no text, or a time is no time; nothing was stored.
         """
-        (ids,) = self._ingestion.add([Document.from_text(text, title=title, metadata=metadata)])
+        document = Document.from_text(
+            text, title=title, metadata=metadata, ttl=ttl, valid_from=valid_from, valid_to=valid_to
+        )
+        (ids,) = self._ingestion.add([document])
         return ids
 
     def add_documents(
@@ -109,7 +116,8 @@ class NeuroGraphMemory:
         """Remember many documents, embedding and writing them in batches.
 
         Args:
-            documents: texts, `Document`s, or mappings with `text` and, if there are any, `title` and `metadata`.
+            documents: texts, `Document`s, or mappings with `text` and, if there are any, `title`, `metadata`, `ttl` (a
+                timedelta or seconds), `valid_from` and `valid_to`.
             progress: show a bar; None shows it where the output is a terminal.
 
         Returns:
@@ -119,41 +127,94 @@ class NeuroGraphMemory:
             InputError: a document cannot be stored; its position is named. Batches before it are stored.
         """
         total = len(documents) if isinstance(documents, Sized) else None
-        stored = self._ingestion.add(_read_documents(documents))
+        stored = self._ingestion.add(read_documents(documents))
         return list(show_progress(stored, "indexing", "document", total=total, progress=progress))
 
-    def retrieve(self, query: str, *, top_n: int | None = None) -> list[str]:
-        """Return the contents of the memories that `query` brings up, best first; see `recall`."""
-        return [memory.content for memory in self.recall(query, top_n=top_n)]
+    def delete(self, ids: Iterable[str | UUID]) -> int:
+        """Forget memories, with their edges and all that follows from their texts in others; at once or not at all.
 
-    def recall(self, query: str, *, top_n: int | None = None) -> Recall:
+        What was deleted is not recalled any more, and stands in the past of the graph until `compact`.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            UnknownIdError: an id is not in the memory; nothing was changed.
+        """
+        return self._ingestion.delete(map(str, ids))
+
+    def delete_document(self, document_id: str) -> int:
+        """Forget all memories of a document, by the `document_id` in their metadata; see `delete`.
+
+        Raises:
+            UnknownIdError: the memory has none of such a document.
+        """
+        return self._ingestion.delete_document(document_id)
+
+    def update(
+        self,
+        node_id: str | UUID,
+        content: str | None = None,
+        *,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        ttl: timedelta | None = None,
+    ) -> MemoryNode:
+        """Put a new version of a memory in its place; the old one stays in the history until `compact`.
+
+        Edges follow: SIM, TERM and MENTION fit the new text, causes are judged anew where the content changes; SEQ and
+        ASSOC stay. What is left out stays as it is.
+
+        Args:
+            node_id: which memory.
+            content: its new text, kept as one chunk. `times` and `entities` are found anew.
+            title: what it is about.
+            metadata: merged over what there is; a key with the value None is removed.
+            valid_from: when what it says began to hold.
+            valid_to: when it ceased to hold.
+            ttl: how long it is to be remembered, from now; `timedelta.max` for ever.
+
+        Returns:
+            The new version.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+            InputError: nothing is given, or something that cannot be stored; nothing was changed.
+        """
+        return self._ingestion.update(str(node_id), NodeChange(content, title, metadata, valid_from, valid_to, ttl))
+
+    def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
+        """Return the contents of the memories that `query` brings up, best first; see `recall`."""
+        return [memory.content for memory in self.recall(query, **options)]
+
+    def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Return the memories that `query` brings up, with scores, their parts, and the paths of their energy.
 
         Args:
             query: a question or any text.
-            top_n: how many memories; `TOP_N_RETRIEVAL` when left out.
+            **options: `top_n`, how many memories, `TOP_N_RETRIEVAL` when left out; `as_of`, answer with what was known
+                then, a time or a `sequence` of `history`; `valid_at`, a time, answer with what held in the world then,
+                by `valid_from` and `valid_to`. The last two leave no marks of use.
 
         Raises:
-            InputError: the query is blank or `top_n` is less than 1.
+            InputError: the query is blank, `top_n` is less than 1, or there is no such delta.
         """
-        recall = self.retriever.recall(query, top_n=top_n)
-        self._mark(recall.mark)
+        (recall,) = self._recalls([query], **options)
         return recall
 
-    def retrieve_batch(self, queries: Sequence[str], *, top_n: int | None = None) -> list[list[str]]:
+    def retrieve_batch(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[list[str]]:
         """Return the contents that each query brings up; the queries are embedded together. See `recall`."""
-        recalls = self.retriever.recall_batch(queries, top_n=top_n)
-        for recall in recalls:
-            self._mark(recall.mark)
-        return [[memory.content for memory in recall] for recall in recalls]
+        return [[memory.content for memory in recall] for recall in self._recalls(queries, **options)]
 
-    async def aretrieve(self, query: str, *, top_n: int | None = None) -> list[str]:
+    async def aretrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
         """Return what `retrieve` returns, without holding up the event loop."""
-        return await asyncio.to_thread(self.retrieve, query, top_n=top_n)
+        return await asyncio.to_thread(self.retrieve, query, **options)
 
-    async def arecall(self, query: str, *, top_n: int | None = None) -> Recall:
+    async def arecall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Return what `recall` returns, without holding up the event loop."""
-        return await asyncio.to_thread(self.recall, query, top_n=top_n)
+        return await asyncio.to_thread(self.recall, query, **options)
 
     def answer(self, recall: Recall) -> str | None:
         """Return the language model's short answer to the recall's question from its first `QA_PASSAGES` memories.
@@ -183,13 +244,15 @@ class NeuroGraphMemory:
             UnknownIdError: an id is not in the memory; nothing was changed.
         """
         ids = [str(node_id) for node_id in relevant_node_ids]
-        if self._frozen:
+        if self._use.frozen:
             return 0
         reason = f"feedback on {len(ids)} memories"
         return self.plasticity.reinforce_path(ids, associate=True, reason=reason)
 
     def maintenance(self, now: datetime | None = None) -> int:
-        """Let what lies idle fade (LTD); SIM edges never do. A frozen memory forgets nothing.
+        """Remove what has expired, and let what lies idle fade (LTD); SIM edges never do.
+
+        In a frozen memory nothing fades; what has expired goes all the same. The history says how many memories went.
 
         Args:
             now: the time that counts as present; the clock's when left out.
@@ -197,50 +260,22 @@ class NeuroGraphMemory:
         Returns:
             How many edges faded away altogether.
         """
-        if self._frozen:
+        self._ingestion.expire(self._parts.clock() if now is None else now)
+        if self._use.frozen:
             return 0
         self.flush()
         before = self.store.view().live_edges().size
         self.plasticity.decay_unused(now)
         return before - self.store.view().live_edges().size
 
-    def history(self) -> list[HistoryEntry]:
-        """Return what changed, when and why, oldest first; marks of use are left out."""
-        return self.store.history()
-
-    def undo(self, to: int | None = None) -> HistoryEntry | None:
-        """Take back every change after the delta number `to`; weights come back to the last bit.
-
-        Taking back is a change too: it stands in the history and can be taken back. Judgements that waited before a
-        change do not wait again when it is taken back.
-
-        Args:
-            to: a `sequence` of `history`, or 0 for the empty memory; the last change alone when left out.
-
-        Returns:
-            What was changed to take it back, None if there was nothing to change.
-
-        Raises:
-            InputError: there is no such delta.
-        """
-        # A last change that changed nothing, such as a round of forgetting in which nothing was idle, is passed over.
-        targets = [entry.sequence - 1 for entry in reversed(self.history())] if to is None else [to]
-        for target in targets:
-            past = self.store.as_of(target)
-            delta = delta_back_to(past, self.store, reason=f"undo to {target}", at=self._parts.clock())
-            if delta:
-                self.store.apply(delta)
-                return self.history()[-1]
-        return None
-
     def freeze(self) -> None:
         """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`."""
         self.flush()
-        self._frozen = True
+        self._use.frozen = True
 
     def unfreeze(self) -> None:
         """Learn again."""
-        self._frozen = False
+        self._use.frozen = False
 
     def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
         """Make up the judgements that a failing language model left out.
@@ -254,19 +289,7 @@ class NeuroGraphMemory:
 
     def stats(self) -> dict[str, Any]:
         """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
-        view = self.store.view()
-        codes = view.edge_type[view.live_edges()]
-        edges = {kind.name: int((codes == code).sum()) for code, kind in enumerate(view.edge_types)}
-        return {
-            "namespace": self.config.namespace,
-            "nodes": int(view.live_nodes().size),
-            "edges": edges,
-            "deltas": view.sequence,
-            "pending": len(self.store.pending()),
-            "frozen": self._frozen,
-            "embedder": self._parts.embedder.name,
-            "language model": self._parts.language_model.name if self._parts.language_model else None,
-        }
+        return memory_stats(self.store, self._parts, self.config, frozen=self._use.frozen)
 
     def in_namespace(self, namespace: str) -> NeuroGraphMemory:
         """Return another graph of the same memory, made if there is none; neither ever sees the other.
@@ -276,27 +299,31 @@ class NeuroGraphMemory:
         Raises:
             ConfigError: the store has a single graph only, or the name is empty.
         """
-        if not isinstance(self.store, SupportsNamespaces):
-            raise ConfigError(f"a {type(self.store).__name__} holds a single graph; use another storage for namespaces")
+        store = self._several_graphs()
         config = self.config.replace(namespace=namespace)
-        parts = dataclasses.replace(self._parts, store=self.store.in_namespace(namespace))
+        parts = dataclasses.replace(self._parts, store=store.in_namespace(namespace))
         other = NeuroGraphMemory(config, parts=parts)
         other._owns_parts = False
         return other
 
-    def flush(self) -> None:
-        """Write down now which memories were used; otherwise done every `TOUCH_FLUSH_SECONDS` and on close."""
-        with self._marks_lock:
-            marks, self._marks = self._marks, AccessMark()
-            self._marks_since = self._parts.clock()
-        if marks:
-            self.store.apply(GraphDelta(touch=marks, reason="touch", at=self._marked_at))
+    def compact(self) -> int:
+        """Erase for good what was deleted, updated or has expired and was removed, with its history, and empty caches.
+
+        Returns:
+            How many memories were erased; 0 for a store that keeps nothing on disk.
+        """
+        self.flush()
+        erased = self.store.compact() if isinstance(self.store, SupportsCompaction) else 0
+        self._ingestion.forget_index()
+        for cache in self._parts.caches:
+            cache.clear()
+        return erased
 
     def close(self) -> None:
         """Write down what was used and release file and model; closing twice does no harm."""
         if self.store.closed:
             return
-        self._flush_if_possible()
+        self._use.flush_if_possible()
         if self._owns_parts:
             self.store.close()
             self._parts.embedder.close()
@@ -309,48 +336,9 @@ class NeuroGraphMemory:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _mark(self, mark: AccessMark) -> None:
-        if self._frozen:
-            return
-        with self._marks_lock:
-            self._marks |= mark
-            # Use counts from when it was, not from when it is written down.
-            self._marked_at = self._parts.clock()
-            due = self._marked_at - self._marks_since >= timedelta(seconds=self.config.TOUCH_FLUSH_SECONDS)
-        if due:
-            self._flush_if_possible()
-
-    def _flush_if_possible(self) -> None:
-        try:
-            self.flush()
-        except (StorageError, MemoryClosedError) as error:
-            # Marks are the one thing that may be lost; a question is answered even when the disk is full.
-            _log.warning("what was recalled could not be marked as used: %s", error)
-
-
-def show_progress(
-    iterable: Iterable[T], what: str, unit: str, *, total: int | None = None, progress: bool | None = None
-) -> Iterable[T]:
-    """Return `iterable` with a bar while it is walked; None shows the bar where the output is a terminal."""
-    bar: Iterable[T] = tqdm(
-        iterable, desc=what, unit=unit, total=total, disable=None if progress is None else not progress
-    )
-    return bar
-
-
-def _read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> Iterator[Document]:
-    for position, item in enumerate(documents):
-        try:
-            yield _read_document(item)
-        except InputError as error:
-            raise InputError(f"document {position}: {error}") from None
-
-
-def _read_document(item: object) -> Document:
-    if isinstance(item, Document):
-        return item
-    if isinstance(item, str):
-        return Document.from_text(item)
-    if not isinstance(item, Mapping) or "text" not in item:
-        raise InputError(f"{item!r} is neither text nor Document nor a mapping with 'text'")
-    return Document.from_text(item["text"], title=item.get("title"), metadata=item.get("metadata"))
+    def _recalls(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[Recall]:
+        recalls = self.retriever.recall_batch(queries, **options)
+        if options.get("as_of") is None and options.get("valid_at") is None:
+            for recall in recalls:
+                self._use.add(recall.mark)
+        return recalls

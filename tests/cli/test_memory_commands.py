@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shlex
 import sqlite3
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 from neurogated.cli import main
 from neurogated.cli.parser import COMMANDS, build_parser
 from neurogated.compose import OFFLINE_NOTICE
+from neurogated.storage.sqlite_connection import connect
 
 Run = Callable[..., tuple[int, str]]
 
@@ -114,27 +116,42 @@ def test_feedback_on_an_unknown_id_fails(run: Run, filled: list[str]) -> None:
 
 def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]) -> None:
     run("feedback", *filled)
-    assert _json(run, "maintain", "--now", "2999-01-01T00:00:00+00:00") == {"removed": 0}
+    assert _json(run, "maintain", "--now", "2999-01-01T00:00:00+00:00") == {"expired": 0, "removed": 0}
     assert "× 0.99" in run("history", "--last", "1")[1]
     code, out = run("maintain", "--now", "someday")
     assert code == 2
     assert "someday" in out
 
 
-def test_check_finds_a_sound_memory_sound_and_a_broken_one_broken(run: Run, filled: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("UPDATE node_versions SET until = since WHERE node = 1", "only the graph has it|its source is gone|is gone"),
+        ("DELETE FROM strengths", "an edge without a weight"),
+    ],
+)
+def test_check_finds_a_sound_memory_sound_and_a_broken_one_broken(
+    run: Run, filled: list[str], tmp_path: Path, damage: str, said: str
+) -> None:
     assert run("check") == (0, "the memory is sound\n")
-    with sqlite3.connect(tmp_path / "agent" / "memory" / "memory.db") as connection:
-        connection.execute("UPDATE node_versions SET until = since WHERE node = 1")
+    assert filled
+    connection = connect(tmp_path / "agent" / "memory" / "memory.db")
+    connection.execute(damage)
     connection.close()
     code, out = run("check")
     assert code == 1
-    assert "an edge one of whose nodes is gone" in out
-    assert "a vector of a node that is gone" in out
-    with sqlite3.connect(tmp_path / "agent" / "memory" / "memory.db") as connection:
-        connection.execute("DELETE FROM strengths")
-    connection.close()
-    assert "an edge without a weight" in run("check")[1]
+    assert re.search(said, out), out
+
+
+def test_what_is_changed_behind_sqlites_back_is_found_on_reading(run: Run, filled: list[str], tmp_path: Path) -> None:
     assert filled
+    path = tmp_path / "agent" / "memory" / "memory.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE node_versions SET content = 'never said'")
+    connection.close()
+    code, out = run("check")
+    assert code == 1
+    assert "is damaged" in out
 
 
 def test_index_fills_the_memory_of_a_data_set(run: Run) -> None:

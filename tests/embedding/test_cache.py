@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from neurogated.core.ports import SupportsClear, SupportsStatistics
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import StorageError
@@ -252,3 +253,60 @@ def test_a_real_embedder_is_wrapped_without_a_difference(path: Path) -> None:
     with closing(CachedEmbedder(plain, path)) as cached:
         for _ in range(2):
             assert np.array_equal(cached.embed_documents(TEXTS), plain.embed_documents(TEXTS))
+
+
+def test_a_vector_of_another_length_is_computed_anew(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with closing(CachedEmbedder(CountingEmbedder(), path)) as first:
+        first.embed_documents(TEXTS)
+
+    longer = CountingEmbedder()
+    longer.dimension = 7
+    with caplog.at_level(logging.WARNING), closing(CachedEmbedder(longer, path)) as second:
+        for _ in range(2):
+            assert np.array_equal(second.embed_documents(TEXTS), longer.vectors(TEXTS))
+
+    assert longer.documents == Counter(TEXTS)
+    assert f"{len(TEXTS)} of its values are damaged" in caplog.text
+
+
+def test_bytes_changed_on_disk_never_become_a_vector(path: Path) -> None:
+    counting = CountingEmbedder()
+    with closing(CachedEmbedder(counting, path)) as cached:
+        cached.embed_documents(TEXTS)
+    vector = counting.vectors(TEXTS[:1]).tobytes()
+    content = path.read_bytes()
+    assert content.count(vector) == 1
+    path.write_bytes(content.replace(vector, vector[::-1]))
+
+    with closing(CachedEmbedder(counting, path)) as cached:
+        assert np.array_equal(cached.embed_documents(TEXTS), counting.vectors(TEXTS))
+    assert counting.documents == Counter(TEXTS) + Counter(TEXTS[:1])
+
+
+def test_a_cleared_cache_computes_anew_and_holds_no_vector_on_disk(
+    cached: CachedEmbedder, counting: CountingEmbedder, path: Path
+) -> None:
+    assert isinstance(cached, SupportsClear)
+    cached.embed_documents(TEXTS)
+    vector = counting.vectors(TEXTS[:1]).tobytes()
+    assert any(vector in file.read_bytes() for file in path.parent.iterdir())
+
+    cached.clear()
+    assert not any(vector in file.read_bytes() for file in path.parent.iterdir())
+    cached.embed_documents(TEXTS)
+    assert counting.documents == Counter([*TEXTS, *TEXTS])
+
+
+def test_hits_and_misses_of_passages_are_counted_and_the_embedders_own_figures_kept(path: Path) -> None:
+    class Talkative(CountingEmbedder):
+        def statistics(self) -> dict[str, int | float]:
+            return {"texts": self.documents.total()}
+
+    with closing(CachedEmbedder(Talkative(), path)) as cached:
+        assert isinstance(cached, SupportsStatistics)
+        cached.embed_documents(["a", "b", "a"])
+        cached.embed_documents(["a", "c"])
+        cached.embed_queries(["a"])
+        figures = cached.statistics()
+    assert figures.pop("cache bytes") > 0
+    assert figures == {"texts": 3, "cache hits": 1, "cache misses": 3, "cache hit rate": 0.25}

@@ -121,8 +121,17 @@ class Bench:
             MemoryNode(f"{title}: {text}", text, metadata={} if title is None else {"title": title}, created_at=NOW)
             for text, title in pairs
         ]
-        put, void = self.index.edges(nodes, NOW)
-        self.store.apply(GraphDelta(nodes=tuple(nodes), edges=tuple(put), removed_edges=tuple(void), at=NOW))
+        self.change(nodes)
+
+    def change(self, nodes: Sequence[MemoryNode], removed: Sequence[str] = ()) -> None:
+        put, void = self.index.edges(nodes, NOW, removed)
+        delta = GraphDelta(
+            nodes=tuple(nodes), edges=tuple(put), removed_nodes=tuple(removed), removed_edges=tuple(void), at=NOW
+        )
+        self.index.stored(self.store.apply(delta))
+
+    def ids(self) -> list[str]:
+        return [node.id for node in self.store.all_nodes()]
 
     def named(self) -> dict[tuple[str, str], float]:
         return edges_of(self.store.all_edges())[1]
@@ -198,6 +207,44 @@ def test_a_memory_on_disk_keeps_the_edges_right_over_closing_and_undo(tmp_path: 
         assert isinstance(memory.store, GraphStore)
         assert list(memory.store.all_edges())
         assert_right(memory.store, 3, 2)
+
+
+@given(collections, st.integers(0, 4), st.integers(0, 4), st.data())
+def test_edges_follow_the_formulas_after_texts_came_changed_and_went(
+    pairs: list[tuple[str, str | None]], term_texts: int, mentions: int, data: st.DataObject
+) -> None:
+    bench = Bench(term_texts, mentions)
+    bench.add(*pairs)
+    for _ in range(data.draw(st.integers(1, 4), "steps")):
+        ids = data.draw(st.permutations(bench.ids()), "order")
+        gone = ids[: data.draw(st.integers(0, len(ids)), "removed")]
+        others = ids[len(gone) :]
+        rewritten = others[: data.draw(st.integers(0, len(others)), "rewritten")]
+        texts_now = [data.draw(st.sampled_from(pairs), "text") for _ in rewritten]
+        back = [pair for pair in pairs if f"{pair[1]}: {pair[0]}" in gone and data.draw(st.booleans(), "back")]
+        bench.change(
+            [
+                MemoryNode(node_id, text, metadata={} if title is None else {"title": title}, created_at=NOW)
+                for node_id, (text, title) in zip(rewritten, texts_now, strict=True)
+            ],
+            gone,
+        )
+        bench.check()
+        if back:
+            bench.add(*back)
+            bench.check()
+        if data.draw(st.booleans(), "read anew from the store"):
+            bench.reopen()
+
+
+def test_a_common_word_and_name_become_rare_again_when_texts_go() -> None:
+    bench = Bench(term_texts=2, mentions=2)
+    bench.add(("Words.", "Lyon"), *((f"Lyon and heron {n}.", None) for n in range(4)))
+    assert (bench.named(), bench.shared()) == ({}, {})
+    bench.change([], bench.ids()[1:3])
+    assert list(bench.shared().values()) == [0.5]
+    assert set(bench.named().values()) == {1 / math.log2(3)}
+    bench.check()
 
 
 def test_a_text_leads_to_the_one_whose_title_it_names() -> None:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from neurogated.core.ports import SupportsClear, SupportsStatistics
 from neurogated.errors import LLMError, MemoryClosedError, StorageError
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.cache import CachedLLM
+from neurogated.llm.limits import LimitedLLM
+from neurogated.llm.structured import StructuredLLM
 
 if TYPE_CHECKING:
     from tests.llm.conftest import Server
@@ -145,8 +148,7 @@ def test_a_damaged_row_is_asked_for_anew(server: Server, path: Path, row: str) -
     server.says("Hello.")
     llm = CachedLLM(server.llm(), path)
     llm.infer(ASKED)
-    llm._file._connection.execute("UPDATE entries SET value = ?", (row.encode(),))
-    llm._file._connection.commit()
+    llm._file.put({llm._key(ASKED, None): row.encode()})
 
     assert [llm.infer(ASKED)[0] for _ in range(2)] == ["Hello."] * 2
     llm.close()
@@ -157,6 +159,7 @@ def test_pages_damaged_while_open_are_moved_aside(server: Server, path: Path) ->
     server.says("Hello.")
     llm = CachedLLM(server.llm(), path)
     llm.infer(ASKED)
+    assert llm._file._connection is not None
     llm._file._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     llm._file._connection.execute("PRAGMA cache_size = 0")
     content = bytearray(path.read_bytes())
@@ -173,6 +176,7 @@ def test_a_file_locked_by_another_stops_nothing_and_loses_nothing(
 ) -> None:
     server.says("Hello.")
     llm = CachedLLM(server.llm(), path)
+    assert llm._file._connection is not None
     llm._file._connection.execute("PRAGMA busy_timeout = 0")
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
@@ -188,14 +192,50 @@ def test_a_file_locked_by_another_stops_nothing_and_loses_nothing(
     assert not path.with_suffix(".damaged").exists()
 
 
-def test_a_file_that_cannot_be_read_stops_nothing(server: Server, path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_file_without_its_table_is_begun_anew(server: Server, path: Path, caplog: pytest.LogCaptureFixture) -> None:
     server.says("Hello.")
     llm = CachedLLM(server.llm(), path)
+    assert llm._file._connection is not None
     llm._file._connection.execute("DROP TABLE entries")
 
-    assert llm.infer(ASKED)[0] == "Hello."
+    assert [llm.infer(ASKED)[0] for _ in range(3)] == ["Hello."] * 3
     llm.close()
-    assert "cannot be read" in caplog.text
+    assert len(server.requests) == 1
+    assert "is damaged" in caplog.text
+
+
+def test_a_cleared_cache_asks_anew_and_holds_no_answer_on_disk(server: Server, path: Path) -> None:
+    server.says("A telling answer.")
+    llm = CachedLLM(server.llm(), path)
+    assert isinstance(llm, SupportsClear)
+    llm.infer(ASKED)
+    assert any(b"telling" in file.read_bytes() for file in path.parent.iterdir())
+
+    llm.clear()
+    assert not any(b"telling" in file.read_bytes() for file in path.parent.iterdir())
+    llm.infer(ASKED)
+    llm.close()
+    assert len(server.requests) == 2
+
+
+def test_calls_tokens_hits_and_misses_are_counted_through_all_wrappers(server: Server, path: Path) -> None:
+    server.says('{"a": 1}', usage=(5, 2))
+    llm = StructuredLLM(CachedLLM(LimitedLLM(server.llm(), concurrency=1), path))
+    assert isinstance(llm, SupportsStatistics)
+    for text in "aab":
+        llm.infer_json([{"role": "user", "content": text}], SCHEMA)
+
+    figures = llm.statistics()
+    assert figures.pop("cache bytes") > 0
+    assert figures == {
+        "calls": 2, "prompt tokens": 10, "completion tokens": 4,
+        "cache hits": 1, "cache misses": 2, "cache hit rate": 1 / 3,
+    }  # fmt: skip
+    llm.close()
+
+
+def test_a_model_that_counts_nothing_has_no_figures(server: Server) -> None:
+    assert StructuredLLM(server.llm()).statistics() == {}
 
 
 @pytest.mark.parametrize("place", ["file/answers.db", "folder"])

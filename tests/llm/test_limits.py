@@ -62,6 +62,7 @@ def test_without_a_budget_nothing_stops(server: Server) -> None:
         llm.infer(asked(number))
 
     assert (llm.calls, llm.tokens) == (5, 35)
+    assert llm.statistics() == {"calls": 5, "prompt tokens": 25, "completion tokens": 10}
 
 
 def test_calls_stop_at_the_budget_with_what_to_raise(server: Server) -> None:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from neurogated.cli.arguments import add_dataset
+from neurogated.cli.arguments import add_dataset, add_times, seconds, time_of
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.errors import InputError
@@ -17,6 +17,7 @@ SUMMARY = "remember a text, a file, or what comes by standard input"
 EXAMPLES = """\
   python main.py add --save_dir my_agent "The valve was replaced on Thursday." --title Repairs
   python main.py add --save_dir my_agent --file notes.txt
+  python main.py add --save_dir my_agent "The code of the gate is 4711 today." --ttl 86400
   cat notes.txt | python main.py add --save_dir my_agent -
 """
 
@@ -27,14 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="?", help="the text; - reads standard input")
     parser.add_argument("--file", metavar="FILE", help="a file with the text, in UTF-8")
     parser.add_argument("--title", help="what the text is about")
+    add_times(parser)
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Add the text and print the ids of its nodes."""
     text = _text(arguments)
+    begin, end, ttl = time_of(arguments, "valid_from"), time_of(arguments, "valid_to"), seconds(arguments)
     with open_memory(arguments, create=True) as memory:
         say_how_it_judges(memory)
-        ids = memory.add_document(text, title=arguments.title)
+        ids = memory.add_document(text, title=arguments.title, ttl=ttl, valid_from=begin, valid_to=end)
         emit(arguments, {"ids": ids}, "\n".join(ids))
     return 0
 

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from neurogated.cli.logs import logged_to_stderr
 from neurogated.cli.parser import DEFAULT_COMMAND, build_parser
 from neurogated.errors import ConfigError, DatasetError, NeurogatedError
 
@@ -24,7 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         words.insert(0, DEFAULT_COMMAND)
     arguments = build_parser().parse_args(words)
     try:
-        return int(arguments.command(arguments))
+        with logged_to_stderr(arguments.log):
+            return int(arguments.command(arguments))
     except NeurogatedError as error:
         if arguments.debug:
             raise

@@ -1,10 +1,12 @@
 """Flags that several commands share."""
 
 import argparse
+from datetime import datetime, timedelta
 
+from neurogated.errors import ConfigError
 from neurogated.evaluation.datasets import FORMATS
 
-__all__ = ["add_dataset", "add_dataset_folder", "add_format", "add_top_n"]
+__all__ = ["add_dataset", "add_dataset_folder", "add_format", "add_times", "add_top_n", "seconds", "time_of"]
 
 
 def add_dataset(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
@@ -34,3 +36,31 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 def add_top_n(parser: argparse.ArgumentParser) -> None:
     """Add the short name of the setting that says how many memories are returned."""
     parser.add_argument("--top_n", dest="TOP_N_RETRIEVAL", default=None, help="same as --TOP_N_RETRIEVAL")
+
+
+def add_times(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say how long a text is to be remembered, and when what it says holds."""
+    parser.add_argument("--ttl", metavar="SECONDS", help="how long it is to be remembered (default: for ever)")
+    parser.add_argument("--valid_from", metavar="TIME", help="when what it says began to hold, in ISO format")
+    parser.add_argument("--valid_to", metavar="TIME", help="when what it says ceased to hold, in ISO format")
+
+
+def time_of(arguments: argparse.Namespace, name: str) -> datetime | None:
+    """Return the time that the flag `name` gives, None where it is not given; without a zone it is local time.
+
+    Raises:
+        ConfigError: it is no time in ISO format.
+    """
+    text = getattr(arguments, name)
+    try:
+        return None if text is None else datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(f"--{name} is {text!r}, but must be a time such as 2027-01-31T12:00:00") from None
+
+
+def seconds(arguments: argparse.Namespace) -> timedelta | None:
+    """Return the span of time that `--ttl` gives, None where it is not given; raises ConfigError."""
+    try:
+        return None if arguments.ttl is None else timedelta(seconds=float(arguments.ttl))
+    except (ValueError, OverflowError):
+        raise ConfigError(f"--ttl is {arguments.ttl!r}, but must be a number of seconds") from None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import datetime
 
-from neurogated.cli.arguments import add_dataset, add_top_n
+from neurogated.cli.arguments import add_dataset, add_top_n, time_of
 from neurogated.cli.output import emit, recall_json, recall_text
 from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.viewer import explain, write_page
@@ -17,6 +18,7 @@ EXAMPLES = """\
   python main.py ask --dataset sample "Why did the lantern go dark?"
   python main.py ask --dataset sample "Why did the lantern go dark?" --explain why.html
   python main.py ask --save_dir my_agent --json "What came after the flood?" --top_n 5
+  python main.py ask --save_dir my_agent "Who keeps the lantern?" --as_of 2027-01-31T12:00:00
 """
 
 
@@ -26,6 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("question", help="the question")
     add_top_n(parser)
     parser.add_argument(
+        "--as_of",
+        metavar="N|TIME",
+        help="answer with what was known after the change number N, as history shows it, or at a time in ISO format",
+    )
+    parser.add_argument("--valid_at", metavar="TIME", help="answer with what held in the world then, in ISO format")
+    parser.add_argument(
         "--explain",
         metavar="FILE",
         help="also write a page for the browser, FILE, that draws why each memory was remembered; it replaces FILE",
@@ -34,12 +42,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Ask the memory."""
+    as_of, valid_at = _as_of(arguments), time_of(arguments, "valid_at")
     with open_memory(arguments) as memory:
         say_how_it_judges(memory)
-        recall = memory.recall(arguments.question)
+        recall = memory.recall(arguments.question, as_of=as_of, valid_at=valid_at)
+        store = memory.store if as_of is None else memory.store.as_of(as_of)
         if arguments.explain is not None:
-            written = write_page(explain(memory, recall), arguments.explain)
+            written = write_page(explain(memory, recall, store), arguments.explain)
             # Beside the output, so that what --json prints stays JSON.
             print(f"explained in {written}; open it in a browser", file=sys.stderr)
-        emit(arguments, recall_json(recall), recall_text(memory, recall))
+        emit(arguments, recall_json(recall), recall_text(store, recall))
     return 0
+
+
+def _as_of(arguments: argparse.Namespace) -> int | datetime | None:
+    text = arguments.as_of
+    return int(text) if text is not None and text.isdecimal() else time_of(arguments, "as_of")

@@ -51,7 +51,7 @@ def command(arguments: argparse.Namespace) -> int:
             (
                 report_text(report),
                 "\n— One graph, two kernels —\n",
-                "\n\n".join(recall_text(memory, recall) for recall in recalls),
+                "\n\n".join(recall_text(memory.store, recall) for recall in recalls),
                 f"\n— {_DAYS} days without use: similarity stays, idle sequence fades —\n",
                 _chart(fading),
             )

@@ -1,18 +1,16 @@
-"""`maintain`: let what lies idle fade."""
+"""`maintain`: remove what has expired, let what lies idle fade."""
 
 from __future__ import annotations
 
 import argparse
-from datetime import datetime
 
-from neurogated.cli.arguments import add_dataset
+from neurogated.cli.arguments import add_dataset, time_of
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory
-from neurogated.errors import ConfigError
 
 __all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
 
-SUMMARY = "let the edges that nothing uses fade by one round; similarity never does"
+SUMMARY = "remove what has expired, and let the edges that nothing uses fade by one round; similarity never does"
 EXAMPLES = """\
   python main.py maintain --dataset sample
   python main.py maintain --save_dir my_agent --now 2027-01-31T12:00:00+00:00
@@ -26,12 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Decay."""
-    try:
-        now = None if arguments.now is None else datetime.fromisoformat(arguments.now)
-    except ValueError:
-        raise ConfigError(f"--now is {arguments.now!r}, but must be a time such as 2027-01-31T12:00:00") from None
+    """Expire and decay."""
+    now = time_of(arguments, "now")
     with open_memory(arguments) as memory:
+        last = memory.store.view().sequence
         removed = memory.maintenance(now)
-        emit(arguments, {"removed": removed}, f"idle edges faded; {removed} of them are gone")
+        expired = sum(entry.changes.get("nodes removed", 0) for entry in memory.history() if entry.sequence > last)
+    text = f"{expired} expired memories removed; idle edges faded, {removed} of them are gone"
+    emit(arguments, {"expired": expired, "removed": removed}, text)
     return 0

@@ -7,13 +7,23 @@ import json
 import textwrap
 from typing import Any
 
+from neurogated.archive.manifest import Manifest
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.kernel import Kernel
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.memory import NeuroGraphMemory
 
-__all__ = ["emit", "history_json", "history_line", "kernel_line", "recall_json", "recall_text"]
+__all__ = [
+    "emit",
+    "history_json",
+    "history_line",
+    "kernel_line",
+    "manifest_json",
+    "manifest_line",
+    "recall_json",
+    "recall_text",
+]
 
 _WIDTH = 90
 _INDENT = "   "
@@ -33,15 +43,15 @@ def kernel_line(kernel: Kernel) -> str:
     return f"kernel: {weights or 'uniform'}\n{_INDENT}because: {kernel.justification}"
 
 
-def recall_text(memory: NeuroGraphMemory, recall: Recall) -> str:
-    """Return memories with their scores, and by which way the energy of each came."""
+def recall_text(store: GraphStorePort, recall: Recall) -> str:
+    """Return memories with their scores, and by which way the energy of each came; `store` is the graph asked."""
     lines = [recall.query, kernel_line(recall.kernel), *(f"note: {note}" for note in recall.notes)]
     for rank, recalled in enumerate(recall, start=1):
         parts = ", ".join(f"{name} {value:.3f}" for name, value in recalled.parts.items() if value)
         lines += ["", f"{rank}. score {recalled.score:.3f} ({parts})  id {recalled.id}"]
         lines += textwrap.indent(quoted(recalled.content, recalled.metadata), _INDENT).splitlines()
         for step in recalled.path:
-            source = memory.store.get_node(step.source_id)
+            source = store.get_node(step.source_id)
             beginning = textwrap.shorten(quoted(source.content, source.metadata), _WIDTH, placeholder=" …")
             lines.append(f"{_INDENT}energy {step.flow:.3f} came by {step.type.name} from: {beginning}")
     return "\n".join(lines)
@@ -95,3 +105,21 @@ def history_json(entry: HistoryEntry) -> dict[str, Any]:
             for op in entry.operators
         ],
     }
+
+
+def manifest_json(manifest: Manifest) -> dict[str, Any]:
+    """Return what an export holds as JSON values."""
+    return {
+        "embedder": manifest.embedder and manifest.embedder[0],
+        "namespaces": {
+            namespace.name: {"deltas": namespace.deltas, "nodes": namespace.nodes, "edges": namespace.edges}
+            for namespace in manifest.namespaces
+        },
+    }
+
+
+def manifest_line(manifest: Manifest) -> str:
+    """Return in words how much an export holds."""
+    names = ("namespaces", "nodes", "edges", "changes")
+    counts = ((1, one.nodes, one.edges, one.deltas) for one in manifest.namespaces)
+    return ", ".join(f"{sum(column)} {name}" for name, column in zip(names, zip(*counts, strict=True), strict=True))

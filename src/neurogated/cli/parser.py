@@ -9,7 +9,31 @@ from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 import neurogated
-from neurogated.cli import ablate, add, ask, check, demo, feedback, history, index, learn, maintain, run, stats, undo
+from neurogated.cli import (
+    ablate,
+    add,
+    ask,
+    check,
+    compact,
+    delete,
+    demo,
+    export,
+    feedback,
+    history,
+    import_,
+    index,
+    learn,
+    maintain,
+    migrate,
+    namespaces,
+    restore,
+    run,
+    snapshot,
+    stats,
+    undo,
+    update,
+)
+from neurogated.cli.logs import LEVELS
 from neurogated.config.memory_config import MemoryConfig
 
 __all__ = ["COMMANDS", "DEFAULT_COMMAND", "build_parser"]
@@ -41,12 +65,21 @@ COMMANDS: dict[str, _Command] = {
         "index": index,
         "ask": ask,
         "add": add,
+        "update": update,
+        "delete": delete,
         "feedback": feedback,
         "maintain": maintain,
         "history": history,
         "undo": undo,
+        "compact": compact,
+        "namespaces": namespaces,
         "stats": stats,
         "check": check,
+        "export": export,
+        "import": import_,
+        "snapshot": snapshot,
+        "restore": restore,
+        "migrate": migrate,
     }.items()
 }
 
@@ -86,6 +119,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.add_argument(
+        "--log", choices=LEVELS, default="warning", help="least weight of what is logged to standard error"
+    )
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:

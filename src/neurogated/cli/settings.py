@@ -15,7 +15,7 @@ from neurogated.errors import StorageError
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import memory_exists
 
-__all__ = ["config_of", "open_memory", "say_how_it_judges"]
+__all__ = ["config_of", "memory_config", "open_memory", "say_how_it_judges"]
 
 
 def config_of(arguments: argparse.Namespace) -> MemoryConfig:
@@ -25,22 +25,26 @@ def config_of(arguments: argparse.Namespace) -> MemoryConfig:
     return load_config(arguments.config, overrides=flags)
 
 
+def memory_config(arguments: argparse.Namespace) -> MemoryConfig:
+    """Return the settings of the memory of a command: that of `--dataset` where it is given, else of `--save_dir`."""
+    config = config_of(arguments)
+    return config.replace(save_dir=Path(config.save_dir) / arguments.dataset) if arguments.dataset else config
+
+
 @contextlib.contextmanager
 def open_memory(
     arguments: argparse.Namespace, *, create: bool = False, from_scratch: bool = False
 ) -> Iterator[NeuroGraphMemory]:
-    """Open the memory of a command: that of `--dataset` where it is given, else that of `--save_dir`.
+    """Open the memory of a command; see `memory_config`.
 
     Only a command that indexes anew, `from_scratch`, obeys `force_index_from_scratch`; no other may forget everything.
 
     Raises:
         StorageError: there is none, and `create` is not set.
     """
-    config = config_of(arguments)
+    config = memory_config(arguments)
     if not from_scratch:
         config = config.replace(force_index_from_scratch=False)
-    if arguments.dataset:
-        config = config.replace(save_dir=Path(config.save_dir) / arguments.dataset)
     if not create and not memory_exists(config):
         raise StorageError(
             f"there is no memory in {config.save_dir}; make one with 'index' or 'add', or check --save_dir"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit
@@ -10,7 +11,7 @@ from neurogated.cli.settings import open_memory
 
 __all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
 
-SUMMARY = "count nodes, edges by type, changes and judgements that wait"
+SUMMARY = "count nodes, edges, changes and judgements that wait; bytes on disk, use of caches and language model"
 EXAMPLES = """\
   python main.py stats --dataset sample --json
 """
@@ -22,10 +23,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Print the counts."""
+    """Print the figures."""
     with open_memory(arguments) as memory:
         stats = memory.stats()
-    edges = ", ".join(f"{name} {count}" for name, count in stats["edges"].items()) or "none"
-    lines = {**stats, "edges": edges}
-    emit(arguments, stats, "\n".join(f"{name:<15} {value}" for name, value in lines.items()))
+    width = max(map(len, stats))
+    emit(arguments, stats, "\n".join(f"{name:<{width}}  {_text(value)}" for name, value in stats.items()))
     return 0
+
+
+def _text(value: object) -> str:
+    """Return a figure, a name, or several of them for people."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_text(part)}" for name, part in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    if value is None:
+        return "none"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

@@ -229,6 +229,9 @@ class MemoryConfig:
     force_index_from_scratch: bool = _setting(
         False, "forget the whole memory, with all its namespaces, and index again (embeddings are kept)"
     )
+    read_only: bool = _setting(
+        False, "read a memory beside a process that writes to it; whatever would change it fails"
+    )
     OVERLAY_EDGES: int = _setting(4096, "changed edges gathered before the adjacency is sorted anew", low=1)
 
     def __post_init__(self) -> None:

@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from neurogated.errors import MemoryClosedError, StorageError
 
 __all__ = ["CacheFile"]
 
+T = TypeVar("T")
+
 _log = logging.getLogger(__name__)
 
-_DDL = "CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
-_SELECT = "SELECT value FROM entries WHERE key = ?"
+_FORMAT = 1
+_DDL = "CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"
+_SELECT = "SELECT value, checksum FROM entries WHERE key = ?"
+_INSERT = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)"
+_DELETE = "DELETE FROM entries WHERE key = ?"
+
+# What a damaged file may raise: a damaged name comes back in messages that are no text.
+_FAULTS = (sqlite3.Error, UnicodeDecodeError)
+# The low byte of SQLite's codes; the others refine it.
+_PRIMARY_CODE = 0xFF
+# Faults of the moment or of the place, which say nothing about what is in the file.
+_PASSING = frozenset({
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH,
+})  # fmt: skip
 
 
 class CacheFile:
     """Bytes under keys in an SQLite file, shared by threads and processes.
 
-    A damaged file is moved aside and begun anew, with a line in the log; a file that cannot be read or written just now
-    costs a line in the log and nothing else.
+    A value comes back as it was put or not at all: beside each stands a checksum of key and value, and what does not
+    fit it is dropped. A damaged file, or one of another format, is moved aside and begun anew. Either is a line in the
+    log, and so is a file that cannot be read or written just now; none of them is an error.
     """
 
     def __init__(self, path: Path) -> None:
@@ -32,86 +51,211 @@ class CacheFile:
             StorageError: it can be neither opened nor made.
         """
         self.path = path
+        self._aside = path.with_suffix(".damaged")
         self._lock = threading.Lock()
         self._closed = False
+        self._hits = self._misses = 0
+        self._connection: sqlite3.Connection | None = None
+        self._inode: int | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = self._open()
-        except (OSError, sqlite3.Error) as error:
+            try:
+                self._connect()
+            except _FAULTS as error:
+                if self._passes(error):
+                    raise
+                self._begin_anew(error)
+        except (OSError, *_FAULTS) as error:
             raise StorageError(f"cannot write the cache {path} ({error}); choose another save_dir") from error
 
-    def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """Return the values of those keys that have one.
+    def get(self, keys: Iterable[bytes], read: Callable[[bytes], T | None]) -> dict[bytes, T]:
+        """Return what is kept under those keys that have something, and count each key as a hit or a miss.
+
+        Args:
+            keys: keys; each counts once.
+            read: makes a value of the bytes; None says that they are none, and they are dropped.
 
         Raises:
+            MemoryClosedError: the cache was closed.
+        """
+        wanted = list(dict.fromkeys(keys))
+        with self._lock:
+            rows = self._run("read", lambda file: [file.execute(_SELECT, (key,)).fetchone() for key in wanted])
+            found: dict[bytes, T] = {}
+            damaged: list[bytes] = []
+            for key, row in zip(wanted, rows or (), strict=rows is not None):
+                if row is not None:
+                    value = read(row[0]) if _is_sound(key, *row) else None
+                    if value is None:
+                        damaged.append(key)
+                    else:
+                        found[key] = value
+            self._hits += len(found)
+            self._misses += len(wanted) - len(found)
+            if damaged:
+                _log.warning("cache %s: %d of its values are damaged and dropped", self.path, len(damaged))
+                self._run("written", lambda file: file.executemany(_DELETE, [(key,) for key in damaged]))
+        return found
+
+    def put(self, values: Mapping[bytes, bytes]) -> None:
+        """Keep values, in the place of those under the same keys."""
+        rows = [(key, value, _checksum(key, value)) for key, value in values.items()]
+        with self._lock:
+            self._run("written", lambda file: file.executemany(_INSERT, rows))
+
+    def remove(self, keys: Iterable[bytes]) -> None:
+        """Forget the values of `keys`."""
+        rows = [(key,) for key in keys]
+        with self._lock:
+            self._run("written", lambda file: file.executemany(_DELETE, rows))
+
+    def clear(self) -> None:
+        """Forget everything, so that the file's bytes hold nothing of it; what was moved aside is deleted.
+
+        Raises:
+            StorageError: the file cannot be written, or another process is reading it.
             MemoryClosedError: the cache was closed.
         """
         with self._lock:
             self._require_open()
             try:
-                found = {key: self._connection.execute(_SELECT, (key,)).fetchone() for key in dict.fromkeys(keys)}
-            except sqlite3.OperationalError as error:
-                # Locked or unreadable just now is not damaged.
-                _log.warning("cache %s cannot be read: %s", self.path, error)
-            except sqlite3.DatabaseError as error:
-                self._connection.close()
-                self._connection = self._renew(error)
-            else:
-                return {key: row[0] for key, row in found.items() if row is not None}
-        return {}
+                try:
+                    _erase(self._connection or self._connect())
+                except _FAULTS as error:
+                    if self._passes(error):
+                        raise
+                    self._begin_anew(error)
+                self._aside.unlink(missing_ok=True)
+            except (OSError, *_FAULTS) as error:
+                raise StorageError(
+                    f"cannot empty the cache {self.path} ({error}); try again once it is free"
+                ) from error
 
-    def put(self, values: Mapping[bytes, bytes]) -> None:
-        """Keep values, in the place of those under the same keys."""
-        self._change("INSERT OR REPLACE INTO entries VALUES (?, ?)", values.items())
-
-    def remove(self, keys: Iterable[bytes]) -> None:
-        """Forget the values of `keys`."""
-        self._change("DELETE FROM entries WHERE key = ?", ((key,) for key in keys))
+    def statistics(self) -> dict[str, int | float]:
+        """Return hits, misses and their rate since the file was opened, and the bytes it takes on disk."""
+        with self._lock:
+            asked = self._hits + self._misses
+            paths = (self.path, self._beside("-wal"), self._aside)
+            return {
+                "cache hits": self._hits,
+                "cache misses": self._misses,
+                "cache hit rate": self._hits / asked if asked else 0.0,
+                "cache bytes": sum(path.stat().st_size for path in paths if path.is_file()),
+            }
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
             self._closed = True
-            self._connection.close()
-
-    def _change(self, statement: str, rows: Iterable[tuple[bytes, ...]]) -> None:
-        with self._lock:
-            self._require_open()
-            try:
-                with self._connection:
-                    self._connection.executemany(statement, rows)
-            except sqlite3.Error as error:
-                # Without the cache the work goes on.
-                _log.warning("cache %s cannot be written: %s", self.path, error)
+            self._disconnect()
 
     def _require_open(self) -> None:
         if self._closed:
             raise MemoryClosedError(f"the cache {self.path} was used after close(); open the memory again")
 
-    def _open(self) -> sqlite3.Connection:
+    def _run(self, verb: str, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Return what `work` does with the file; None where it cannot, because without the cache the work goes on."""
+        self._require_open()
         try:
-            return self._connect()
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError as error:
-            return self._renew(error)
+            with self._connection or self._connect() as connection:
+                return work(connection)
+        except _FAULTS as error:
+            if self._passes(error):
+                _log.warning("cache %s cannot be %s: %s", self.path, verb, error)
+                return None
+            reason = error
+        try:
+            self._begin_anew(reason)
+        except (OSError, *_FAULTS) as error:
+            _log.warning("cache %s cannot be begun anew: %s", self.path, error)
+        return None
 
-    def _renew(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
-        aside = self.path.with_suffix(".damaged")
-        _log.warning("cache %s is damaged (%s); moved to %s and begun anew", self.path, error, aside)
-        self.path.replace(aside)
-        for suffix in ("-wal", "-shm"):
-            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-        return self._connect()
+    def _passes(self, error: Exception) -> bool:
+        """Return whether an error says nothing about what is in the file."""
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is None or code == sqlite3.SQLITE_IOERR_SHORT_READ:
+            return False
+        if code & _PRIMARY_CODE == sqlite3.SQLITE_READONLY:
+            # SQLite says the same of a damaged header.
+            return not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
+        return code & _PRIMARY_CODE in _PASSING
+
+    def _begin_anew(self, reason: Exception) -> None:
+        self._disconnect()
+        # Another process may have begun it anew already.
+        if self._inode == self._inode_now():
+            _log.warning("cache %s is damaged (%s); moved to %s and begun anew", self.path, reason, self._aside)
+            self.path.replace(self._aside)
+            for suffix in ("-wal", "-shm"):
+                self._beside(suffix).unlink(missing_ok=True)
+        self._connect()
+
+    def _inode_now(self) -> int | None:
+        """Return what tells the file under our name from those that had it before, None where there is none."""
+        try:
+            return self.path.stat().st_ino
+        except FileNotFoundError:
+            return None
+
+    def _beside(self, suffix: str) -> Path:
+        return self.path.with_name(self.path.name + suffix)
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, check_same_thread=False)
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            with connection:
-                connection.execute(_DDL)
-        except sqlite3.Error:
+            _prepare(connection)
+        except BaseException:
             connection.close()
             raise
+        finally:
+            self._inode = self._inode_now()
+        self._connection = connection
         return connection
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Set a connection up, and make the table where there is nothing yet; raises where there is something else."""
+    # Damaged texts are judged by their checksum, not by whether they can be decoded.
+    connection.text_factory = bytes
+    for setting in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON", "cell_size_check = ON"):
+        connection.execute(f"PRAGMA {setting}")
+    if _described(connection) == (0, []):
+        connection.execute("BEGIN IMMEDIATE")
+        with connection:
+            # Another process may have been quicker.
+            if _described(connection) == (0, []):
+                connection.execute(_DDL)
+                connection.execute(f"PRAGMA user_version = {_FORMAT}")
+    if _described(connection) != (_FORMAT, [(_DDL.encode(),)]):
+        raise sqlite3.DatabaseError("it is of another format")
+
+
+def _described(connection: sqlite3.Connection) -> tuple[int, list[tuple[bytes]]]:
+    """Return the number of the format, and the statements that make what is in the file."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return version, connection.execute("SELECT sql FROM sqlite_schema").fetchall()
+
+
+def _erase(connection: sqlite3.Connection) -> None:
+    with connection:
+        connection.execute("DELETE FROM entries")
+    connection.execute("VACUUM")
+    # The log of changes holds the old pages until it is cut off.
+    (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        error = sqlite3.OperationalError("another process is reading it")
+        error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+        raise error
+
+
+def _checksum(key: bytes, value: bytes) -> int:
+    return zlib.crc32(value, zlib.crc32(key))
+
+
+def _is_sound(key: bytes, value: object, checksum: object) -> bool:
+    return isinstance(value, bytes) and checksum == _checksum(key, value)

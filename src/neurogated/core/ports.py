@@ -30,10 +30,12 @@ __all__ = [
     "Message",
     "QuestionJudge",
     "SupportsCheck",
+    "SupportsClear",
     "SupportsCompaction",
     "SupportsNamespaces",
     "SupportsReembedding",
     "SupportsSnapshot",
+    "SupportsStatistics",
     "SupportsTransaction",
     "VectorIndex",
     "VersionKey",
@@ -135,6 +137,13 @@ class GraphStorePort(Protocol):
             valid_at: leave out what did not hold in the world at this time.
         """
 
+    def expired(self, now: datetime) -> list[str]:
+        """Return the ids of the nodes that are to be forgotten by `now`, in the order they were added.
+
+        Views and searches leave them out; `get_nodes`, `has_node`, `all_nodes` and `apply` know them until they are
+        removed.
+        """
+
     def has_node(self, node_id: str) -> bool:
         """Return whether the node exists."""
 
@@ -182,9 +191,6 @@ class GraphStorePort(Protocol):
 
     def carried(self, marks: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
         """Return those of `marks` that some node carries; `view` as in `nearest`."""
-
-    def expired(self, now: datetime) -> list[str]:
-        """Return the ids of the nodes that are to be forgotten by `now`."""
 
     @property
     def embedder(self) -> tuple[str, int] | None:
@@ -256,11 +262,27 @@ class SupportsSnapshot(Protocol):
 
 
 @runtime_checkable
+class SupportsClear(Protocol):
+    """Ability of a cache: to forget all it holds."""
+
+    def clear(self) -> None:
+        """Forget everything, also on disk; raises StorageError where that cannot be done now."""
+
+
+@runtime_checkable
 class SupportsCheck(Protocol):
     """Ability of a store: to look through what it has on disk."""
 
     def check(self) -> list[str]:
         """Return what is wrong, a line each; none if it is sound."""
+
+
+@runtime_checkable
+class SupportsStatistics(Protocol):
+    """Ability of a part: to say how much it holds and how much it was used."""
+
+    def statistics(self) -> Mapping[str, int | float]:
+        """Return figures by name; what is counted, is counted since the part was made."""
 
 
 class Embedder(Protocol):

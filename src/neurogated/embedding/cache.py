@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,15 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.cache_file import CacheFile
-from neurogated.core.ports import Embedder
+from neurogated.core.ports import Embedder, SupportsStatistics
 
 __all__ = ["CachedEmbedder"]
+
+_log = logging.getLogger(__name__)
+
+_NUMBER = np.dtype("<f4")
 
 
 class CachedEmbedder:
     """Wraps an embedder and remembers its passages' vectors in a file; questions are not kept.
 
-    The file is derived: a damaged one is moved aside and begun anew, with a line in the log.
+    The file is derived: what is damaged in it, or of another length, is computed anew, with a line in the log.
     """
 
     def __init__(self, embedder: Embedder, path: Path) -> None:
@@ -49,10 +55,12 @@ class CachedEmbedder:
             return np.empty((0, self.dimension), dtype=np.float32)
         keys = [self._key(text) for text in texts]
         with self._lock:
-            found = {key: np.frombuffer(value, dtype="<f4") for key, value in self._file.get(keys).items()}
+            found = self._file.get(keys, self._vector)
             missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
             if missing:
-                vectors = self._embedder.embed_documents(list(missing.values())).astype("<f4", copy=False)
+                begin = time.perf_counter()
+                vectors = self._embedder.embed_documents(list(missing.values())).astype(_NUMBER, copy=False)
+                _log.debug("embedded %d texts in %.3f s", len(missing), time.perf_counter() - begin)
                 self._file.put({key: vector.tobytes() for key, vector in zip(missing, vectors, strict=True)})
                 found.update(zip(missing, vectors, strict=True))
         return np.stack([found[key] for key in keys]).astype(np.float32, copy=False)
@@ -65,10 +73,24 @@ class CachedEmbedder:
         """Return the wrapped embedder's counts."""
         return self._embedder.count_tokens(texts)
 
+    def clear(self) -> None:
+        """Forget every vector, on disk too; raises StorageError where that cannot be done now."""
+        self._file.clear()
+
+    def statistics(self) -> dict[str, int | float]:
+        """Return hits and misses, each text of a call once, the cache's bytes, and the embedder's own figures."""
+        wrapped = self._embedder.statistics() if isinstance(self._embedder, SupportsStatistics) else {}
+        return {**wrapped, **self._file.statistics()}
+
     def close(self) -> None:
         """Close the file and the wrapped embedder."""
         self._file.close()
         self._embedder.close()
+
+    def _vector(self, value: bytes) -> NDArray[np.float32] | None:
+        """Return the vector that was kept, None where its length is not the embedder's."""
+        fits = len(value) == self.dimension * _NUMBER.itemsize
+        return np.frombuffer(value, dtype=_NUMBER) if fits else None
 
     def _key(self, text: str) -> bytes:
         return hashlib.sha256(f"{self.name}\0{text}".encode()).digest()

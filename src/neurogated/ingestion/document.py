@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, Self
 
+from neurogated.core.clock import to_utc
 from neurogated.errors import InputError
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["Document", "Passage"]
+__all__ = ["Document", "Passage", "checked_text", "checked_ttl", "read_documents"]
 
 _NUL = "\0"
 # Joins the parts of what is hashed; refused inside texts, so that no two documents hash alike.
@@ -25,7 +27,7 @@ class Passage:
     """Added to the document's for the nodes made of this passage. `speaker` and `timestamp` have a fixed meaning."""
 
     def __post_init__(self) -> None:
-        _require_text("a passage", self.text)
+        checked_text("a passage", self.text)
         if not self.text.strip():
             raise InputError("a passage is empty or blank; leave it out")
 
@@ -37,17 +39,39 @@ class Document:
     passages: tuple[Passage, ...]
     title: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    ttl: timedelta | None = None
+    """How long it is to be remembered; None for as long as it was, or for ever."""
+    valid_from: datetime | None = None
+    """When what it says began to hold; None if it always did."""
+    valid_to: datetime | None = None
+    """When it ceased to hold; None if it still does."""
 
     def __post_init__(self) -> None:
         if not self.passages:
             raise InputError("a document has no passage; give it at least one")
         if self.title is not None:
-            _require_text("a title", self.title)
+            checked_text("a title", self.title)
+        checked_ttl(self.ttl)
+        if (
+            self.valid_from is not None
+            and self.valid_to is not None
+            and to_utc(self.valid_to) <= to_utc(self.valid_from)
+        ):
+            raise InputError(f"valid_to, {self.valid_to}, must lie after valid_from, {self.valid_from}")
 
     @classmethod
-    def from_text(cls, text: str, *, title: str | None = None, metadata: Mapping[str, Any] | None = None) -> Self:
+    def from_text(
+        cls,
+        text: str,
+        *,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        ttl: timedelta | None = None,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+    ) -> Self:
         """Return a document of one passage."""
-        return cls((Passage(text),), title, metadata or {})
+        return cls((Passage(text),), title, metadata or {}, ttl, valid_from, valid_to)
 
     @property
     def id(self) -> str:
@@ -55,7 +79,21 @@ class Document:
         return compute_mdhash_id(_SEPARATOR.join((self.title or "", *(p.text for p in self.passages))), prefix="doc-")
 
 
-def _require_text(what: str, text: object) -> None:
+def read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> Iterator[Document]:
+    """Yield texts, documents and mappings with `text` as documents; see `NeuroGraphMemory.add_documents`.
+
+    Raises:
+        InputError: one is none of them; its position is named.
+    """
+    for position, item in enumerate(documents):
+        try:
+            yield _read_document(item)
+        except InputError as error:
+            raise InputError(f"document {position}: {error}") from None
+
+
+def checked_text(what: str, text: object) -> None:
+    """Raise InputError, which calls it `what`, where `text` is no text that can be stored."""
     if not isinstance(text, str):
         raise InputError(f"{what} must be text, not {type(text).__name__}; decode or convert it first")
     if _NUL in text:
@@ -66,3 +104,43 @@ def _require_text(what: str, text: object) -> None:
         raise InputError(
             f"{what} has a lone surrogate at position {error.start}; decode the source with errors='replace'"
         ) from None
+
+
+def checked_ttl(ttl: timedelta | None) -> None:
+    """Raise InputError where `ttl` is not above 0."""
+    if ttl is not None and ttl <= timedelta():
+        raise InputError(f"the ttl is {ttl}, but must be above 0; to forget at once, delete")
+
+
+def _read_document(item: object) -> Document:
+    if isinstance(item, Document):
+        return item
+    if isinstance(item, str):
+        return Document.from_text(item)
+    if not isinstance(item, Mapping) or "text" not in item:
+        raise InputError(f"{item!r} is neither text nor Document nor a mapping with 'text'")
+    return Document.from_text(
+        item["text"],
+        title=item.get("title"),
+        metadata=item.get("metadata"),
+        ttl=_ttl(item.get("ttl")),
+        valid_from=_moment("valid_from", item.get("valid_from")),
+        valid_to=_moment("valid_to", item.get("valid_to")),
+    )
+
+
+def _ttl(value: object) -> timedelta | None:
+    if value is None or isinstance(value, timedelta):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"the ttl is {value!r}, but must be a timedelta or a number of seconds")
+    try:
+        return timedelta(seconds=value)
+    except (OverflowError, ValueError):
+        raise InputError(f"the ttl is {value} seconds, which is no span of time; leave it out for ever") from None
+
+
+def _moment(name: str, value: object) -> datetime | None:
+    if value is None or isinstance(value, datetime):
+        return value
+    raise InputError(f"{name} is {value!r}, but must be a datetime")

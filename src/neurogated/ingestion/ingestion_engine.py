@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Clock
+from neurogated.core.clock import Clock, to_utc
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode, json_metadata
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import quoted, render
 from neurogated.core.times import find_times
-from neurogated.errors import InputError, NeurogatedError
+from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
-from neurogated.ingestion.edge_builder import sequence_edges, similarity_edges
+from neurogated.ingestion.edge_builder import fitted, reweighed_similarities, sequence_edges, similarity_edges
 from neurogated.ingestion.mentions import MentionIndex
+from neurogated.ingestion.revision import NodeChange, Reviser, expiry, with_lifetime
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["IngestionEngine"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +38,20 @@ class _Draft:
     id: str
     content: str
     metadata: Mapping[str, object]
+    lifetime: Mapping[str, datetime | None]
+    """Times that were given, by the node's field."""
 
     def changes(self, node: MemoryNode) -> bool:
-        """Return whether the draft brings metadata that `node` does not have."""
-        return {**node.metadata, **self.metadata} != node.metadata
+        """Return whether the draft brings metadata or times that `node` does not have."""
+        times = any(getattr(node, name) != time for name, time in self.lifetime.items())
+        return times or {**node.metadata, **self.metadata} != node.metadata
+
+    def merged_over(self, other: _Draft | None) -> _Draft:
+        """Return the draft with what `other` brings beside."""
+        if other is None:
+            return self
+        metadata, lifetime = {**other.metadata, **self.metadata}, {**other.lifetime, **self.lifetime}
+        return replace(self, metadata=metadata, lifetime=lifetime)
 
 
 class IngestionEngine:
@@ -54,12 +69,14 @@ class IngestionEngine:
         self._lock = threading.Lock()
         self._chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
         self._mentions = MentionIndex(store, config)
+        self._reviser = Reviser(store, embedder, analysis, self._mentions, config)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
         """Store documents and yield the node ids of each, in order, once it is stored.
 
         Chunks are embedded and written `INDEX_BATCH` at a time. A document that is there already changes nothing,
-        except that metadata given anew is merged over the old. Judgements that fail are queued; see `resume`.
+        except that metadata and times given anew take the place of the old. Judgements that fail are queued; see
+        `resume`.
         """
         batch: list[list[_Draft]] = []
         waiting = 0
@@ -78,6 +95,85 @@ class IngestionEngine:
         for begin in range(0, len(waiting), self._config.INDEX_BATCH):
             yield self._make_up(waiting[begin : begin + self._config.INDEX_BATCH])
 
+    def delete(self, node_ids: Iterable[str]) -> int:
+        """Remove nodes, and what follows from their texts in others, in one delta.
+
+        Returns:
+            How many nodes were removed.
+
+        Raises:
+            UnknownIdError: a node does not exist; nothing was changed.
+        """
+        with self._lock:
+            return self._delete(list(dict.fromkeys(node_ids)), "delete")
+
+    def delete_document(self, document_id: str) -> int:
+        """Remove all nodes of a document; see `delete`.
+
+        Raises:
+            UnknownIdError: there is no node of such a document.
+        """
+        with self._lock:
+            self._mentions.catch_up()
+            ids = self._mentions.document(document_id)
+            if not ids:
+                raise UnknownIdError(f"no document {document_id!r} in the memory; see document_id in the metadata")
+            return self._delete(ids, "delete_document")
+
+    def update(self, node_id: str, change: NodeChange) -> MemoryNode:
+        """Put a new version of a node in its place, and make right what follows from its text, in one delta.
+
+        Returns:
+            The new version.
+
+        Raises:
+            UnknownIdError: the node does not exist.
+            InputError: the new version cannot be stored; nothing was changed.
+        """
+        with self._lock:
+            at = self._clock()
+            self._expire(at)
+            delta = self._reviser.update(node_id, change, at=at)
+            self._apply(delta)
+            return self._store.get_node(node_id)
+
+    def expire(self, now: datetime) -> int:
+        """Remove the nodes that have expired by `now`; return how many they were."""
+        with self._lock:
+            return self._expire(now)
+
+    def forget_index(self) -> None:
+        """Forget what is known of the texts in the store; it is read anew before the next write."""
+        with self._lock:
+            self._mentions.forget()
+
+    def _delete(self, ids: Sequence[str], reason: str) -> int:
+        at = self._clock()
+        expired = set(self._store.expired(at))
+        staying = [node_id for node_id in ids if node_id not in expired]
+        # An unknown id is found before anything is removed.
+        self._store.get_nodes(staying)
+        self._expire(at)
+        if staying:
+            self._apply(self._reviser.deletion(staying, reason=reason, at=at))
+        return len(ids)
+
+    def _expire(self, now: datetime) -> int:
+        """Remove what has expired; no write sees it any more."""
+        ids = self._store.expired(now)
+        if ids:
+            self._apply(self._reviser.deletion(ids, reason="expired", at=self._clock()))
+            _log.info("%d expired memories were removed", len(ids))
+        return len(ids)
+
+    def _apply(self, delta: GraphDelta) -> None:
+        """Apply a delta that the mention index has taken in."""
+        try:
+            self._mentions.stored(self._store.apply(delta))
+        except NeurogatedError:
+            self._mentions.forget()
+            raise
+
     def _make_up(self, tasks: Sequence[PendingTask]) -> int:
         nodes = self._stored(node_id for task in tasks for node_id in task.nodes)
         # What was asked about nodes that are gone need not be answered.
@@ -88,6 +184,7 @@ class IngestionEngine:
         failed = {*causes.failed, *named.failed}
         settled = tuple(task for task in tasks if task not in failed)
         with self._lock:
+            self._expire(at)
             # Judging took its time: nodes may have changed or gone meanwhile, and only the names are ours to add.
             current = self._stored(nodes)
             found = {node.id: node.metadata[ENTITIES] for node in named.nodes if ENTITIES in node.metadata}
@@ -98,7 +195,17 @@ class IngestionEngine:
             )
             edges = tuple(edge for edge in causes.edges if {edge.source_id, edge.target_id} <= current.keys())
             if settled:
-                self._store.apply(GraphDelta(nodes=changed, edges=edges, settled=settled, reason="resume", at=at))
+                mentions, outdated = self._mentions.edges(changed, at)
+                self._apply(
+                    GraphDelta(
+                        removed_edges=tuple(outdated),
+                        nodes=changed,
+                        edges=(*edges, *mentions),
+                        settled=settled,
+                        reason="resume",
+                        at=at,
+                    )
+                )
         return len(settled)
 
     def _stored(self, node_ids: Iterable[str]) -> dict[str, MemoryNode]:
@@ -113,6 +220,7 @@ class IngestionEngine:
                 "MAX_DOCUMENT_CHARS; split it or raise the setting"
             )
         drafts: list[_Draft] = []
+        lifetime = self._lifetime(document)
         for passage in document.passages:
             for chunk in self._chunker.split(passage.text):
                 metadata = {**document.metadata, **passage.metadata, "document_id": document.id}
@@ -120,24 +228,43 @@ class IngestionEngine:
                     metadata["title"] = document.title
                 # The position takes part, so that a sentence said twice is remembered twice.
                 node_id = compute_mdhash_id(f"{document.id}\n{len(drafts)}\n{chunk}", prefix="chunk-")
-                found = {"times": find_times(chunk), "context": self._context(metadata, drafts)}
-                told = {name: list(values) for name, values in found.items() if values}
-                drafts.append(_Draft(node_id, chunk, json_metadata({**told, **metadata})))
+                drafts.append(_Draft(node_id, chunk, json_metadata(metadata), lifetime))
         return drafts
 
-    def _context(self, metadata: Mapping[str, object], before: Sequence[_Draft]) -> Sequence[str]:
-        """Return what was said just before a turn of a dialogue, the last first; other texts need no context."""
-        turns = before[max(0, len(before) - self._config.CONTEXT_TURNS) :]
-        return [quoted(turn.content, turn.metadata) for turn in reversed(turns)] if metadata.get("speaker") else ()
+    def _lifetime(self, document: Document) -> dict[str, datetime | None]:
+        times = {"valid_from": document.valid_from, "valid_to": document.valid_to}
+        given: dict[str, datetime | None] = {name: to_utc(time) for name, time in times.items() if time is not None}
+        return given if document.ttl is None else {**given, "expires_at": expiry(self._clock(), document.ttl)}
+
+    def _told(self, drafts: Sequence[_Draft], old: Mapping[str, MemoryNode]) -> Iterator[_Draft]:
+        """Yield the drafts of a document with what the text itself tells: words that tell when, and its context.
+
+        The context of a turn of a dialogue is what was said just before, the last first, as it stands now; other texts
+        need none. What was given as metadata stays.
+        """
+        before: list[str] = []
+        for draft in drafts:
+            node = old.get(draft.id)
+            content = draft.content if node is None else node.content
+            metadata = {**(node.metadata if node else {}), **draft.metadata}
+            turns = before[max(0, len(before) - self._config.CONTEXT_TURNS) :][::-1]
+            # The words of a memory that was updated since are no longer those of the document.
+            times = find_times(content) if content == draft.content else ()
+            found = {"times": list(times), "context": turns if metadata.get("speaker") else []}
+            told = {name: values for name, values in found.items() if values}
+            before.append(quoted(content, metadata))
+            yield replace(draft, metadata={**told, **draft.metadata})
 
     def _store_batch(self, batch: Sequence[Sequence[_Draft]]) -> Iterator[list[str]]:
         ids = [[draft.id for draft in drafts] for drafts in batch]
-        drafts: dict[str, _Draft] = {}
-        for draft in chain.from_iterable(batch):
-            twin = drafts.get(draft.id)
-            drafts[draft.id] = draft if twin is None else replace(draft, metadata={**twin.metadata, **draft.metadata})
+        if not ids:
+            return
         with self._lock:
-            old = self._stored(drafts)
+            self._expire(self._clock())
+            old = self._stored(chain.from_iterable(ids))
+            drafts: dict[str, _Draft] = {}
+            for draft in chain.from_iterable(self._told(document, old) for document in batch):
+                drafts[draft.id] = draft.merged_over(drafts.get(draft.id))
             to_write = [draft for draft in drafts.values() if draft.id not in old or draft.changes(old[draft.id])]
             if to_write:
                 self._write(to_write, old, dict.fromkeys(map(tuple, ids)))
@@ -152,13 +279,14 @@ class IngestionEngine:
             for draft in drafts
         ]
         vectors = self._embedder.embed_documents([render(node.content, node.metadata) for node in nodes])
+        nodes = [with_lifetime(node, draft.lifetime) for node, draft in zip(nodes, drafts, strict=True)]
         return [replace(node, embedding=vector) for node, vector in zip(nodes, vectors, strict=True)]
 
     def _write(
         self, to_write: Sequence[_Draft], old: Mapping[str, MemoryNode], documents: Collection[Sequence[str]]
     ) -> None:
         """Write nodes and edges of one batch; `documents` are the ids of each document's nodes, each document once."""
-        at = self._clock()
+        at, begin = self._clock(), time.perf_counter()
         nodes = self._nodes(to_write, old, at)
         self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
         new = [node for node in nodes if node.id not in old]
@@ -171,19 +299,18 @@ class IngestionEngine:
             for node_ids in documents
             for edge in sequence_edges(node_ids, new_ids, weight=self._config.SEQ_WEIGHT, at=at)
         )
-        similarities = similarity_edges(new, self._store, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
-        mentions, outdated = self._mentions.edges(named.nodes, at)
-        try:
-            self._store.apply(
-                GraphDelta(
-                    removed_edges=tuple(outdated),
-                    nodes=(*named.nodes, *(node for node in nodes if node.id in old)),
-                    edges=(*sequences, *similarities, *mentions, *causes.edges),
-                    queued=(*named.failed, *causes.failed),
-                    reason="add_documents",
-                    at=at,
-                )
+        similar = similarity_edges(new, self._store, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
+        known = [node for node in nodes if node.id in old]
+        similarities = (*fitted(similar, nodes), *reweighed_similarities(known, self._store))
+        mentions, outdated = self._mentions.edges([*named.nodes, *known], at)
+        self._apply(
+            GraphDelta(
+                removed_edges=tuple(outdated),
+                nodes=(*named.nodes, *known),
+                edges=(*sequences, *similarities, *mentions, *causes.edges),
+                queued=(*named.failed, *causes.failed),
+                reason="add_documents",
+                at=at,
             )
-        except NeurogatedError:
-            self._mentions.forget()
-            raise
+        )
+        _log.info("stored %d chunks, %d of them new, in %.2f s", len(nodes), len(new), time.perf_counter() - begin)

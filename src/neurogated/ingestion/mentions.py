@@ -1,8 +1,8 @@
-"""What texts name: the TERM and MENTION edges that follow from it, kept right while texts come in.
+"""What texts name: the TERM and MENTION edges that follow from it, kept right while texts come, change and go.
 
 TERM joins two texts that hold the same rare keyword, MENTION leads from a text to the one whose subject it names.
-What is rare depends on all texts there are, so the weights of old edges change with new texts: whatever the order in
-which texts come, the edges end up the same.
+What is rare depends on all texts there are, so the weights of old edges change with every text that comes or goes:
+whatever the order in which texts come, change and go, the edges end up the same.
 
     TERM:     w(a, b) = min(1, sum of 1 / n(t))     over the terms t in both, held by n(t) <= MAX_TERM_TEXTS texts;
                                                     terms are keywords and names of several words
@@ -14,115 +14,173 @@ from __future__ import annotations
 
 import math
 from bisect import insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import combinations, count
+from itertools import combinations, count, product, takewhile
 
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.delta import JournalEntry
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import named_subjects, quoted, subjects
+from neurogated.core.view import GraphView
 from neurogated.core.words import split_words
+from neurogated.ingestion.holders import Holders
 
 __all__ = ["MentionIndex"]
+
+_DOCUMENT_ID = "document_id"
 
 Pair = tuple[str, str]
 """Ids of two nodes: source and target of an edge."""
 
 
-class _Holders:
-    """Which texts hold what, as long as no more than `limit` do; what more hold is common and tells nothing."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._ids: dict[str, list[str] | None] = {}
-
-    def of(self, name: str) -> Sequence[str]:
-        """Return the holders in the order they came, none where the name is common."""
-        return self._ids.get(name) or ()
-
-    def add(self, name: str, node_id: str) -> tuple[str, ...]:
-        """Note a holder; return all whose edges are to be weighed anew, none where the name was common already."""
-        known = self._ids.setdefault(name, [])
-        if known is None or node_id in known:
-            return ()
-        known.append(node_id)
-        if len(known) > self._limit:
-            self._ids[name] = None
-        return tuple(known)
-
-    def is_common(self, name: str) -> bool:
-        """Return whether more than `limit` hold it."""
-        return name in self._ids and self._ids[name] is None
-
-
 class MentionIndex:
     """Follows the texts of one store; used by one thread at a time.
 
-    What it knows it reads from the store when it is first asked, and keeps up with every call after that; it reads
-    anew where the store holds other nodes than it was told of, such as after an undo or a write that failed.
+    What it knows it reads from the store when it is first asked, and keeps up with every change that it is told of;
+    it reads anew where the journal has changes of nodes that it was not told of, such as after an undo.
     """
 
     def __init__(self, store: GraphStorePort, config: MemoryConfig) -> None:
         self._store = store
         self._config = config
         self._limit = config.MAX_MENTIONS
+        self._sequence: int | None = None
+        """Number of the last delta that is taken in; None while the store has not been read."""
         self.forget()
 
-    def edges(self, nodes: Sequence[MemoryNode], at: datetime) -> tuple[list[MemoryEdge], list[EdgeKey]]:
-        """Take in nodes that are about to be stored; return edges to be put and edges to be removed with them."""
-        if not self._is_current():
-            self.forget()
-            self._follow(list(self._store.all_nodes()))
-        terms, names = self._follow(nodes)
-        for name in [name for name in names if not set(self._about[name]) - {node.id for node in nodes}]:
-            names[name] += self._earlier_mentions(name)
+    def edges(
+        self, nodes: Sequence[MemoryNode], at: datetime, removed: Collection[str] = ()
+    ) -> tuple[list[MemoryEdge], list[EdgeKey]]:
+        """Take in a change that is about to be made; tell `stored` when it is made, or `forget`.
+
+        Args:
+            nodes: nodes that are to be stored, new ones and new versions of old ones.
+            at: time of the change.
+            removed: ids of stored nodes that are to be removed.
+
+        Returns:
+            The edges to be put and those to be removed, between nodes that stay, so that edges fit the texts there are
+            then.
+        """
+        self.catch_up()
+        known = [*removed, *(node.id for node in nodes if node.id in self._order)]
+        old = {node.id: node for node in self._store.get_nodes(known)}
+        told = [node for node in nodes if node.id not in old or _told(node) != _told(old[node.id])]
+        leaving = [*(old[node_id] for node_id in removed), *(old[node.id] for node in told if node.id in old)]
+        open_names = self._leave(leaving)
+        for node_id in removed:
+            del self._order[node_id]
+        new_names = self._follow(told)
+        for name in {*open_names, *new_names}:
+            if self._about[name]:
+                self._look_up(name, {node.id for node in told})
         weights = {
-            EdgeType.TERM: {pair: self._term_weight(*pair) for pair in terms},
-            EdgeType.MENTION: {pair: self._mention_weight(*pair) for pair in self._mention_pairs(names)},
+            EdgeType.TERM: {pair: self._term_weight(*pair) for pair in self._term_pairs()},
+            EdgeType.MENTION: {pair: self._mention_weight(*pair) for pair in self._mention_pairs()},
         }
-        return self._changes(weights, {node.id for node in nodes}, at)
+        return self._changes(weights, {node.id for node in nodes if node.id not in old}, at)
+
+    def stored(self, sequence: int) -> None:
+        """Note that what was last taken in was stored as the delta of this number."""
+        if any(_changes_nodes(entry) for entry in self._journal(sequence)):
+            self.forget()
+        elif self._sequence is not None:
+            self._sequence = sequence
 
     def forget(self) -> None:
         """Forget what was followed, such as after a write that failed; the store is read anew when next asked."""
-        self._terms = _Holders(self._config.MAX_TERM_TEXTS)
-        self._mentions = _Holders(self._config.MAX_MENTIONS)
+        self._terms = Holders(self._config.MAX_TERM_TEXTS, complete=True)
+        self._mentions = Holders(self._config.MAX_MENTIONS, complete=False)
         self._rare: dict[str, set[str]] = {}
         self._subjects: dict[str, tuple[str, ...]] = {}
         self._about: dict[str, list[str]] = {}
+        self._standing_before: dict[str, list[str]] = {}
         self._holding: dict[str, list[str]] = {}
+        self._left = 0
         self._order: dict[str, int] = {}
-        self._row_sum = 0
+        self._documents: dict[str, list[str]] = {}
+        self._sequence = None
 
-    def _is_current(self) -> bool:
-        """Return whether the store holds the nodes that are known here, by how many they are and the sum of rows."""
-        rows = self._store.view().live_nodes()
-        return rows.size == len(self._order) and int(rows.sum()) == self._row_sum
+    def catch_up(self) -> None:
+        """Read the store, if it has nodes or versions of nodes that are not known here."""
+        sequence = self._store.view().sequence
+        if self._sequence is None or any(_changes_nodes(entry) for entry in self._journal(sequence + 1)):
+            self.forget()
+            self._follow(list(self._store.all_nodes()))
+            # Nothing stands in the store yet that could be held against what was before.
+            self._term_pairs()
+            self._mention_pairs()
+        self._sequence = sequence
 
-    def _follow(self, nodes: Sequence[MemoryNode]) -> tuple[set[Pair], dict[str, list[str]]]:
-        """Take in nodes.
+    def document(self, document_id: object) -> list[str]:
+        """Return the nodes of a document in their order, none if there is none; call `catch_up` first."""
+        known = self._documents.get(document_id, ()) if isinstance(document_id, str) else ()
+        return sorted(known, key=self._order.__getitem__)
 
-        Returns:
-            The pairs whose TERM edges change, and the subjects whose MENTION edges change, each with who names it.
-        """
-        self._number(nodes)
-        pairs = {pair for node in nodes for pair in self._add_terms(node)}
-        names: dict[str, list[str]] = {}
+    def _journal(self, end: int) -> Iterator[JournalEntry]:
+        """Return the deltas before the number `end` that were not told of."""
+        if self._sequence is None or end <= self._sequence + 1:
+            return iter(())
+        return takewhile(lambda entry: entry.sequence < end, self._store.journal(self._sequence))
+
+    def _leave(self, nodes: Sequence[MemoryNode]) -> list[str]:
+        """Let go of nodes as they are stored; return the subjects of which more holders may be found."""
+        terms: dict[str, set[str]] = defaultdict(set)
+        names: dict[str, set[str]] = defaultdict(set)
         for node in nodes:
+            for term in self._terms_of(node):
+                terms[term].add(node.id)
+            for name in self._named_in(node) & self._about.keys():
+                names[name].add(node.id)
+        open_names = self._mentions.remove(names)
+        self._terms.remove(terms)
+        for node in nodes:
+            for name in self._subjects.pop(node.id):
+                self._note_standing(name)
+                self._about[name].remove(node.id)
+            self._rare.pop(node.id)
+            document_id = node.metadata.get(_DOCUMENT_ID)
+            if isinstance(document_id, str):
+                self._documents[document_id].remove(node.id)
+                if not self._documents[document_id]:
+                    del self._documents[document_id]
+        self._left += len(nodes)
+        if self._left > len(self._order):
+            self._holding = {word: [i for i in ids if i in self._order] for word, ids in self._holding.items()}
+            self._left = 0
+        return open_names
+
+    def _follow(self, nodes: Sequence[MemoryNode]) -> list[str]:
+        """Take in nodes; return the subjects that are new, which stored texts may name already."""
+        self._number(nodes)
+        new_names = []
+        for node in nodes:
+            self._rare[node.id] = set()
+            document_id = node.metadata.get(_DOCUMENT_ID)
+            if isinstance(document_id, str):
+                self._documents.setdefault(document_id, []).append(node.id)
             for word in set(split_words(fold(node.content))):
                 self._holding.setdefault(word, []).append(node.id)
+            for term in self._terms_of(node):
+                self._terms.add(term, node.id)
             self._subjects[node.id] = subjects(node.metadata)
             for name in self._subjects[node.id]:
-                insort(self._about.setdefault(name, []), node.id, key=self._order.__getitem__)
-                names.setdefault(name, []).extend(self._mentions.of(name))
+                if name not in self._about:
+                    new_names.append(name)
+                    self._about[name] = []
+                self._note_standing(name)
+                insort(self._about[name], node.id, key=self._order.__getitem__)
         for node in nodes:
             for name in self._named_in(node) & self._about.keys():
-                names.setdefault(name, []).extend(self._mentions.add(name, node.id))
-        return pairs, names
+                self._mentions.add(name, node.id)
+        return new_names
 
     def _number(self, nodes: Sequence[MemoryNode]) -> None:
         """Note the rows nodes have or will have in the store, so that their order is the same after reopening."""
@@ -131,18 +189,6 @@ class MentionIndex:
         for node in nodes:
             row = view.rows_by_id.get(node.id)
             self._order[node.id] = next(following) if row is None else row
-            self._row_sum += self._order[node.id]
-
-    def _add_terms(self, node: MemoryNode) -> Iterator[Pair]:
-        mine = self._rare[node.id] = set[str]()
-        for term in self._terms_of(node):
-            holders = self._terms.add(term, node.id)
-            yield from (self._directed(*pair) for pair in combinations(holders, 2))
-            if self._terms.of(term):
-                mine.add(term)
-                continue
-            for holder in holders[:-1]:
-                self._rare[holder].discard(term)
 
     def _terms_of(self, node: MemoryNode) -> set[str]:
         """Return the keywords of a node and its title, and the names of several words that were found in it."""
@@ -155,29 +201,53 @@ class MentionIndex:
         """Return what a node may mention; what it is about itself is no mention."""
         return set(named_subjects(node.content)).difference(subjects(node.metadata))
 
-    def _earlier_mentions(self, name: str) -> list[str]:
-        """Return the stored nodes that name what nothing was about when they came, as far as they tell something."""
+    def _look_up(self, name: str, taken_in: Collection[str]) -> None:
+        """Find stored nodes that name `name`, beside those just `taken_in`, as far as they tell something."""
         holding = sorted((self._holding.get(word, []) for word in name.split()), key=len)
-        # Some hold the words apart; the texts themselves tell.
-        possible = sorted(set(holding[0]).intersection(*holding[1:]), key=self._order.__getitem__)
-        stored = [node_id for node_id in possible if self._store.has_node(node_id)]
-        found: list[str] = []
-        for begin in range(0, len(stored), self._limit + 1):
+        # Some hold the words apart, or held them once; the texts themselves tell.
+        possible = set(holding[0]).intersection(*holding[1:]) & self._order.keys()
+        ordered = sorted(possible.difference(taken_in, self._mentions.known(name)), key=self._order.__getitem__)
+        for begin in range(0, len(ordered), self._limit + 1):
             # Where the name is common there is no need to look at all.
             if self._mentions.is_common(name):
                 break
-            for node in self._store.get_nodes(stored[begin : begin + self._limit + 1]):
+            for node in self._store.get_nodes(ordered[begin : begin + self._limit + 1], missing_ok=True):
                 if name in self._named_in(node):
-                    found += self._mentions.add(name, node.id)
-        return found
+                    self._mentions.add(name, node.id)
 
-    def _mention_pairs(self, names: Mapping[str, Iterable[str]]) -> set[Pair]:
-        return {
-            (source, target)
-            for name, holders in names.items()
-            for source in holders
-            for target in self._standing_for(name)
-        }
+    def _term_pairs(self) -> set[Pair]:
+        """Return the pairs whose TERM edges may have changed since last asked, and keep up which terms are rare."""
+        pairs: set[Pair] = set()
+        for term, (before, now) in self._terms.changed().items():
+            was, is_now = set(before), set(now)
+            for node_id in was - is_now:
+                self._rare.get(node_id, set()).discard(term)
+            for node_id in is_now:
+                self._rare[node_id].add(term)
+            if was != is_now:
+                pairs.update(combinations(sorted(was), 2), combinations(sorted(is_now), 2))
+        return {self._directed(*pair) for pair in pairs if self._order.keys() >= set(pair)}
+
+    def _mention_pairs(self) -> set[Pair]:
+        """Return the pairs whose MENTION edges may have changed since last asked."""
+        changed, standing = self._mentions.changed(), self._standing_before
+        self._standing_before = {}
+        pairs: set[Pair] = set()
+        for name in changed.keys() | standing.keys():
+            holders, targets = set(self._mentions.of(name)), set(self._standing_for(name))
+            held = set(changed[name][0]) if name in changed else holders
+            stood = set(standing.get(name, targets))
+            if held != holders or stood != targets:
+                pairs.update(product(held | holders, stood | targets))
+            if not self._about[name]:
+                # Who names it is looked up when it is a subject again.
+                del self._about[name]
+                self._mentions.drop(name)
+        return {pair for pair in pairs if self._order.keys() >= set(pair) and pair[0] != pair[1]}
+
+    def _note_standing(self, name: str) -> None:
+        if name not in self._standing_before:
+            self._standing_before[name] = self._standing_for(name)
 
     def _standing_for(self, name: str) -> list[str]:
         """Return, of the nodes about one subject, such as the chunks of a long text, the first ones."""
@@ -200,12 +270,13 @@ class MentionIndex:
         self, weights: Mapping[EdgeType, Mapping[Pair, float]], new: set[str], at: datetime
     ) -> tuple[list[MemoryEdge], list[EdgeKey]]:
         """Return what has to be put and removed for the edges to have `weights`; 0 is no edge."""
+        view = self._store.view()
         ids = {node_id for by_pair in weights.values() for pair in by_pair for node_id in pair}
-        stored = {node_id for node_id in ids - new if self._store.has_node(node_id)}
+        stored = {node_id for node_id in ids - new if view.find(node_id) is not None}
         put: list[MemoryEdge] = []
         void: list[EdgeKey] = []
         for edge_type, by_pair in weights.items():
-            present = self._stored_weights([pair for pair in by_pair if stored >= set(pair)], edge_type)
+            present = _stored_weights(view, [pair for pair in by_pair if stored >= set(pair)], edge_type)
             possible = {pair: weight for pair, weight in by_pair.items() if stored | new >= set(pair)}
             put += (
                 MemoryEdge(*pair, edge_type, weight, created_at=at)
@@ -215,11 +286,20 @@ class MentionIndex:
             void += (EdgeKey(*pair, edge_type) for pair, weight in possible.items() if not weight and pair in present)
         return put, void
 
-    def _stored_weights(self, pairs: Sequence[Pair], edge_type: EdgeType) -> dict[Pair, float]:
-        """Return the weights of those edges that the store has; the ends of all are in it."""
-        view = self._store.view()
-        sources, targets = (view.rows(ends) for ends in zip(*pairs, strict=True)) if pairs else (view.rows(()),) * 2
-        rows = view.edge_rows(sources, targets, edge_type)
-        weights = view.weight.take(np.maximum(rows, 0)).tolist() if view.edge_count else [0.0] * len(pairs)
-        found = zip(pairs, rows.tolist(), weights, strict=True)
-        return {pair: weight for pair, row, weight in found if row >= 0}
+
+def _stored_weights(view: GraphView, pairs: Sequence[Pair], edge_type: EdgeType) -> dict[Pair, float]:
+    """Return the weights of those edges that there are; the ends of all are in the view."""
+    sources, targets = (view.rows(ends) for ends in zip(*pairs, strict=True)) if pairs else (view.rows(()),) * 2
+    rows = view.edge_rows(sources, targets, edge_type)
+    weights = view.weight.take(np.maximum(rows, 0)).tolist() if view.edge_count else [0.0] * len(pairs)
+    found = zip(pairs, rows.tolist(), weights, strict=True)
+    return {pair: weight for pair, row, weight in found if row >= 0}
+
+
+def _told(node: MemoryNode) -> tuple[object, ...]:
+    """Return what of a node edges follow from, and what document it is of."""
+    return (node.content, *(node.metadata.get(name) for name in ("title", "entities", _DOCUMENT_ID)))
+
+
+def _changes_nodes(entry: JournalEntry) -> bool:
+    return bool(entry.delta.nodes or entry.delta.removed_nodes)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from neurogated.core.cache_file import CacheFile
-from neurogated.core.ports import Message
+from neurogated.core.ports import Message, SupportsStatistics
 from neurogated.llm.base import BaseLLM, Meta
 
 __all__ = ["CachedLLM"]
@@ -18,8 +18,8 @@ __all__ = ["CachedLLM"]
 class CachedLLM(BaseLLM):
     """Wraps a model and remembers its answers in an SQLite file; empty answers are not kept.
 
-    The `meta` of a kept answer says what it cost when it was made, and `cached`. The file is derived: a damaged one is
-    moved aside and begun anew, with a line in the log.
+    The `meta` of a kept answer says what it cost when it was made, and `cached`. The file is derived: what is
+    damaged in it is asked for anew, with a line in the log.
     """
 
     def __init__(self, llm: BaseLLM, path: Path) -> None:
@@ -49,7 +49,7 @@ class CachedLLM(BaseLLM):
             MemoryClosedError: the cache was closed.
         """
         key = self._key(messages, schema)
-        kept = self._read(key)
+        kept = self._file.get([key], _parsed).get(key)
         if kept is not None:
             text, meta = kept
             return text, {**meta, "cached": True}
@@ -62,6 +62,15 @@ class CachedLLM(BaseLLM):
         """Ask the wrapped model anew the next time these messages come."""
         self._file.remove([self._key(messages, schema)])
 
+    def clear(self) -> None:
+        """Forget every answer, on disk too; raises StorageError where that cannot be done now."""
+        self._file.clear()
+
+    def statistics(self) -> dict[str, int | float]:
+        """Return the cache's hits, misses and bytes, and the wrapped model's figures."""
+        wrapped = self._llm.statistics() if isinstance(self._llm, SupportsStatistics) else {}
+        return {**wrapped, **self._file.statistics()}
+
     def close(self) -> None:
         """Close the file and the wrapped model."""
         self._file.close()
@@ -70,10 +79,6 @@ class CachedLLM(BaseLLM):
     def _key(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> bytes:
         asked = {"messages": [dict(message) for message in messages], "schema": schema, **self.parameters}
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()
-
-    def _read(self, key: bytes) -> tuple[str, Meta] | None:
-        value = self._file.get([key]).get(key)
-        return None if value is None else _parsed(value)
 
 
 def _parsed(value: bytes) -> tuple[str, Meta] | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +13,8 @@ from neurogated.errors import BudgetExceededError
 from neurogated.llm.base import BaseLLM, Meta
 
 __all__ = ["LimitedLLM"]
+
+_log = logging.getLogger(__name__)
 
 _KEPT = "answers so far are kept, and the same command goes on from there"
 
@@ -31,7 +35,8 @@ class LimitedLLM(BaseLLM):
         self._max_tokens = max_tokens
         self._lock = threading.Lock()
         self._calls = 0
-        self._tokens = 0
+        self._prompt_tokens = 0
+        self._completion_tokens = 0
 
     @property
     def name(self) -> str:
@@ -51,7 +56,7 @@ class LimitedLLM(BaseLLM):
     @property
     def tokens(self) -> int:
         """Tokens used so far, questions and answers together."""
-        return self._tokens
+        return self._prompt_tokens + self._completion_tokens
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
         """Return the wrapped model's answer.
@@ -62,10 +67,25 @@ class LimitedLLM(BaseLLM):
         """
         with self._slots:
             self._count_call()
+            begin = time.perf_counter()
             text, meta = self._llm.infer(messages, schema=schema)
+            asked, answered = meta["prompt_tokens"], meta["completion_tokens"]
+            _log.debug(
+                "%s: %d tokens asked, %d answered, %.2f s", self.name, asked, answered, time.perf_counter() - begin
+            )
             with self._lock:
-                self._tokens += meta["prompt_tokens"] + meta["completion_tokens"]
+                self._prompt_tokens += asked
+                self._completion_tokens += answered
             return text, meta
+
+    def statistics(self) -> dict[str, int | float]:
+        """Return how many calls were made, failed ones too, and how many tokens were asked and answered."""
+        with self._lock:
+            return {
+                "calls": self._calls,
+                "prompt tokens": self._prompt_tokens,
+                "completion tokens": self._completion_tokens,
+            }
 
     def close(self) -> None:
         """Close the wrapped model."""
@@ -78,9 +98,9 @@ class LimitedLLM(BaseLLM):
                     f"the {self._max_calls} calls of language model {self.name!r} that llm_max_calls allows are used "
                     f"up; raise llm_max_calls ({_KEPT})"
                 )
-            if self._max_tokens is not None and self._tokens >= self._max_tokens:
+            if self._max_tokens is not None and self.tokens >= self._max_tokens:
                 raise BudgetExceededError(
-                    f"language model {self.name!r} has used {self._tokens} tokens and llm_max_tokens allows "
+                    f"language model {self.name!r} has used {self.tokens} tokens and llm_max_tokens allows "
                     f"{self._max_tokens}; raise llm_max_tokens ({_KEPT})"
                 )
             self._calls += 1

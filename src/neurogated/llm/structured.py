@@ -10,7 +10,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from neurogated.core.ports import Message
+from neurogated.core.ports import Message, SupportsStatistics
 from neurogated.errors import LLMError
 from neurogated.llm.base import LENGTH, BaseLLM, SupportsForgetting
 
@@ -72,6 +72,10 @@ class StructuredLLM:
                 f"language model {self.name!r} answered twice with what does not fit: {str(error)[:_SHOWN]}; it said "
                 f"{text[-_SHOWN:]!r}; choose a more able model with llm_name"
             ) from error
+
+    def statistics(self) -> dict[str, int | float]:
+        """Return the wrapped model's figures: of its calls and tokens, and of its cache if it has one."""
+        return dict(self._llm.statistics()) if isinstance(self._llm, SupportsStatistics) else {}
 
     def close(self) -> None:
         """Close the wrapped model."""

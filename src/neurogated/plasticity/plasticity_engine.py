@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
@@ -20,6 +21,8 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 
 __all__ = ["PlasticityEngine"]
+
+_log = logging.getLogger(__name__)
 
 
 class PlasticityEngine:
@@ -68,6 +71,7 @@ class PlasticityEngine:
         )
         if changes or new:
             self._store.apply(GraphDelta(weights=changes, edges=tuple(new), reason=reason, at=now))
+            _log.info("%s: %d edges strengthened, %d made", reason, strengthened.size, len(new))
         return strengthened.size + len(new)
 
     def decay_unused(self, now: datetime | None = None) -> None:
@@ -88,6 +92,7 @@ class PlasticityEngine:
             raise InputError(f"the time {at} is too near to the beginning of time; give a later one") from None
         operator = Decay(self._config.TIME_DECAY_FACTOR, idle_before, self._config.MIN_EDGE_WEIGHT)
         self._store.apply(GraphDelta(operators=(operator,), reason="decay_unused", at=at))
+        _log.info("edges idle since %s faded by %g", idle_before.isoformat(), self._config.TIME_DECAY_FACTOR)
 
     def _potentiated(
         self, view: GraphView, strengthened: Rows, new: list[MemoryEdge]

@@ -5,11 +5,31 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from neurogated.core.delta import GraphDelta, WeightChange
+from neurogated.core.clock import Clock
+from neurogated.core.delta import GraphDelta, HistoryEntry, WeightChange
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 
-__all__ = ["delta_back_to"]
+__all__ = ["delta_back_to", "undo"]
+
+
+def undo(store: GraphStorePort, to: int | None, clock: Clock) -> HistoryEntry | None:
+    """Take back every change after the delta number `to`, the last change alone where it is None.
+
+    Returns:
+        What was changed to take it back, None if there was nothing to change.
+
+    Raises:
+        InputError: there is no such delta.
+    """
+    # A last change that changed nothing, such as a round of forgetting in which nothing was idle, is passed over.
+    targets = [entry.sequence - 1 for entry in reversed(store.history())] if to is None else [to]
+    for target in targets:
+        delta = delta_back_to(store.as_of(target), store, reason=f"undo to {target}", at=clock())
+        if delta:
+            store.apply(delta)
+            return store.history()[-1]
+    return None
 
 
 def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str, at: datetime) -> GraphDelta:

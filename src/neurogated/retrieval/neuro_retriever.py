@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,9 @@ from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.similarity import QuestionSimilarity, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 
-__all__ = ["NeuroRetriever"]
+__all__ = ["NeuroRetriever", "RecallOptions"]
+
+_log = logging.getLogger(__name__)
 
 _COSINE_ALONE = {"KEYWORD_WEIGHT": 0.0, "SUBJECT_WEIGHT": 0.0, "MARK_WEIGHT": 0.0}
 
@@ -34,6 +37,27 @@ class _Ranking(NamedTuple):
     score: NDArray[np.float64]
     energy: NDArray[np.float64]
     recency: NDArray[np.float64]
+
+
+class RecallOptions(TypedDict, total=False):
+    """What may be said beside the question."""
+
+    top_n: int | None
+    """How many memories; `TOP_N_RETRIEVAL` when left out. Fewer come only where there are fewer."""
+    as_of: int | datetime | None
+    """Number of a delta or a time: answer with the graph as it was known then, its texts included."""
+    valid_at: datetime | None
+    """Answer with what held in the world at this time."""
+
+
+class _Asked(NamedTuple):
+    """A question and where to look."""
+
+    query: str
+    vector: NDArray[np.float32]
+    wanted: int
+    store: GraphStorePort
+    valid_at: datetime | None
 
 
 class NeuroRetriever:
@@ -59,19 +83,26 @@ class NeuroRetriever:
         # The specification's anchors are the nearest by cosine alone.
         self._similarity_config = config.replace(**_COSINE_ALONE) if self._classic else config
 
-    def recall(self, query: str, *, top_n: int | None = None) -> Recall:
+    def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Return the memories that `query` brings up.
 
         Args:
             query: a question or any text.
-            top_n: how many memories; `TOP_N_RETRIEVAL` when left out. Fewer come only where there are fewer.
+            **options: see `RecallOptions`.
 
         Raises:
-            InputError: the query is blank or `top_n` is less than 1.
+            InputError: the query is blank, `top_n` is less than 1, or there is no such delta.
         """
-        return self.recall_batch([query], top_n=top_n)[0]
+        return self.recall_batch([query], **options)[0]
 
-    def recall_batch(self, queries: Sequence[str], *, top_n: int | None = None) -> list[Recall]:
+    def recall_batch(
+        self,
+        queries: Sequence[str],
+        *,
+        top_n: int | None = None,
+        as_of: int | datetime | None = None,
+        valid_at: datetime | None = None,
+    ) -> list[Recall]:
         """Return a recall for each query; they are embedded together. See `recall`."""
         if any(not query.strip() for query in queries):
             raise InputError("the query is blank; ask something")
@@ -80,20 +111,25 @@ class NeuroRetriever:
             raise InputError(f"top_n is {top_n}, but must be at least 1")
         if not queries:
             return []
+        store = self._store if as_of is None else self._store.as_of(as_of)
         embedding: dict[str, float] = {}
         with _timed(embedding, "embed"):
             vectors = self._embedder.embed_queries(list(queries))
         share = embedding["embed"] / len(queries)
-        return [self._recall(query, vector, wanted, share) for query, vector in zip(queries, vectors, strict=True)]
+        return [
+            self._recall(_Asked(query, vector, wanted, store, valid_at), share)
+            for query, vector in zip(queries, vectors, strict=True)
+        ]
 
-    def _recall(self, query: str, vector: NDArray[np.float32], wanted: int, embedding_seconds: float) -> Recall:
+    def _recall(self, asked: _Asked, embedding_seconds: float) -> Recall:
+        query, vector, wanted, store, valid_at = asked
         seconds = {"embed": embedding_seconds}
         with _timed(seconds, "kernel"):
             kernel = self._kernels.generate(query, vector)
         with _timed(seconds, "search"):
-            view = self._store.view()
+            view = store.view(valid_at=valid_at)
             likeness = QuestionSimilarity(
-                self._store, view, self._similarity_config, query=query, vector=vector, kernel=kernel
+                store, view, self._similarity_config, query=query, vector=vector, kernel=kernel
             )
             likeness.propose(max(wanted, self._config.CANDIDATES))
             anchors = self._anchors(view, likeness.known)
@@ -102,7 +138,8 @@ class NeuroRetriever:
             activation = self._activation.spread(view, dict(anchors), kernel, gate)
         with _timed(seconds, "rank"):
             rank = self._by_energy if self._classic else self._by_score
-            memories = self._memories(rank(activation, likeness, wanted), activation)
+            memories = _memories(store, rank(activation, likeness, wanted), activation)
+        _log.debug("recalled %d memories: %s", len(memories), ", ".join(f"{k} {v:.4f} s" for k, v in seconds.items()))
         return Recall(
             query,
             memories,
@@ -163,22 +200,23 @@ class NeuroRetriever:
         recency: NDArray[np.float64] = np.exp2(-age / max(half_life, 1))
         return recency
 
-    def _memories(self, ranking: _Ranking, activation: Activation) -> tuple[RecalledMemory, ...]:
-        rows = ranking.likeness.rows
-        ids = [activation.view.ids[row] for row in rows.tolist()]
-        # A node may have been removed since the view was taken.
-        nodes = {node.id: node for node in self._store.get_nodes(ids, missing_ok=True)}
-        columns = {"similarity": ranking.likeness.similarity, "energy": ranking.energy, "recency": ranking.recency}
-        columns |= {name: getattr(ranking.likeness, name) for name in ("cosine", "keywords", "subject", "marks")}
-        parts = [
-            dict(zip(columns, values, strict=True))
-            for values in zip(*(column.tolist() for column in columns.values()), strict=True)
-        ]
-        return tuple(
-            RecalledMemory(nodes[node_id], score, part, activation.path(row))
-            for node_id, score, part, row in zip(ids, ranking.score.tolist(), parts, rows.tolist(), strict=True)
-            if node_id in nodes
-        )
+
+def _memories(store: GraphStorePort, ranking: _Ranking, activation: Activation) -> tuple[RecalledMemory, ...]:
+    rows = ranking.likeness.rows
+    ids = [activation.view.ids[row] for row in rows.tolist()]
+    # A node may have been removed since the view was taken.
+    nodes = {node.id: node for node in store.get_nodes(ids, missing_ok=True)}
+    columns = {"similarity": ranking.likeness.similarity, "energy": ranking.energy, "recency": ranking.recency}
+    columns |= {name: getattr(ranking.likeness, name) for name in ("cosine", "keywords", "subject", "marks")}
+    parts = [
+        dict(zip(columns, values, strict=True))
+        for values in zip(*(column.tolist() for column in columns.values()), strict=True)
+    ]
+    return tuple(
+        RecalledMemory(nodes[node_id], score, part, activation.path(row))
+        for node_id, score, part, row in zip(ids, ranking.score.tolist(), parts, rows.tolist(), strict=True)
+        if node_id in nodes
+    )
 
 
 def _best(view: GraphView, rows: Rows, scores: NDArray[np.floating], count: int) -> list[int]:

@@ -85,9 +85,9 @@ class QuestionSimilarity:
 
     def propose(self, count: int) -> Similarities:
         """Return the nodes that vector and keyword search find, up to `count` each."""
-        found = [node_id for node_id, _ in self._store.nearest(self._vector, count)]
+        found = [node_id for node_id, _ in self._store.nearest(self._vector, count, self._view)]
         if self._config.KEYWORD_WEIGHT:
-            by_keywords = self._store.keyword_search(self._query, count)
+            by_keywords = self._store.keyword_search(self._query, count, self._view)
             self._best_keywords = by_keywords[0][1] if by_keywords else 0.0
             found += [node_id for node_id, _ in by_keywords]
         # A node that another thread stored meanwhile is not in the view.

@@ -18,6 +18,8 @@ _log = logging.getLogger(__name__)
 
 # More than any note takes; of a file of garbage no more is read.
 _LONGEST = 1024
+_DIGITS = 20
+_MODE = 0o644
 
 
 class AcknowledgedNote:
@@ -56,7 +58,7 @@ class AcknowledgedNote:
         line = b" ".join(_parts(identity, sequence)) + b"\n"
         try:
             if self._descriptor is None:
-                self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o644)
+                self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, _MODE)
             os.pwrite(self._descriptor, line, 0)
         except OSError as error:
             # The write itself is safe in the memory file; only the notice of a later loss is missing.
@@ -76,7 +78,7 @@ class AcknowledgedNote:
 
 
 def _parts(identity: str, sequence: int) -> list[bytes]:
-    said = f"{identity or '-'} {sequence:020d}".encode()
+    said = f"{identity or '-'} {sequence:0{_DIGITS}d}".encode()
     return [*said.split(), f"{zlib.crc32(said):08x}".encode()]
 
 

@@ -25,7 +25,7 @@ def disagreements(store: GraphStore) -> list[str]:
 
 
 def _ends(store: GraphStore) -> Iterator[str]:
-    view = store._form.topology.view()
+    view = store._whole()
     edges = view.live_edges()
     for what, ends in (("source", view.edge_source[edges]), ("target", view.edge_target[edges])):
         for edge in edges[~view.alive.take(ends.astype(edges.dtype))].tolist():
@@ -43,7 +43,7 @@ def _nodes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
 
 def _all_nodes(store: GraphStore) -> dict[str, MemoryNode]:
     """Return every node by its id, those that have expired too, each as last used at the same time."""
-    view = store._form.topology.view()
+    view = store._whole()
     found = {}
     for row in view.live_nodes():
         (node,) = store._nodes_at(view, row[None])
@@ -55,7 +55,7 @@ def _edges(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
     (ours, theirs) = (
         {edge.key: edge for edge in one._edges(view, view.live_edges())}
         for one in (store, replayed)
-        for view in [one._form.topology.view()]
+        for view in [one._whole()]
     )
     for key in sorted(ours.keys() ^ theirs.keys(), key=str):
         yield f"edge {key}: only the {'graph' if key in ours else 'journal'} has it"
@@ -68,7 +68,7 @@ def _indexes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
     (ours, theirs) = (
         {view.ids[row]: one._texts().described(row) for row in view.live_nodes().tolist()}
         for one in (store, replayed)
-        for view in [one._form.topology.view()]
+        for view in [one._whole()]
     )
     for name in ours.keys() & theirs.keys():
         if ours[name] != theirs[name]:

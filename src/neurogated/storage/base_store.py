@@ -42,6 +42,10 @@ class BaseStore(ABC):
         """Return ids and cosines of the most similar nodes, best first."""
 
     @abstractmethod
+    def _whole(self) -> GraphView:
+        """Return a snapshot of the graph with what has expired and is not removed yet."""
+
+    @abstractmethod
     def _edges(self, view: GraphView, rows: Rows) -> list[MemoryEdge]:
         """Return the edges at `rows` of `view`."""
 
@@ -88,7 +92,7 @@ class BaseStore(ABC):
 
     def has_node(self, node_id: str) -> bool:
         """Return whether the node exists."""
-        return self.view().find(node_id) is not None
+        return self._whole().find(node_id) is not None
 
     def get_node(self, node_id: str) -> MemoryNode:
         """Return a node; raises UnknownIdError."""
@@ -101,7 +105,7 @@ class BaseStore(ABC):
             UnknownIdError: a node does not exist, or no such edge.
             AmbiguousEdgeError: edges of several types lead from the one to the other and `edge_type` is not given.
         """
-        view = self.view()
+        view = self._whole()
         source, target = view.rows([source_id]), view.rows([target_id])
         types = view.edge_types if edge_type is None else (edge_type,)
         rows = np.concatenate([np.empty(0, np.int64), *(view.edge_rows(source, target, kind) for kind in types)])
@@ -116,18 +120,18 @@ class BaseStore(ABC):
 
     def get_neighbors(self, node_id: str) -> Iterator[tuple[str, MemoryEdge]]:
         """Yield the nodes that stored edges lead to from `node_id`, each with its edge, oldest edge first."""
-        view = self.view()
+        view = self._whole()
         edges = self._edges(view, np.sort(view.arcs(view.rows([node_id])).edge))
         return iter([(edge.target_id, edge) for edge in edges])
 
     def all_nodes(self) -> Iterator[MemoryNode]:
         """Yield every node in the order they were added."""
-        view = self.view()
+        view = self._whole()
         return iter(self.get_nodes([view.ids[row] for row in view.live_nodes().tolist()]))
 
     def all_edges(self) -> Iterator[MemoryEdge]:
         """Yield every edge in the order they were added."""
-        view = self.view()
+        view = self._whole()
         return iter(self._edges(view, view.live_edges()))
 
     def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
@@ -137,7 +141,7 @@ class BaseStore(ABC):
         return [(node, score) for node, (_, score) in zip(nodes, found, strict=True)]
 
     def __len__(self) -> int:
-        return self.view().live_nodes().size
+        return self._whole().live_nodes().size
 
     def __enter__(self) -> Self:
         return self

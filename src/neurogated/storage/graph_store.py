@@ -103,13 +103,13 @@ class GraphStore(SearchableStore):
             return [ids[row] for row in self._form.lifetimes.expired(to_micros(now)).tolist()]
 
     def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
-        """Return the nodes in the order of their ids.
+        """Return the nodes in the order of their ids, those that have expired too.
 
         Raises:
             UnknownIdError: an id is not in the memory, and `missing_ok` is not set.
         """
         with self._lock:
-            view = self.view()
+            view = self._whole()
             if missing_ok:
                 node_ids = [node_id for node_id in node_ids if view.find(node_id) is not None]
             return self._nodes_at(view, view.rows(node_ids))
@@ -213,14 +213,19 @@ class GraphStore(SearchableStore):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run a block of changes as one: if it raises, none of them was ever made."""
+        """Run a block of changes, to any graph of the store, as one: if it raises, none of them was ever made."""
         with self._lock:
             self._require_open()
-            before = self._form.topology.sequence
+            before = {name: (store._form.topology.sequence, store._embedder) for name, store in self._family.items()}
             try:
                 yield
             except BaseException:
-                self._roll_back(before)
+                for name, store in list(self._family.items()):
+                    if name in before:
+                        sequence, store._embedder = before[name]
+                        store._roll_back(sequence)
+                    else:
+                        self._family.pop(name)._closed = True
                 raise
 
     @property
@@ -276,6 +281,10 @@ class GraphStore(SearchableStore):
         return [self._edge_payloads[row] for row in rows.tolist()]
 
     # Parts of the primitives
+
+    def _whole(self) -> GraphView:
+        self._require_open()
+        return self._form.topology.view()
 
     def _commit(self, plan: Plan, sequence: int) -> None:
         """Make a planned change in memory."""

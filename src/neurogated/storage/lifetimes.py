@@ -89,6 +89,8 @@ class Lifetimes:
     _edges: _Spans = field(default_factory=_Spans)
     _expiry: _Spans = field(default_factory=_Spans)
     _visible: _Visible | None = None
+    _next_expiry: float = math.inf
+    """Nothing expires before."""
 
     def put_nodes(self, rows: Iterable[int], nodes: Iterable[_Expiring]) -> None:
         """Take in nodes, in the place of those at the same rows."""
@@ -101,6 +103,7 @@ class Lifetimes:
         """Take in one node's times in microseconds."""
         self._nodes.put(row, begin, end)
         self._expiry.put(row, None, expires)
+        self._next_expiry = min(self._next_expiry, math.inf if expires is None else expires)
         self._visible = None
 
     def put_edges(self, rows: Iterable[int], edges: Iterable[_Lasting]) -> None:
@@ -121,7 +124,12 @@ class Lifetimes:
 
     def expired(self, now: int) -> Rows:
         """Return the nodes that are to be forgotten by `now`, ascending."""
-        return self._expiry.outside(now)
+        if now < self._next_expiry:
+            return np.empty(0, dtype=np.int64)
+        rows = self._expiry.outside(now)
+        if not rows.size:
+            self._next_expiry = self._expiry.next_end(now)
+        return rows
 
     def visible(self, whole: GraphView, now: int, valid_at: int | None) -> GraphView:
         """Return `whole` without what has expired by `now`, nor what does not hold at `valid_at`."""

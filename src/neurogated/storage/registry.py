@@ -7,8 +7,9 @@ from pathlib import Path
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
+from neurogated.errors import ConfigError
 
-__all__ = ["memory_exists", "open_store"]
+__all__ = ["memory_exists", "open_store", "restore_store"]
 
 _FOLDER = "memory"
 _FILE = "memory.db"
@@ -43,5 +44,21 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
         config.namespace,
         overlay_edges=config.OVERLAY_EDGES,
         clock=clock,
-        from_scratch=config.force_index_from_scratch,
+        from_scratch=config.force_index_from_scratch and not config.read_only,
+        read_only=config.read_only,
     )
+
+
+def restore_store(config: MemoryConfig, snapshot: Path) -> None:
+    """Put a snapshot in the place of the memory that `config` names, or make it the memory where there is none.
+
+    Raises:
+        MemoryLockedError: a process has the memory open for writing.
+        CorruptMemoryError: the snapshot is damaged or none; the memory is unharmed.
+        StorageError: it cannot be read, or the memory not be written.
+    """
+    if config.storage == "memory":
+        raise ConfigError("a memory with storage='memory' is in no file; set storage to 'sqlite' to restore a snapshot")
+    from neurogated.storage.sqlite_snapshot import restore_snapshot
+
+    restore_snapshot(snapshot, _path(config))

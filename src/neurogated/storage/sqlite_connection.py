@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import apsw
 import apsw.sqlite_extra
 
 from neurogated.errors import CorruptMemoryError, StorageError
 
-__all__ = ["RESERVED_BYTES", "connect", "read_whole_file", "reserve_checksums", "translated"]
+__all__ = ["RESERVED_BYTES", "connect", "fetch", "read_whole_file", "reserve_checksums", "translated"]
 
 RESERVED_BYTES = 8
 """What the checksum takes at the end of every page: https://www.sqlite.org/cksumvfs.html"""
@@ -44,6 +45,13 @@ def connect(path: Path, *, read_only: bool = False, create: bool = False) -> aps
     connection = apsw.Connection(str(path), flags | (apsw.SQLITE_OPEN_CREATE if create else 0), vfs=_VFS)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     return connection
+
+
+def fetch(
+    connection: apsw.Connection, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()
+) -> list[tuple[Any, ...]]:
+    """Return all rows that a statement finds."""
+    return connection.execute(statement, values).fetchall()
 
 
 def read_whole_file(path: Path) -> apsw.Connection:

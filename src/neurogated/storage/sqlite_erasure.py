@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import apsw
 
 from neurogated.core.rendering import quoted
+from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_file import SqliteFile
 
 __all__ = ["erase_namespace", "erase_removed"]
@@ -28,7 +29,7 @@ def erase_removed(file: SqliteFile) -> int:
             "CREATE TEMP TABLE erased AS SELECT n.node FROM nodes n "
             "WHERE NOT EXISTS (SELECT 1 FROM node_versions v WHERE v.node = n.node AND v.until IS NULL)"
         )
-        ((count,),) = connection.execute("SELECT count(*) FROM temp.erased")
+        ((count,),) = fetch(connection, "SELECT count(*) FROM temp.erased")
         _erase_quotations(connection)
         _erase_nodes(connection)
         connection.execute("DROP TABLE temp.erased")
@@ -38,7 +39,7 @@ def erase_removed(file: SqliteFile) -> int:
 def erase_namespace(file: SqliteFile, name: str) -> None:
     """Erase a namespace with its journal."""
     with _without_references(file) as connection:
-        ((namespace,),) = connection.execute("SELECT namespace FROM namespaces WHERE name = ?", (name,))
+        ((namespace,),) = fetch(connection, "SELECT namespace FROM namespaces WHERE name = ?", (name,))
         connection.execute("CREATE TEMP TABLE erased AS SELECT node FROM nodes WHERE namespace = ?", (namespace,))
         _erase_nodes(connection)
         connection.execute("DROP TABLE temp.erased")
@@ -85,9 +86,10 @@ def _erase_quotations(connection: apsw.Connection) -> None:
     """Take what is erased out of the context that versions of other nodes of the same document keep."""
     gone: dict[tuple[int, str], set[str]] = defaultdict(set)
     kept: dict[tuple[int, str], set[str]] = defaultdict(set)
-    versions = connection.execute(
+    versions = fetch(
+        connection,
         "SELECT n.namespace, v.content, v.metadata, v.node IN (SELECT node FROM temp.erased) "
-        "FROM node_versions v JOIN nodes n ON n.node = v.node WHERE json_extract(v.metadata, '$.speaker') IS NOT NULL"
+        "FROM node_versions v JOIN nodes n ON n.node = v.node WHERE json_extract(v.metadata, '$.speaker') IS NOT NULL",
     )
     for namespace, content, text, erased in versions:
         metadata = json.loads(text)
@@ -95,10 +97,11 @@ def _erase_quotations(connection: apsw.Connection) -> None:
         (gone if erased else kept)[document].add(quoted(content, metadata))
     if not gone:
         return
-    rows = connection.execute(
+    rows = fetch(
+        connection,
         "SELECT v.node, v.since, n.namespace, v.metadata FROM node_versions v JOIN nodes n ON n.node = v.node "
-        "WHERE json_extract(v.metadata, '$.context') IS NOT NULL AND v.node NOT IN (SELECT node FROM temp.erased)"
-    ).fetchall()
+        "WHERE json_extract(v.metadata, '$.context') IS NOT NULL AND v.node NOT IN (SELECT node FROM temp.erased)",
+    )
     for node, since, namespace, text in rows:
         metadata = json.loads(text)
         document = namespace, str(metadata.get(_DOCUMENT))

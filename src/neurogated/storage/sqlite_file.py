@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
-from filelock import FileLock, Timeout
 
-from neurogated.errors import MemoryLockedError, StorageError
+from neurogated.errors import StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
-from neurogated.storage.sqlite_connection import connect, read_whole_file, translated
-from neurogated.storage.sqlite_making import drop_draft, drop_file, make_file, replace_file, upgrade_file
+from neurogated.storage.sqlite_connection import connect, fetch, read_whole_file, translated
+from neurogated.storage.sqlite_making import drop_draft, make_file, upgrade_file
 from neurogated.storage.sqlite_schema import CHECKS, FORMAT_VERSION, check_format
 from neurogated.storage.sqlite_wholeness import refuse_cut_file, refuse_lost_changes, refuse_missing_file
+from neurogated.storage.writer_lock import WriterLock
 
 __all__ = ["SqliteFile"]
 
@@ -49,15 +49,13 @@ class SqliteFile:
             self._opened = self._which_file()
             self._connection = self._open_for_reading()
             return
-        self._make_folder()
-        self._writer_lock = FileLock(path.with_suffix(".lock"), thread_local=False)
-        self._holder_note = path.with_suffix(".holder")
-        self._acquire()
+        self._writer_lock = WriterLock(path)
+        self._writer_lock.acquire()
         try:
             self._connection = self._open_for_writing(from_scratch=from_scratch)
             self._sequence = self._progress(self._connection)[1]
         except BaseException as error:
-            self._release()
+            self._writer_lock.release()
             if isinstance(error, OSError) and not isinstance(error, StorageError):
                 raise StorageError(
                     f"{path} cannot be opened ({error}); check it, or choose another save_dir"
@@ -125,19 +123,19 @@ class SqliteFile:
                 _log.info("%s was replaced; it is opened again", self.path)
                 self._connection.close()
                 self._connection, self._opened = self._open_for_reading(), file
-            ((version,),) = self._connection.execute("PRAGMA data_version")
+            ((version,),) = fetch(self._connection, "PRAGMA data_version")
             return *file, int(version)
 
     def problems(self) -> list[str]:
         """Return what is wrong in the file, a line each; none if it is sound."""
         with self.lock, self.translated():
-            found = [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+            found = [str(row[0]) for row in fetch(self._connection, "PRAGMA integrity_check") if row[0] != "ok"]
             found += [
                 f"table {table}, row {row}: refers to a missing row of {parent}"
-                for table, row, parent, _ in self._connection.execute("PRAGMA foreign_key_check")
+                for table, row, parent, _ in fetch(self._connection, "PRAGMA foreign_key_check")
             ]
             for what, statement in CHECKS.items():
-                ((count,),) = self._connection.execute(statement)
+                ((count,),) = fetch(self._connection, statement)
                 if count:
                     found.append(f"{count} × {what}")
         return found
@@ -150,37 +148,9 @@ class SqliteFile:
         """
         with self.lock, self.translated():
             self._connection.execute("VACUUM")
-            ((busy, *_),) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            ((busy, *_),) = fetch(self._connection, "PRAGMA wal_checkpoint(TRUNCATE)")
         if busy:
             raise StorageError(f"another process reads {self.path}, so that its log cannot be emptied; compact again")
-
-    def snapshot(self, target: Path) -> None:
-        """Copy the file as it is at this moment to `target`; writes go on meanwhile.
-
-        Raises:
-            StorageError: `target` exists or cannot be written.
-        """
-        if target.exists():
-            raise StorageError(f"{target} exists already; choose another name for the snapshot")
-        draft = target.with_name(target.name + ".draft")
-        try:
-            drop_file(draft)
-            with (
-                translated(target),
-                contextlib.closing(connect(self.path, read_only=True)) as source,
-                contextlib.closing(connect(draft, create=True)) as copy,
-            ):
-                with copy.backup("main", source, "main") as backup:
-                    backup.step(-1)
-                # A copy that is a single file, without a log beside it.
-                copy.execute("PRAGMA journal_mode = DELETE")
-            replace_file(draft, target)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                drop_file(draft)
-            if isinstance(error, StorageError):
-                raise
-            raise StorageError(f"cannot write the snapshot {target} ({error}); choose another place") from error
 
     def size(self) -> int:
         """Return how many bytes the file and its log take on disk."""
@@ -192,14 +162,16 @@ class SqliteFile:
         with self.lock, self.translated():
             self._connection.close()
         if not self.read_only:
-            self._release()
+            self._acknowledged.close()
+            self._writer_lock.release()
 
     def _progress(self, connection: apsw.Connection) -> tuple[str, int]:
         """Return the memory's identity and the number of its last delta."""
         with self.translated():
-            ((identity, sequence),) = connection.execute(
+            ((identity, sequence),) = fetch(
+                connection,
                 "SELECT (SELECT value FROM settings WHERE name = 'identity'), "
-                "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'deltas'), 0)"
+                "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'deltas'), 0)",
             )
         return str(identity), int(sequence)
 
@@ -220,38 +192,6 @@ class SqliteFile:
     def _refuse_loss(self, connection: apsw.Connection) -> None:
         refuse_cut_file(self.path, connection)
         refuse_lost_changes(self.path, self._acknowledged, lambda: self._progress(connection))
-
-    def _make_folder(self) -> None:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StorageError(
-                f"cannot make the folder {self.path.parent} ({error}); choose another save_dir"
-            ) from error
-
-    def _acquire(self) -> None:
-        try:
-            self._writer_lock.acquire(blocking=False)
-        except Timeout:
-            holder = "another process"
-            with contextlib.suppress(OSError):
-                holder = f"process {self._holder_note.read_text(encoding='utf-8', errors='replace')}"
-            raise MemoryLockedError(
-                f"{self.path} is open for writing in {holder}; close it there first, or open it with read_only"
-            ) from None
-        except OSError as error:
-            raise StorageError(
-                f"cannot write in {self.path.parent} ({error}); choose another save_dir, or open it with read_only"
-            ) from error
-        # The note only serves the error above; a memory can do without it.
-        with contextlib.suppress(OSError):
-            self._holder_note.write_text(str(os.getpid()), encoding="utf-8")
-
-    def _release(self) -> None:
-        self._acknowledged.close()
-        with contextlib.suppress(OSError):
-            self._holder_note.unlink(missing_ok=True)
-        self._writer_lock.release()
 
     def _open_for_writing(self, *, from_scratch: bool) -> apsw.Connection:
         drop_draft(self.path)

@@ -18,6 +18,7 @@ from neurogated.core.view import Rows
 from neurogated.storage.columns import Column
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.records import EdgeRecord, NodeRecord
+from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_file import SqliteFile
 from neurogated.storage.sqlite_journal import SqliteJournal, moment_or_none
 from neurogated.storage.sqlite_loading import HOLDS
@@ -65,7 +66,8 @@ class SqliteGraph(GraphStore):
     def _sequences(self) -> list[int]:
         with self._lock, self._file.reading() as connection:
             self._require_open()
-            rows = connection.execute(
+            rows = fetch(
+                connection,
                 "SELECT sequence FROM deltas WHERE namespace = ? AND sequence <= ? ORDER BY sequence",
                 (self._namespace, self._sequence),
             )
@@ -76,7 +78,8 @@ class SqliteGraph(GraphStore):
 
     def _last_before(self, moment: datetime) -> int:
         with self._file.reading() as connection:
-            ((sequence,),) = connection.execute(
+            ((sequence,),) = fetch(
+                connection,
                 "SELECT coalesce(max(sequence), 0) FROM deltas WHERE namespace = ? AND sequence <= ? AND at <= ?",
                 (self._namespace, self._sequence, to_micros(moment)),
             )
@@ -107,14 +110,14 @@ class SqliteGraph(GraphStore):
         if ":now" in statement:
             values["now"] = self._sequence
         with self._file.lock, self._file.translated():
-            rows = self._file.connection.execute(statement, values).fetchall()
+            rows = fetch(self._file.connection, statement, values)
         by_key = {key: rest for key, *rest in rows}
         return [by_key[key] for key in keys.tolist()]
 
 
 def register_types(connection: apsw.Connection) -> Mapping[int, EdgeType]:
     """Return the file's edge types by their number, registering those that this process has not met."""
-    rows = connection.execute("SELECT type, name, value, plastic, both_ways FROM edge_types")
+    rows = fetch(connection, "SELECT type, name, value, plastic, both_ways FROM edge_types")
     return {
         code: EdgeType.register(name, value, plastic=bool(plastic), both_ways=bool(both_ways))
         for code, name, value, plastic, both_ways in rows

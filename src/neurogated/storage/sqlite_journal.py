@@ -13,6 +13,7 @@ from neurogated.core.clock import from_micros
 from neurogated.core.delta import AccessMark, GraphDelta, HistoryEntry, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_loading import NOW, operators_from_json
 
 __all__ = ["JournaledDelta", "SqliteJournal", "moment_or_none"]
@@ -48,21 +49,23 @@ class SqliteJournal:
 
     def entries(self, after: int, up_to: int = NOW) -> Iterator[JournaledDelta]:
         """Yield the deltas numbered above `after`, oldest first; the file must not be changed meanwhile."""
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT sequence, at, reason, changes, operators FROM deltas "
             "WHERE sequence > ? AND sequence <= ? AND namespace = ? ORDER BY sequence",
             (after, up_to, self._namespace),
-        ).fetchall()
+        )
         for sequence, at, reason, changes, operators in rows:
             yield self._entry(sequence, at, reason, json.loads(changes), operators)
 
     def history(self) -> list[HistoryEntry]:
         """Return what changed the graph, oldest first; marks of use are left out."""
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT sequence, at, reason, changes, operators FROM deltas "
             "WHERE namespace = ? AND (changes <> '{}' OR operators IS NOT NULL) ORDER BY sequence",
             (self._namespace,),
-        ).fetchall()
+        )
         return [
             HistoryEntry(number, from_micros(at), reason, json.loads(changes), operators_from_json(operators))
             for number, at, reason, changes, operators in rows
@@ -97,14 +100,15 @@ class SqliteJournal:
         return JournaledDelta(sequence, delta, node_keys, edge_keys)
 
     def _nodes(self, sequence: int) -> tuple[list[int], list[MemoryNode]]:
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT v.node, n.id, v.content, x.vector, v.base_energy, a.last_accessed, v.metadata, v.created_at, "
             "v.valid_from, v.valid_to, v.expires_at "
             "FROM node_versions v JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
             "LEFT JOIN vectors x ON x.node = v.node AND x.since <= v.since AND (x.until IS NULL OR x.until > v.since) "
             "WHERE v.since = ? ORDER BY v.node",
             (sequence,),
-        ).fetchall()
+        )
         nodes = [
             MemoryNode.restored(
                 id=name,
@@ -123,7 +127,8 @@ class SqliteJournal:
         return [row[0] for row in rows], nodes
 
     def _removed_nodes(self, sequence: int) -> list[str]:
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT n.id FROM node_versions v JOIN nodes n ON n.node = v.node WHERE v.until = :now "
             "AND NOT EXISTS (SELECT 1 FROM node_versions w WHERE w.node = v.node AND w.since = :now) ORDER BY v.node",
             {"now": sequence},
@@ -131,12 +136,13 @@ class SqliteJournal:
         return [name for (name,) in rows]
 
     def _edges(self, sequence: int) -> tuple[list[int], list[MemoryEdge]]:
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT e.edge, s.id, t.id, e.type, w.weight, e.created_at, w.last_activated, e.valid_from, e.valid_to "
             "FROM edges e JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
             "JOIN strengths w ON w.edge = e.edge AND w.since = e.since WHERE e.since = ? ORDER BY e.edge",
             (sequence,),
-        ).fetchall()
+        )
         edges = [
             MemoryEdge(
                 source,
@@ -153,7 +159,8 @@ class SqliteJournal:
         return [row[0] for row in rows], edges
 
     def _removed_edges(self, sequence: int) -> list[EdgeKey]:
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT s.id, t.id, e.type FROM edges e JOIN nodes s ON s.node = e.source "
             "JOIN nodes t ON t.node = e.target WHERE e.until = ? ORDER BY e.edge",
             (sequence,),
@@ -161,7 +168,8 @@ class SqliteJournal:
         return [EdgeKey(source, target, self._types[code]) for source, target, code in rows]
 
     def _strengths(self, sequence: int) -> list[tuple[EdgeKey, float, int]]:
-        rows = self._connection.execute(
+        rows = fetch(
+            self._connection,
             "SELECT s.id, t.id, e.type, w.weight, w.last_activated FROM strengths w JOIN edges e ON e.edge = w.edge "
             "JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
             "WHERE w.since = ? AND e.since < w.since ORDER BY e.edge",

@@ -17,6 +17,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.ports import VectorIndex
 from neurogated.errors import CorruptMemoryError
 from neurogated.storage.lifetimes import Lifetimes
+from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.topology import Topology
 from neurogated.storage.working_form import WorkingForm
 
@@ -72,7 +73,7 @@ class GraphLoader:
             "SELECT e.edge, e.source, e.target, e.type, s.since, s.weight, s.last_activated "
             "FROM edges e JOIN nodes n ON n.node = e.source JOIN strengths s ON s.edge = e.edge "
             f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} AND s.since <= :now ORDER BY e.edge, s.since",
-            (*[np.int64] * 5, np.float64, np.int64),
+            (np.int64, np.int64, np.int64, np.int64, np.int64, np.float64, np.int64),
         )
         # Of an edge's versions the last one holds.
         current = np.append(edge[1:] != edge[:-1], np.ones(min(1, edge.size), dtype=np.bool_)).astype(np.bool_)
@@ -90,20 +91,17 @@ class GraphLoader:
             form.lifetimes.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
         return edge_keys
 
-    def _query(self, statement: str) -> apsw.Cursor:
-        names = {"namespace": self.namespace, "now": self.as_of}
-        return self.connection.execute(
-            statement, {name: value for name, value in names.items() if f":{name}" in statement}
-        )
+    def _query(self, statement: str) -> list[tuple[Any, ...]]:
+        return fetch(self.connection, statement, {"namespace": self.namespace, "now": self.as_of})
 
     def _columns(self, statement: str, kinds: tuple[DTypeLike, ...]) -> list[NDArray[Any]]:
         """Return what a query of numbers finds by columns."""
-        rows = self._query(statement).fetchall()
+        rows = self._query(statement)
         columns = zip(*rows, strict=True) if rows else [()] * len(kinds)
         return [np.fromiter(column, kind, len(rows)) for column, kind in zip(columns, kinds, strict=True)]
 
     def _nodes(self) -> tuple[Keys, list[str]]:
-        rows = self._query("SELECT n.node, n.id FROM nodes n WHERE n.namespace = :namespace ORDER BY n.node").fetchall()
+        rows = self._query("SELECT n.node, n.id FROM nodes n WHERE n.namespace = :namespace ORDER BY n.node")
         return np.array([key for key, _ in rows], dtype=np.int64), [name for _, name in rows]
 
     def _last_sequence(self) -> int:
@@ -116,7 +114,7 @@ class GraphLoader:
         return self._query(
             "SELECT v.node, v.vector FROM vectors v JOIN nodes n ON n.node = v.node "
             f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} ORDER BY v.node"
-        ).fetchall()
+        )
 
     def _load_lifetimes(self, lifetimes: Lifetimes, node_keys: Keys) -> None:
         for key, begin, end, expires in self._query(
@@ -132,7 +130,7 @@ class GraphLoader:
         rows = self._query(
             "SELECT sequence, operators FROM deltas "
             "WHERE namespace = :namespace AND sequence <= :now AND operators IS NOT NULL ORDER BY sequence"
-        ).fetchall()
+        )
         for sequence, operators in rows:
             for operator in operators_from_json(operators):
                 topology.decay(operator, among=since < sequence)

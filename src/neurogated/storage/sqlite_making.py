@@ -13,7 +13,7 @@ import apsw
 from neurogated.storage.sqlite_connection import connect, reserve_checksums, translated
 from neurogated.storage.sqlite_schema import DDL, FORMAT_VERSION, UPGRADES, check_format
 
-__all__ = ["drop_draft", "drop_file", "make_file", "replace_file", "upgrade_file"]
+__all__ = ["drop_draft", "drop_file", "drop_log", "make_file", "replace_file", "upgrade_file"]
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +30,7 @@ def make_file(path: Path) -> None:
     drop_file(draft)
     with translated(path), contextlib.closing(connect(draft, create=True)) as connection:
         _lay_out(connection)
+    # A new file must not meet an old log.
     drop_file(path)
     replace_file(draft, path)
 
@@ -54,19 +55,27 @@ def upgrade_file(path: Path) -> None:
         # The old log must be empty before the new file takes the name it belongs to.
         connection.execute("PRAGMA old.wal_checkpoint(TRUNCATE)")
         connection.execute("DETACH old")
+    drop_log(path)
     replace_file(draft, path)
 
 
 def drop_file(path: Path) -> None:
     """Delete a memory file with its log."""
-    # The file goes first: a log without its file is nothing, a file without its log is an older memory.
-    for suffix in ("", *_LOG_SUFFIXES):
+    # A log without its file is nothing; a file without its log is an older memory, or half of one.
+    path.unlink(missing_ok=True)
+    drop_log(path)
+
+
+def drop_log(path: Path) -> None:
+    """Delete the log of a memory file; a process that still reads the old file keeps the old log."""
+    for suffix in _LOG_SUFFIXES:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def drop_draft(path: Path) -> None:
     """Delete what a crash left of a file that was to take the place of a memory; it may hold what was deleted since."""
     drop_file(_draft_of(path))
+    drop_file(path.with_name(path.name + ".draft"))
 
 
 def replace_file(draft: Path, path: Path) -> None:

@@ -13,6 +13,7 @@ from neurogated.errors import InputError
 from neurogated.storage.columns import Column
 from neurogated.storage.embedding_store import OverlaidEmbeddingStore
 from neurogated.storage.planning import Plan
+from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_file import SqliteFile
 from neurogated.storage.sqlite_graph import SqliteGraph, register_types
 from neurogated.storage.sqlite_loading import HOLDS, GraphLoader, Keys, put_vectors
@@ -75,11 +76,12 @@ class PastStore(SqliteGraph):
             edge_keys = loader.load_edges(form, keys)
             changed = self._changed_since("vectors", keys)
             form.vectors = OverlaidEmbeddingStore(present._form.vectors, changed)
-            old = connection.execute(
+            old = fetch(
+                connection,
                 "SELECT v.node, v.vector FROM vectors v JOIN nodes n ON n.node = v.node "
                 f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} AND v.until > :now ORDER BY v.node",
                 {"namespace": self._namespace, "now": self._as_of},
-            ).fetchall()
+            )
             put_vectors(form.vectors, keys, old)
             self._changed_texts = self._changed_since("node_versions", keys)
         self._form, self._overlaid = form, None
@@ -88,15 +90,14 @@ class PastStore(SqliteGraph):
     def _changed_since(self, table: str, keys: Keys) -> Rows:
         """Return the rows of the nodes whose rows in `table` are not those they were."""
         statement = _CHANGED_SINCE.format("v", table)
-        found = self._file.connection.execute(statement, (self._as_of, self._as_of)).fetchall()
+        found = fetch(self._file.connection, statement, (self._as_of, self._as_of))
         changed = np.array(sorted(key for (key,) in found), dtype=np.int64)
         rows: Rows = np.searchsorted(keys, changed[np.isin(changed, keys)])
         return rows
 
     def _texts(self) -> TextIndex:
         if self._overlaid is None:
-            base = self._present._texts()
-            index = TextIndex(base.keywords.overlaid(self._changed_texts), base.marks.overlaid(self._changed_texts))
+            index = self._present._texts().overlaid(self._changed_texts)
             alive = self._form.topology.view().alive.take(self._changed_texts).astype(np.bool_)
             rows = self._changed_texts[alive]
             index.put(rows, self._node_records(rows))

@@ -187,4 +187,4 @@ def check_format(path: Path) -> int:
         )
     if version == FORMAT_VERSION and header[_RESERVED_AT] != RESERVED_BYTES:
         raise CorruptMemoryError(f"{path} is damaged: its pages carry no checksums; restore a snapshot")
-    return version
+    return int(version)

@@ -22,11 +22,13 @@ from neurogated.core.view import GraphView
 from neurogated.storage.agreement import disagreements
 from neurogated.storage.columns import Column
 from neurogated.storage.planning import Plan, make_plan
+from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_erasure import erase_namespace, erase_removed
 from neurogated.storage.sqlite_file import SqliteFile
 from neurogated.storage.sqlite_graph import SqliteGraph, register_types
 from neurogated.storage.sqlite_loading import NOW, GraphLoader
 from neurogated.storage.sqlite_past import PastStore
+from neurogated.storage.sqlite_snapshot import take_snapshot
 from neurogated.storage.sqlite_writing import PlanWriter
 from neurogated.storage.working_form import WorkingForm
 
@@ -91,15 +93,19 @@ class SqliteStore(SqliteGraph):
     def view(self, *, valid_at: datetime | None = None) -> GraphView:
         """Return a snapshot of the graph without what has expired; see GraphStore."""
         with self._lock:
-            if self._file.read_only and not self._closed:
-                self._catch_up()
+            self._whole()
             return super().view(valid_at=valid_at)
+
+    def _whole(self) -> GraphView:
+        if self._file.read_only and not self._closed:
+            self._catch_up()
+        return super()._whole()
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs in the file, in the order they were made."""
         with self._lock, self._file.lock, self._file.translated():
             self._require_open()
-            rows = self._file.connection.execute("SELECT name FROM namespaces ORDER BY namespace").fetchall()
+            rows = fetch(self._file.connection, "SELECT name FROM namespaces ORDER BY namespace")
         return [name for (name,) in rows]
 
     def check(self) -> list[str]:
@@ -151,7 +157,7 @@ class SqliteStore(SqliteGraph):
         """
         with self._lock:
             self._require_open()
-        self._file.snapshot(path)
+        take_snapshot(self._file.path, path)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -171,12 +177,13 @@ class SqliteStore(SqliteGraph):
         last: VersionKey = (0, -1)
         while True:
             with self._file.lock, self._file.translated():
-                rows = self._file.connection.execute(
+                rows = fetch(
+                    self._file.connection,
                     "SELECT x.node, x.since, v.content, v.metadata FROM vectors x JOIN node_versions v "
                     "ON v.node = x.node AND v.since <= x.since AND (v.until IS NULL OR v.until > x.since) "
                     "WHERE (x.node, x.since) > (?, ?) ORDER BY x.node, x.since LIMIT ?",
                     (*last, MemoryConfig().INDEX_BATCH),
-                ).fetchall()
+                )
             if not rows:
                 return
             for node, since, content, metadata in rows:
@@ -282,11 +289,12 @@ class SqliteStore(SqliteGraph):
 
     def _take_in_marks(self, connection: apsw.Connection, since: int) -> None:
         """Take in when nodes were last used, as far as it was written after the delta `since`."""
-        rows = connection.execute(
+        rows = fetch(
+            connection,
             "SELECT a.node, a.last_accessed FROM accesses a JOIN nodes n ON n.node = a.node "
             "WHERE a.since > ? AND n.namespace = ?",
             (since, self._namespace),
-        ).fetchall()
+        )
         if rows:
             keys, moments = zip(*rows, strict=True)
             self._form.topology.touch(np.searchsorted(self._node_keys.values, np.array(keys)), np.array(moments))
@@ -309,15 +317,15 @@ def _find_namespace(connection: apsw.Connection, name: str) -> int:
 
 def _generation(connection: apsw.Connection) -> str:
     """Return what changes when rows of the past are changed, so that whoever reads along must read anew."""
-    rows = connection.execute("SELECT value FROM settings WHERE name IN ('identity', 'generation') ORDER BY name")
+    rows = fetch(connection, "SELECT value FROM settings WHERE name IN ('identity', 'generation') ORDER BY name")
     return " ".join(str(value) for (value,) in rows)
 
 
 def _read_embedder(connection: apsw.Connection) -> tuple[str, int] | None:
-    settings = dict(connection.execute("SELECT name, value FROM settings"))
+    settings = dict(fetch(connection, "SELECT name, value FROM settings"))
     return (settings["embedder"], int(settings["dimension"])) if "embedder" in settings else None
 
 
 def _read_pending(connection: apsw.Connection, namespace: int) -> dict[PendingTask, None]:
-    rows = connection.execute("SELECT kind, nodes FROM pending WHERE namespace = ? ORDER BY task", (namespace,))
+    rows = fetch(connection, "SELECT kind, nodes FROM pending WHERE namespace = ? ORDER BY task", (namespace,))
     return {PendingTask(kind, tuple(json.loads(nodes))): None for kind, nodes in rows}

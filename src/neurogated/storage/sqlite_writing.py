@@ -16,6 +16,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
 from neurogated.storage.lifetimes import micros_or_none
 from neurogated.storage.planning import Plan
+from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_loading import Keys, operators_to_json
 from neurogated.storage.topology import weight_times
 from neurogated.storage.working_form import WorkingForm
@@ -168,7 +169,7 @@ class PlanWriter:
 
 def _type_codes(connection: apsw.Connection, types: Sequence[EdgeType]) -> list[int]:
     """Return the file's number of each type, entering those that are new to it."""
-    codes = dict(connection.execute("SELECT value, type FROM edge_types"))
+    codes = dict(fetch(connection, "SELECT value, type FROM edge_types"))
     for edge_type in dict.fromkeys(types):
         if edge_type.value not in codes:
             connection.execute(
@@ -180,7 +181,7 @@ def _type_codes(connection: apsw.Connection, types: Sequence[EdgeType]) -> list[
 
 
 def _next_keys(connection: apsw.Connection, table: str, column: str, count: int) -> NDArray[np.int64]:
-    ((last,),) = connection.execute(f"SELECT coalesce(max({column}), 0) FROM {table}")
+    ((last,),) = fetch(connection, f"SELECT coalesce(max({column}), 0) FROM {table}")
     return np.arange(last + 1, last + 1 + count, dtype=np.int64)
 
 

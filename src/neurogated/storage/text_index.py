@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from neurogated.core.rendering import keyword_text, marks
 from neurogated.core.view import Rows
 from neurogated.storage.lexical_store import LexicalStore, OverlaidLexicalStore
-from neurogated.storage.mark_index import MarkIndex, OverlaidMarkIndex
+from neurogated.storage.mark_index import MarkIndex
 
 __all__ = ["Described", "TextIndex"]
 
@@ -29,7 +29,7 @@ class TextIndex(NamedTuple):
     """Keyword search and marks over node rows; both follow from the nodes and can be made anew at any time."""
 
     keywords: LexicalStore | OverlaidLexicalStore
-    marks: MarkIndex | OverlaidMarkIndex
+    marks: MarkIndex
 
     @classmethod
     def empty(cls) -> TextIndex:
@@ -44,6 +44,12 @@ class TextIndex(NamedTuple):
     def described(self, row: int) -> tuple[Mapping[str, int], frozenset[str]]:
         """Return what is kept of one node: its keywords with how often each occurs, and its marks."""
         return self.keywords.keywords_of(row), self.marks.marks_of(row)
+
+    def overlaid(self, changed: Rows) -> TextIndex:
+        """Return an index of the same nodes but those at `changed`, for others to be put in their place."""
+        if not isinstance(self.keywords, LexicalStore):
+            raise TypeError("the past is laid over the present only")
+        return TextIndex(self.keywords.overlaid(changed), self.marks.overlaid(changed))
 
     def remove(self, rows: Rows) -> None:
         """Forget nodes."""

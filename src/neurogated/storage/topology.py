@@ -106,20 +106,21 @@ class Topology:
             [to_micros(node.last_accessed) for node in nodes],
         )
 
-    def set_nodes(self, ids: Sequence[str], rows: Rows, energies: Sequence[float], accessed: Sequence[int]) -> None:
+    def set_nodes(self, ids: Sequence[str], rows: Rows, energies: ArrayLike, accessed: ArrayLike) -> None:
         """Write node columns at `rows`; rows from `node_count` on are appended."""
         old = rows < len(self._alive)
+        energy, moment = np.asarray(energies, dtype=np.float64), np.asarray(accessed, dtype=np.int64)
         self._alive.set(rows[old], values=True)
-        self._base_energy.set(rows[old], np.asarray(energies, dtype=np.float64)[old])
-        self._last_accessed.set(rows[old], np.asarray(accessed, dtype=np.int64)[old])
+        self._base_energy.set(rows[old], energy[old])
+        self._last_accessed.set(rows[old], moment[old])
         # The columns grow before the ids are published, so that no reader finds an id without its columns.
-        new = np.flatnonzero(~old).tolist()
-        self._base_energy.extend([energies[i] for i in new])
-        self._last_accessed.extend([accessed[i] for i in new])
-        for i in new:
+        new = np.flatnonzero(~old)
+        self._base_energy.extend(energy[new])
+        self._last_accessed.extend(moment[new])
+        for i in new.tolist():
             self._rows_by_id[ids[i]] = len(self._ids)
             self._ids.append(ids[i])
-        self._alive.extend(np.ones(len(new), dtype=np.bool_))
+        self._alive.extend(np.ones(new.size, dtype=np.bool_))
         self._view = None
 
     def put_edges(self, edges: Sequence[MemoryEdge], ends: tuple[Rows, Rows]) -> None:

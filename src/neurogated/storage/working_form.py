@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class WorkingForm:
         """Return a snapshot without what has expired by `now`, nor what did not hold at `valid_at`."""
         return self.lifetimes.visible(self.topology.view(), now, valid_at)
 
-    def texts(self, read: Callable[[Rows], list[Described]]) -> TextIndex:
+    def texts(self, read: Callable[[Rows], Sequence[Described]]) -> TextIndex:
         """Return keywords and marks of all nodes; `read` gives the texts at rows when they are needed."""
         if self._texts is None:
             index, rows = TextIndex.empty(), self.topology.view().live_nodes()

@@ -7,6 +7,7 @@ import os
 import uuid
 from pathlib import Path
 
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.trace import Recall
 from neurogated.errors import InputError
 from neurogated.memory import NeuroGraphMemory
@@ -15,15 +16,22 @@ from neurogated.viewer.page import render_recall
 __all__ = ["explain", "write_page"]
 
 
-def explain(memory: NeuroGraphMemory, recall: Recall) -> str:
-    """Return the page of a recall, with the texts of the nodes on its paths that it did not return."""
+def explain(memory: NeuroGraphMemory, recall: Recall, store: GraphStorePort | None = None) -> str:
+    """Return the page of a recall, with the texts of the nodes on its paths that it did not return.
+
+    Args:
+        memory: what was asked.
+        recall: what it brought up.
+        store: the graph as it was, for a recall of the past; that of the memory when left out.
+    """
+    store = memory.store if store is None else store
     steps = (step for recalled in recall for step in recalled.path)
     passed = dict.fromkeys([anchor for anchor, _ in recall.anchors])
     passed |= dict.fromkeys(end for step in steps for end in (step.source_id, step.target_id))
     known = set(recall.ids)
     # What was forgotten since the recall is shown by its id.
-    missing = [node_id for node_id in passed if node_id not in known and memory.store.has_node(node_id)]
-    return render_recall(recall, {node.id: node for node in memory.store.get_nodes(missing)})
+    missing = [node_id for node_id in passed if node_id not in known and store.has_node(node_id)]
+    return render_recall(recall, {node.id: node for node in store.get_nodes(missing)})
 
 
 def write_page(page: str, path: str | os.PathLike[str]) -> Path:

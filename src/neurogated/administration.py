@@ -1,0 +1,242 @@
+"""Moving whole memories: export and import, restoring a snapshot, and another embedding model."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+import neurogated
+from neurogated import compose
+from neurogated.archive import export, importing
+from neurogated.archive.manifest import Manifest
+from neurogated.archive.progress import Progress
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import Clock, utc_now
+from neurogated.core.delta import GraphDelta
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MemoryEdge, MemoryNode, Vector
+from neurogated.core.ports import (
+    Embedder,
+    GraphStorePort,
+    SupportsNamespaces,
+    SupportsReembedding,
+    SupportsTransaction,
+    VersionKey,
+)
+from neurogated.core.rendering import render
+from neurogated.errors import ConfigError, StorageError
+from neurogated.ingestion.edge_builder import similarity_edges
+from neurogated.memory import NeuroGraphMemory, show_progress
+from neurogated.storage.registry import memory_exists, open_store, restore_store
+
+__all__ = ["export_memory", "import_memory", "migrate", "re_embed", "restore_snapshot"]
+
+T = TypeVar("T")
+
+
+def export_memory(memory: NeuroGraphMemory, folder: str | Path, *, progress: bool | None = None) -> Manifest:
+    """Write an open memory, with all its namespaces and all its past, to a new folder of plain files.
+
+    Args:
+        memory: may be in use meanwhile; of each namespace what it held when its turn came is written.
+        folder: must not be there yet; `archive.manifest` says what is in it.
+        progress: show a bar; None shows it where the output is a terminal.
+
+    Raises:
+        StorageError: the folder is there already or cannot be written.
+    """
+    memory.flush()
+    store = memory.store
+    stores = _graphs(store) if isinstance(store, SupportsNamespaces) else {memory.config.namespace: store}
+    bar = _bar("exporting", progress)
+    return export.export_memory(stores, store.embedder, Path(folder), made_by=neurogated.__version__, progress=bar)
+
+
+def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | None = None) -> Manifest:
+    """Bring an export into the memory that `config` describes, which is made if there is none; all or nothing.
+
+    What was exported is there again with its past: it answers every question alike. Deltas are numbered anew.
+
+    Args:
+        config: where; the memory must not be open, and the export's namespaces must have no history in it.
+        folder: the export.
+        progress: show a bar; None shows it where the output is a terminal.
+
+    Raises:
+        StorageError: there is no export, or a namespace has a history already.
+        FormatVersionError: the export was written in another version of the format.
+        CorruptMemoryError: a file of the export is damaged.
+        EmbedderMismatchError: the memory holds vectors of another embedder.
+        DatasetError: a line is malformed; names file and line.
+    """
+    config = _on_disk(config)
+    # Before the memory is opened, so that a damaged export does not even leave an empty memory.
+    found = importing.open_export(Path(folder))
+    with contextlib.closing(open_store(config, utc_now)) as store:
+        importing.import_memory(found, store, progress=_bar("importing", progress))
+    return found.manifest
+
+
+def restore_snapshot(config: MemoryConfig, snapshot: str | Path) -> None:
+    """Put a snapshot in the place of the memory that `config` names, or make it the memory where there is none.
+
+    Raises:
+        MemoryLockedError: a process has the memory open for writing.
+        CorruptMemoryError: the snapshot is damaged or none; the memory is unharmed.
+        StorageError: it cannot be read, or the memory not be written.
+    """
+    restore_store(_on_disk(config), Path(snapshot))
+
+
+def migrate(config: MemoryConfig, *, progress: bool | None = None, clock: Clock = utc_now) -> int:
+    """Let a memory go over to the embedding model that `config.embedding_name` names, without its sources.
+
+    Every text, present or past, is embedded anew as it is stored; see `re_embed`. Vectors are kept in the embedding
+    cache as they are made, so a run that was interrupted is taken up where it was by running it again. Until the
+    end the memory stays what it was; then all changes at once.
+
+    Args:
+        config: where, and the new model; the memory must not be open.
+        progress: show a bar; None shows it where the output is a terminal.
+        clock: tells when it was done.
+
+    Returns:
+        How many texts have a new vector; 0 where the memory had the model already.
+
+    Raises:
+        StorageError: there is no memory, or it cannot be opened or written.
+        EmbeddingError: the model failed; run it again to go on.
+    """
+    config = _on_disk(config)
+    if not memory_exists(config):
+        raise StorageError(f"there is no memory in {config.save_dir}; check save_dir")
+    with (
+        contextlib.closing(compose.build_cached_embedder(config)) as embedder,
+        contextlib.closing(open_store(config, clock)) as store,
+    ):
+        return re_embed(store, embedder, config, at=clock(), progress=progress)
+
+
+def re_embed(
+    store: GraphStorePort, embedder: Embedder, config: MemoryConfig, *, at: datetime, progress: bool | None = None
+) -> int:
+    """Give every namespace of a store the vectors of another embedder, and the SIM edges that follow from them.
+
+    SIM edges are those that indexing the present nodes anew, in the order they were added, would make. Other edges,
+    weights and times stay as they are. In the past, as `as_of` shows it, nodes have new vectors and edges are as they
+    were.
+
+    Args:
+        store: any graph of the memory.
+        embedder: the new one; it is asked for every text twice, so it should have a cache.
+        config: `MAX_SIM_NEIGHBORS` and `INDEX_BATCH` count.
+        at: the time of the change.
+        progress: show a bar; None shows it where the output is a terminal.
+
+    Returns:
+        How many texts have a new vector; 0 where the embedder is the recorded one.
+
+    Raises:
+        ConfigError: the store cannot do it.
+    """
+    if not (
+        isinstance(store, SupportsNamespaces)
+        and isinstance(store, SupportsTransaction)
+        and isinstance(store, SupportsReembedding)
+    ):
+        raise ConfigError(f"a {type(store).__name__} cannot take vectors of another model; index its documents anew")
+    graphs = _graphs(store)
+    recorded = _recorded_embedder(graphs)
+    if recorded is not None and recorded[0] == embedder.name:
+        return 0
+    total = sum(1 for _ in store.embedded_versions())
+    versions = show_progress(store.embedded_versions(), "embedding", "text", total=total, progress=progress)
+    for batch in _batches(versions, config):
+        embedder.embed_documents([render(version.content, version.metadata) for version in batch])
+    deltas = {name: _similarity_delta(graph, embedder, config, at) for name, graph in graphs.items()}
+    with store.transaction():
+        # The first change brings the vectors of all namespaces with it.
+        vectors = _vectors(store, embedder, config)
+        store.replace_vectors(embedder.name, embedder.dimension, vectors, GraphDelta(at=at))
+        for name, graph in graphs.items():
+            if deltas[name]:
+                graph.apply(deltas[name])
+    return total
+
+
+def _graphs(store: SupportsNamespaces) -> dict[str, GraphStorePort]:
+    return {name: store.in_namespace(name) for name in store.namespaces()}
+
+
+def _recorded_embedder(graphs: Mapping[str, GraphStorePort]) -> tuple[str, int] | None:
+    """Return the embedder of all namespaces, whichever of them recorded it."""
+    return next((graph.embedder for graph in graphs.values() if graph.embedder is not None), None)
+
+
+def _vectors(
+    graph: SupportsReembedding, embedder: Embedder, config: MemoryConfig
+) -> Iterator[tuple[VersionKey, Vector]]:
+    for batch in _batches(graph.embedded_versions(), config):
+        vectors = embedder.embed_documents([render(version.content, version.metadata) for version in batch])
+        yield from zip((version.key for version in batch), vectors, strict=True)
+
+
+def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryConfig, at: datetime) -> GraphDelta:
+    """Return the delta that puts the SIM edges of the embedder in the place of those there are."""
+    view, before = graph.view(), _Before()
+    edges: list[MemoryEdge] = []
+    for ids in _batches((view.ids[row] for row in view.live_nodes().tolist()), config):
+        stored = [node for node in graph.get_nodes(ids) if node.embedding is not None]
+        vectors = embedder.embed_documents([render(node.content, node.metadata) for node in stored])
+        nodes = [MemoryNode(node.id, "", vector) for node, vector in zip(stored, vectors, strict=True)]
+        edges += similarity_edges(nodes, before, neighbors=config.MAX_SIM_NEIGHBORS, at=at)
+        before.add(nodes)
+    keys = {edge.key for edge in edges}
+    old = (view.edge_key(row) for row in view.live_edges().tolist())
+    removed = tuple(key for key in old if key.type is EdgeType.SIM and key not in keys)
+    return GraphDelta(removed_edges=removed, edges=tuple(edges), reason=f"migrate to {embedder.name}", at=at)
+
+
+class _Before:
+    """The nodes that were added before, with their new vectors."""
+
+    def __init__(self) -> None:
+        self._ids: list[str] = []
+        self._index = compose.build_vector_index()
+
+    def add(self, nodes: Sequence[MemoryNode]) -> None:
+        if nodes:
+            rows = len(self._ids) + np.arange(len(nodes), dtype=np.int64)
+            self._index.put(rows, np.stack([np.asarray(node.embedding) for node in nodes]))
+            self._ids += [node.id for node in nodes]
+
+    def nearest(self, query: Vector, k: int) -> list[tuple[str, float]]:
+        keys, scores = self._index.search(query, k)
+        found = [(self._ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
+
+
+def _batches(items: Iterable[T], config: MemoryConfig) -> Iterator[list[T]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, config.INDEX_BATCH)):
+        yield batch
+
+
+def _on_disk(config: MemoryConfig) -> MemoryConfig:
+    if config.storage == "memory":
+        raise ConfigError("storage is 'memory', which keeps nothing; choose another storage")
+    # Nothing here may forget what is there.
+    return config.replace(force_index_from_scratch=False)
+
+
+def _bar(what: str, progress: bool | None) -> Progress:  # noqa: FBT001 - as in show_progress
+    def wrap(items: Iterable[T], total: int) -> Iterable[T]:
+        return show_progress(items, what, "delta", total=total, progress=progress)
+
+    return wrap

@@ -1,0 +1,334 @@
+"""A memory to a folder of plain files, without loss and one delta at a time."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from neurogated.archive.lines import delta_to_json, line_of
+from neurogated.archive.manifest import (
+    JOURNAL,
+    MANIFEST,
+    VECTORS,
+    FileSeal,
+    Manifest,
+    NamespaceCounts,
+    manifest_bytes,
+)
+from neurogated.archive.progress import Progress, silent
+from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.delta import AccessMark, GraphDelta, JournalEntry, PendingTask
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView
+from neurogated.errors import StorageError
+
+__all__ = ["export_memory"]
+
+_NUMBER = np.dtype("<f4")
+
+
+def export_memory(
+    stores: Mapping[str, GraphStorePort],
+    embedder: tuple[str, int] | None,
+    folder: Path,
+    *,
+    made_by: str,
+    progress: Progress = silent,
+) -> Manifest:
+    """Write graphs, with their whole journals, to a new folder; see `archive.manifest` for what is in it.
+
+    The memory may be in use meanwhile: of each namespace what it held when its turn came is written. The folder is
+    written beside its name and gets it when it is whole; what a killed export leaves begins with a dot and ends in
+    `.partial`. In memory are one delta and a few numbers for every node, never all texts or vectors.
+
+    Args:
+        stores: the graph of each namespace.
+        embedder: name and dimension of the embedder that the vectors come from.
+        folder: where; must not be there yet.
+        made_by: version of neurogated.
+        progress: wraps what is walked.
+
+    Returns:
+        What the export says of itself.
+
+    Raises:
+        StorageError: the folder is there already or cannot be written, or the journal does not tell the whole graph.
+    """
+    folder = folder.absolute()
+    if os.path.lexists(folder):
+        raise StorageError(f"{folder} is there already; choose another folder or remove it")
+    partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
+    try:
+        partial.mkdir(parents=True)
+        manifest = _write(partial, stores, embedder, made_by, progress)
+        partial.rename(folder)
+        _sync_folder(folder.parent)
+    except BaseException as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        if isinstance(error, OSError) and not isinstance(error, StorageError):
+            raise StorageError(f"cannot write the export {folder} ({error})") from error
+        raise
+    return manifest
+
+
+def _write(
+    folder: Path,
+    stores: Mapping[str, GraphStorePort],
+    embedder: tuple[str, int] | None,
+    made_by: str,
+    progress: Progress,
+) -> Manifest:
+    surveys = {name: _survey(name, store) for name, store in stores.items()}
+    types: dict[EdgeType, None] = {}
+    namespaces: list[NamespaceCounts] = []
+    with _Output(folder / JOURNAL) as journal, _Output(folder / VECTORS) as vectors:
+        steps = progress(_lines(stores, surveys, vectors, types, namespaces), sum(s.deltas for s in surveys.values()))
+        for line in steps:
+            journal.write(line)
+        files = {JOURNAL: journal.finish(), VECTORS: vectors.finish()}
+    manifest = Manifest(
+        neurogated=made_by,
+        embedder=embedder,
+        edge_types=tuple((kind.name, kind.value, kind.plastic, kind.both_ways) for kind in types),
+        namespaces=tuple(namespaces),
+        files=files,
+    )
+    with _Output(folder / MANIFEST) as file:
+        file.write(manifest_bytes(manifest))
+        file.finish()
+    _sync_folder(folder)
+    return manifest
+
+
+def _lines(
+    stores: Mapping[str, GraphStorePort],
+    surveys: Mapping[str, _Survey],
+    vectors: _Output,
+    types: dict[EdgeType, None],
+    namespaces: list[NamespaceCounts],
+) -> Iterator[bytes]:
+    """Yield the line of every delta; vectors, types that occur and counts of namespaces are added to the arguments."""
+    for name, store in stores.items():
+        survey, shelf, deltas = surveys[name], _Shelf(vectors), 0
+        for entry in survey.entries(store):
+            types.update(dict.fromkeys(_types(entry.delta)))
+            yield line_of(
+                {
+                    "namespace": name,
+                    "sequence": entry.sequence,
+                    **delta_to_json(survey.corrected(entry), shelf.put),
+                }
+            )
+            deltas += 1
+        if deltas != survey.deltas:
+            raise StorageError(f"the journal of namespace {name!r} was rewritten meanwhile; export again")
+        namespaces.append(
+            NamespaceCounts(name, deltas, shelf.count, shelf.dimension, nodes=survey.nodes, edges=survey.edges)
+        )
+
+
+def _types(delta: GraphDelta) -> Iterator[EdgeType]:
+    yield from (key.type for key in delta.removed_edges)
+    yield from (edge.type for edge in delta.edges)
+    yield from (change.edge.type for change in delta.weights)
+    yield from (key.type for key in delta.touch.edges)
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    """How the export of a namespace must differ from its journal, so that importing it gives the present.
+
+    Use and judgements that wait are no part of what every store journals. The last put of a node then carries the time
+    it was last accessed, and the last line all that waits.
+    """
+
+    sequence: int
+    """The last delta that is exported."""
+    deltas: int
+    """How many lines there will be."""
+    nodes: int
+    edges: int
+    accessed: Mapping[str, tuple[int, int]]
+    """For nodes of which the journal says another time: the number of the last put, and the time in microseconds."""
+    tasks: Sequence[PendingTask] | None
+    """What waits; None where the journal says the same."""
+    last: JournalEntry
+    """The last delta, without its contents."""
+
+    def entries(self, store: GraphStorePort) -> Iterator[JournalEntry]:
+        """Yield the deltas to be written."""
+        yield from _journal(store, self.sequence)
+        if self.tasks:
+            # At the time of the last delta, so that the memory as of any time stays what it was.
+            delta = GraphDelta(queued=tuple(self.tasks), reason="what waited when exported", at=self.last.delta.at)
+            yield JournalEntry(self.last.sequence + 1, delta)
+
+    def corrected(self, entry: JournalEntry) -> GraphDelta:
+        """Return the delta as it is to be written."""
+        delta = entry.delta
+        if self.accessed:
+            delta = dataclasses.replace(
+                delta,
+                nodes=tuple(self._with_access(node, entry.sequence) for node in delta.nodes),
+                touch=AccessMark(
+                    frozenset(name for name in delta.touch.nodes if not self._is_set(name, entry.sequence)),
+                    delta.touch.edges,
+                ),
+            )
+        if self.tasks is not None and entry.sequence <= self.sequence:
+            delta = dataclasses.replace(delta, queued=(), settled=())
+        return delta
+
+    def _is_set(self, node_id: str, sequence: int) -> bool:
+        return node_id in self.accessed and self.accessed[node_id][0] <= sequence
+
+    def _with_access(self, node: MemoryNode, sequence: int) -> MemoryNode:
+        last_put, moment = self.accessed.get(node.id, (None, 0))
+        return dataclasses.replace(node, last_accessed=from_micros(moment)) if last_put == sequence else node
+
+
+def _survey(name: str, store: GraphStorePort) -> _Survey:
+    """Walk the journal once and compare where it leads with the present."""
+    view, pending = _present(store)
+    accessed: dict[str, tuple[int, int]] = {}
+    waiting: dict[PendingTask, None] = {}
+    last = JournalEntry(0, GraphDelta(at=from_micros(0)))
+    deltas = 0
+    for entry in _journal(store, view.sequence):
+        delta = entry.delta
+        touched = [node_id for node_id in delta.touch.nodes if node_id in accessed]
+        for node_id in delta.removed_nodes:
+            accessed.pop(node_id, None)
+        accessed.update((node.id, (entry.sequence, to_micros(node.last_accessed))) for node in delta.nodes)
+        for node_id in touched:
+            if node_id in accessed:
+                accessed[node_id] = accessed[node_id][0], to_micros(delta.at)
+        waiting.update(dict.fromkeys(delta.queued))
+        for task in delta.settled:
+            waiting.pop(task, None)
+        last = JournalEntry(entry.sequence, GraphDelta(at=delta.at))
+        deltas += 1
+    tasks = None if list(waiting) == pending else pending
+    if tasks:
+        deltas += 1
+    return _Survey(
+        sequence=view.sequence,
+        deltas=deltas,
+        nodes=int(view.live_nodes().size),
+        edges=int(view.live_edges().size),
+        accessed=dict(_other_accesses(name, view, accessed)),
+        tasks=tasks,
+        last=last,
+    )
+
+
+def _other_accesses(
+    name: str, view: GraphView, accessed: Mapping[str, tuple[int, int]]
+) -> Iterator[tuple[str, tuple[int, int]]]:
+    rows = view.live_nodes()
+    for row, moment in zip(rows.tolist(), view.last_accessed.take(rows).tolist(), strict=True):
+        node_id = view.ids[row]
+        if node_id not in accessed:
+            raise StorageError(
+                f"the journal of namespace {name!r} does not tell where node {node_id!r} comes from; run 'check'"
+            )
+        last_put, told = accessed[node_id]
+        if told != moment:
+            yield node_id, (last_put, int(moment))
+
+
+def _present(store: GraphStorePort) -> tuple[GraphView, list[PendingTask]]:
+    """Return the graph and what waits, both of the same moment."""
+    while True:
+        view = store.view()
+        pending = store.pending()
+        if store.view().sequence == view.sequence:
+            return view, pending
+
+
+def _journal(store: GraphStorePort, sequence: int) -> Iterator[JournalEntry]:
+    return (entry for entry in store.journal() if entry.sequence <= sequence)
+
+
+class _Shelf:
+    """The vectors of one namespace; one that a node keeps from version to version is written once."""
+
+    def __init__(self, file: _Output) -> None:
+        self.count = 0
+        self.dimension: int | None = None
+        self._file = file
+        self._begin = file.size
+        self._latest: dict[str, int] = {}
+
+    def put(self, node: MemoryNode) -> int | None:
+        """Write the node's embedding, if it is new, and return its number."""
+        if node.embedding is None:
+            return None
+        data = np.asarray(node.embedding, dtype=_NUMBER).tobytes()
+        if self.dimension is None:
+            self.dimension = len(node.embedding)
+        if len(node.embedding) != self.dimension:
+            raise StorageError(
+                f"the embedding of node {node.id!r} has dimension {len(node.embedding)}, earlier ones have "
+                f"{self.dimension}; run 'check'"
+            )
+        known = self._latest.get(node.id)
+        if known is not None and self._file.read(self._begin + known * len(data), len(data)) == data:
+            return known
+        self._file.write(data)
+        self._latest[node.id] = self.count
+        self.count += 1
+        return self._latest[node.id]
+
+
+class _Output:
+    """A file that is written from beginning to end, and its seal."""
+
+    def __init__(self, path: Path) -> None:
+        self.size = 0
+        self._file = path.open("w+b")
+        self._digest = hashlib.sha256()
+
+    def write(self, data: bytes) -> None:
+        """Append `data`."""
+        self._file.write(data)
+        self._digest.update(data)
+        self.size += len(data)
+
+    def read(self, begin: int, count: int) -> bytes:
+        """Return bytes that were written before."""
+        self._file.seek(begin)
+        data = self._file.read(count)
+        self._file.seek(self.size)
+        return data
+
+    def finish(self) -> FileSeal:
+        """Make sure that all is on disk, and return what the file must be from now on."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return FileSeal(self.size, self._digest.hexdigest())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

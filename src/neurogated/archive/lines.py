@@ -1,0 +1,215 @@
+"""A delta as one line of JSON, and back.
+
+Times are integer microseconds since 1970 UTC. A node's embedding is a number that whoever calls gives a meaning to.
+What is empty is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.delta import AccessMark, Decay, GraphDelta, PendingTask, WeightChange
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
+
+__all__ = ["delta_from_json", "delta_to_json", "line_of"]
+
+Json = dict[str, Any]
+
+_DECAY = "decay"
+
+
+def line_of(value: Json) -> bytes:
+    """Return `value` as one line of UTF-8, the end of the line included."""
+    try:
+        return _dump(value, ascii_only=False)
+    except UnicodeEncodeError:
+        # A reason or a name that no one checked may hold a lone surrogate, which UTF-8 has no bytes for.
+        return _dump(value, ascii_only=True)
+
+
+def _dump(value: Json, *, ascii_only: bool) -> bytes:
+    text = json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, separators=(",", ":"))
+    return f"{text}\n".encode()
+
+
+def delta_to_json(delta: GraphDelta, store_vector: Callable[[MemoryNode], int | None]) -> Json:
+    """Return a delta as JSON values.
+
+    Args:
+        delta: the delta.
+        store_vector: called for each node in order; returns the number that stands for its embedding.
+    """
+    values = {
+        "at": to_micros(delta.at),
+        "reason": delta.reason,
+        "removed_edges": [_key(key) for key in delta.removed_edges],
+        "removed_nodes": list(delta.removed_nodes),
+        "nodes": [_node(node, store_vector(node)) for node in delta.nodes],
+        "edges": [_edge(edge) for edge in delta.edges],
+        "weights": [_weight(change) for change in delta.weights],
+        "operators": [_operator(operator) for operator in delta.operators],
+        "queued": [_task(task) for task in delta.queued],
+        "settled": [_task(task) for task in delta.settled],
+        "touch": _mark(delta.touch),
+    }
+    return _without_empty(values, always={"at"})
+
+
+def delta_from_json(values: Mapping[str, Any], read_vector: Callable[[int], Vector]) -> GraphDelta:
+    """Return the delta that `delta_to_json` wrote.
+
+    Args:
+        values: its JSON values.
+        read_vector: returns the embedding that a number stands for.
+
+    Raises:
+        KeyError, TypeError, ValueError, OverflowError, AttributeError: `values` is something else.
+    """
+    _refuse_others(values, "at reason removed_edges removed_nodes nodes edges weights operators queued settled touch")
+    return GraphDelta(
+        removed_edges=tuple(_key_from(key) for key in values.get("removed_edges", ())),
+        removed_nodes=tuple(values.get("removed_nodes", ())),
+        nodes=tuple(_node_from(node, read_vector) for node in values.get("nodes", ())),
+        edges=tuple(_edge_from(edge) for edge in values.get("edges", ())),
+        weights=tuple(_weight_from(change) for change in values.get("weights", ())),
+        operators=tuple(_operator_from(operator) for operator in values.get("operators", ())),
+        queued=tuple(_task_from(task) for task in values.get("queued", ())),
+        settled=tuple(_task_from(task) for task in values.get("settled", ())),
+        touch=_mark_from(values.get("touch", {})),
+        reason=values.get("reason", ""),
+        at=_moment(values["at"]),
+    )
+
+
+def _node(node: MemoryNode, vector: int | None) -> Json:
+    values = {
+        "id": node.id,
+        "content": node.content,
+        "vector": vector,
+        "base_energy": node.base_energy,
+        "metadata": dict(node.metadata),
+        "created_at": to_micros(node.created_at),
+        "last_accessed": to_micros(node.last_accessed),
+        **_times(node, "valid_from", "valid_to", "expires_at"),
+    }
+    return _without_empty(values, always={"content", "base_energy", "created_at", "last_accessed", "vector"})
+
+
+def _node_from(values: Mapping[str, Any], read_vector: Callable[[int], Vector]) -> MemoryNode:
+    _refuse_others(
+        values, "id content vector base_energy metadata created_at last_accessed valid_from valid_to expires_at"
+    )
+    return MemoryNode(
+        values["id"],
+        values["content"],
+        None if values["vector"] is None else read_vector(values["vector"]),
+        values["base_energy"],
+        _moment(values["last_accessed"]),
+        values.get("metadata", {}),
+        _moment(values["created_at"]),
+        *_times_from(values, "valid_from", "valid_to", "expires_at"),
+    )
+
+
+def _edge(edge: MemoryEdge) -> Json:
+    values = {
+        "source": edge.source_id,
+        "target": edge.target_id,
+        "type": edge.type.value,
+        "weight": edge.weight,
+        "created_at": to_micros(edge.created_at),
+        **_times(edge, "last_activated", "valid_from", "valid_to"),
+    }
+    return _without_empty(values, always={"weight", "created_at", "last_activated"})
+
+
+def _edge_from(values: Mapping[str, Any]) -> MemoryEdge:
+    _refuse_others(values, "source target type weight created_at last_activated valid_from valid_to")
+    return MemoryEdge(
+        values["source"],
+        values["target"],
+        EdgeType(values["type"]),
+        values["weight"],
+        _moment(values["created_at"]),
+        *_times_from(values, "last_activated", "valid_from", "valid_to"),
+    )
+
+
+def _weight(change: WeightChange) -> Json:
+    return {"edge": _key(change.edge), "weight": change.weight, **_times(change, "last_activated")}
+
+
+def _weight_from(values: Mapping[str, Any]) -> WeightChange:
+    _refuse_others(values, "edge weight last_activated")
+    return WeightChange(_key_from(values["edge"]), values["weight"], *_times_from(values, "last_activated"))
+
+
+def _operator(operator: Decay) -> Json:
+    before = to_micros(operator.idle_before)
+    return {"kind": _DECAY, "factor": operator.factor, "idle_before": before, "floor": operator.floor}
+
+
+def _operator_from(values: Mapping[str, Any]) -> Decay:
+    _refuse_others(values, "kind factor idle_before floor")
+    if values["kind"] != _DECAY:
+        raise ValueError(f"an operator of unknown kind {values['kind']!r}")
+    return Decay(values["factor"], _moment(values["idle_before"]), values["floor"])
+
+
+def _task(task: PendingTask) -> Json:
+    return {"kind": task.kind, "nodes": list(task.nodes)}
+
+
+def _task_from(values: Mapping[str, Any]) -> PendingTask:
+    _refuse_others(values, "kind nodes")
+    return PendingTask(values["kind"], tuple(values["nodes"]))
+
+
+def _mark(mark: AccessMark) -> Json:
+    values = {"nodes": sorted(mark.nodes), "edges": sorted(_key(key) for key in mark.edges)}
+    return _without_empty(values, always=set())
+
+
+def _mark_from(values: Mapping[str, Any]) -> AccessMark:
+    _refuse_others(values, "nodes edges")
+    edges = frozenset(_key_from(key) for key in values.get("edges", ()))
+    return AccessMark(frozenset(values.get("nodes", ())), edges)
+
+
+def _key(key: EdgeKey) -> list[str]:
+    return [key.source_id, key.target_id, key.type.value]
+
+
+def _key_from(values: Any) -> EdgeKey:  # noqa: ANN401 - JSON
+    source, target, kind = values
+    return EdgeKey(source, target, EdgeType(kind))
+
+
+def _times(owner: object, *names: str) -> Json:
+    moments = {name: getattr(owner, name) for name in names}
+    return {name: to_micros(moment) for name, moment in moments.items() if moment is not None}
+
+
+def _times_from(values: Mapping[str, Any], *names: str) -> list[datetime | None]:
+    return [_moment(values[name]) if name in values else None for name in names]
+
+
+def _moment(micros: Any) -> datetime:  # noqa: ANN401 - JSON
+    if not isinstance(micros, int) or isinstance(micros, bool):
+        raise TypeError(f"{micros!r} is no time in microseconds")
+    return from_micros(micros)
+
+
+def _without_empty(values: Json, always: set[str]) -> Json:
+    return {name: value for name, value in values.items() if name in always or value or value == 0}
+
+
+def _refuse_others(values: Mapping[str, Any], known: str) -> None:
+    others = values.keys() - set(known.split())
+    if others:
+        raise ValueError(f"unknown fields {', '.join(sorted(others))}")

@@ -1,0 +1,29 @@
+"""`compact`: erase for good what was deleted."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.cli.arguments import add_dataset
+from neurogated.cli.output import emit
+from neurogated.cli.settings import open_memory
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "erase for good what was deleted, updated or has expired and was removed, with its history; empty the caches"
+EXAMPLES = """\
+  python main.py compact --save_dir my_agent
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Compact and say how many memories were erased."""
+    with open_memory(arguments) as memory:
+        erased = memory.compact()
+    emit(arguments, {"erased": erased}, f"{erased} memories erased for good")
+    return 0

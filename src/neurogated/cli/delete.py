@@ -1,0 +1,37 @@
+"""`delete`: forget memories."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.cli.arguments import add_dataset
+from neurogated.cli.output import emit
+from neurogated.cli.settings import open_memory
+from neurogated.errors import ConfigError
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "forget memories, or all of a document, with what follows from their texts; compact erases them from the file"
+EXAMPLES = """\
+  python main.py delete --save_dir my_agent chunk-1f… chunk-9a…
+  python main.py delete --save_dir my_agent --document doc-3c…
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+    parser.add_argument("ids", nargs="*", help="ids of the memories, as ask shows them")
+    parser.add_argument(
+        "--document", metavar="ID", help="document_id of all memories to forget, as ask --json shows it"
+    )
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Delete and say how many memories went."""
+    if bool(arguments.ids) == (arguments.document is not None):
+        raise ConfigError("give either ids or --document")
+    with open_memory(arguments) as memory:
+        count = memory.delete(arguments.ids) if arguments.ids else memory.delete_document(arguments.document)
+    emit(arguments, {"deleted": count}, f"{count} memories deleted")
+    return 0

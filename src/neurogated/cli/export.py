@@ -1,0 +1,31 @@
+"""`export`: a memory to a folder of plain files."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.administration import export_memory
+from neurogated.cli.arguments import add_dataset
+from neurogated.cli.output import emit, manifest_json, manifest_line
+from neurogated.cli.settings import open_memory
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "write the memory, with all namespaces and its whole past, to a new folder of plain files"
+EXAMPLES = """\
+  python main.py export --save_dir my_agent my_agent.export
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+    parser.add_argument("folder", help="where to; must not be there yet")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Export and say how much there was."""
+    with open_memory(arguments) as memory:
+        manifest = export_memory(memory, arguments.folder)
+    emit(arguments, manifest_json(manifest), f"exported to {arguments.folder}: {manifest_line(manifest)}")
+    return 0

@@ -1,0 +1,31 @@
+"""`import`: an export into a memory."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.administration import import_memory
+from neurogated.cli.arguments import add_dataset
+from neurogated.cli.output import emit, manifest_json, manifest_line
+from neurogated.cli.settings import memory_config
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "bring an export into the memory, whole or not at all; its namespaces must have no history there"
+EXAMPLES = """\
+  python main.py import --save_dir new_agent my_agent.export
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+    parser.add_argument("folder", help="what 'export' wrote")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Import and say how much there was."""
+    config = memory_config(arguments)
+    manifest = import_memory(config, arguments.folder)
+    emit(arguments, manifest_json(manifest), f"imported into {config.save_dir}: {manifest_line(manifest)}")
+    return 0

@@ -1,0 +1,34 @@
+"""`migrate`: another embedding model."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.administration import migrate
+from neurogated.cli.arguments import add_dataset
+from neurogated.cli.output import emit
+from neurogated.cli.settings import memory_config
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "embed every stored text with the model --embedding_name; interrupted, it goes on where it was"
+EXAMPLES = """\
+  python main.py migrate --save_dir my_agent --embedding_name all-MiniLM-L6-v2
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Migrate and say how many texts were embedded."""
+    config = memory_config(arguments)
+    texts = migrate(config)
+    if texts:
+        text = f"{texts} texts have vectors of {config.embedding_name} now"
+    else:
+        text = f"the memory has vectors of {config.embedding_name} already"
+    emit(arguments, {"texts": texts}, text)
+    return 0

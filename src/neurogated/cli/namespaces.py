@@ -1,0 +1,33 @@
+"""`namespaces`: the graphs of a memory."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.cli.arguments import add_dataset
+from neurogated.cli.output import emit
+from neurogated.cli.settings import open_memory
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "list the graphs of a memory, or remove one of them with its history"
+EXAMPLES = """\
+  python main.py namespaces --save_dir my_agent
+  python main.py namespaces --save_dir my_agent --drop bob
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+    parser.add_argument("--drop", metavar="NAME", help="remove the graph of this name; it cannot be undone")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """List the graphs there are, after dropping one where that is asked for."""
+    with open_memory(arguments) as memory:
+        if arguments.drop is not None:
+            memory.drop_namespace(arguments.drop)
+        names = memory.namespaces()
+    emit(arguments, {"namespaces": names}, "\n".join(names))
+    return 0

@@ -1,0 +1,31 @@
+"""`restore`: a memory from a snapshot."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.administration import restore_snapshot
+from neurogated.cli.arguments import add_dataset
+from neurogated.cli.output import emit
+from neurogated.cli.settings import memory_config
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "put what 'snapshot' wrote in the place of the memory, or make it the memory where there is none"
+EXAMPLES = """\
+  python main.py restore --save_dir new_agent my_agent.snapshot
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+    parser.add_argument("file", help="the snapshot")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Restore."""
+    config = memory_config(arguments)
+    restore_snapshot(config, arguments.file)
+    emit(arguments, {"save_dir": str(config.save_dir)}, f"the memory in {config.save_dir} is that of {arguments.file}")
+    return 0

@@ -1,0 +1,30 @@
+"""`snapshot`: a copy of a memory in one file, while it is in use."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.cli.arguments import add_dataset
+from neurogated.cli.output import emit
+from neurogated.cli.settings import open_memory
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "copy the memory, with all namespaces, to one file; 'restore' makes a memory of it again"
+EXAMPLES = """\
+  python main.py snapshot --save_dir my_agent my_agent.snapshot
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+    parser.add_argument("file", help="where to")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Copy."""
+    with open_memory(arguments) as memory:
+        memory.snapshot(arguments.file)
+    emit(arguments, {"file": arguments.file}, f"the memory as it is now was written to {arguments.file}")
+    return 0

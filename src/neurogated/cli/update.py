@@ -1,0 +1,38 @@
+"""`update`: put a new version of a memory in its place."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.cli.arguments import add_dataset, add_times, seconds, time_of
+from neurogated.cli.output import emit
+from neurogated.cli.settings import open_memory, say_how_it_judges
+
+__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+
+SUMMARY = "put a new version of a memory in its place; the history keeps the old one until compact"
+EXAMPLES = """\
+  python main.py update --save_dir my_agent chunk-1f… "The valve was replaced on Friday."
+  python main.py update --save_dir my_agent chunk-1f… --title Repairs --valid_to 2027-01-31T12:00:00
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+    parser.add_argument("id", help="id of the memory, as ask shows it")
+    parser.add_argument("text", nargs="?", help="its new text; it stays when left out")
+    parser.add_argument("--title", help="what it is about")
+    add_times(parser)
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Update and print the new text."""
+    begin, end, ttl = time_of(arguments, "valid_from"), time_of(arguments, "valid_to"), seconds(arguments)
+    with open_memory(arguments) as memory:
+        say_how_it_judges(memory)
+        node = memory.update(
+            arguments.id, arguments.text, title=arguments.title, valid_from=begin, valid_to=end, ttl=ttl
+        )
+    emit(arguments, {"id": node.id, "content": node.content, "metadata": dict(node.metadata)}, node.content)
+    return 0

@@ -1,0 +1,284 @@
+"""The contract of what only some stores can do: last, look themselves through, erase for good, be shared by threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from random import Random
+from threading import Barrier, Event
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from neurogated.core.delta import AccessMark, GraphDelta, PendingTask, WeightChange
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import EdgeKey
+from neurogated.core.ports import (
+    GraphStorePort,
+    SupportsCheck,
+    SupportsCompaction,
+    SupportsNamespaces,
+    SupportsTransaction,
+)
+from neurogated.errors import EmbedderMismatchError, MemoryClosedError
+from neurogated.testing.clock import ManualClock
+from neurogated.testing.contract.base import NewStore, apply, assert_shows, assert_tells
+from neurogated.testing.contract.history import assert_searched_alike, found_by, live_through, replayed
+from neurogated.testing.contract.namespaces import ADVERSARIAL, NamespacesContract
+from neurogated.testing.contract.writing import PROPERTY, three_nodes
+from neurogated.testing.lives import edge, node
+from neurogated.testing.model import GraphModel
+
+__all__ = ["AbilitiesContract"]
+
+_WORKERS = 4
+_STEPS = 12
+_NEW_TYPE = EdgeType.register("KIT_LINK", "link of the kit's", plastic=True, both_ways=False)
+
+
+class _Failed(Exception):  # noqa: N818 - it is no error, the test raises it
+    """What a block of changes raises."""
+
+
+class AbilitiesContract(NamespacesContract):
+    """Closing and the embedder for all; durability, erasure, checks, transactions and threads by ability."""
+
+    # Every store
+
+    def test_the_embedder_is_recorded_once_and_compared(self, store: GraphStorePort) -> None:
+        store.bind_embedder("one", None)
+        recorded = [store.embedder]
+        store.bind_embedder("one", 2)
+        store.bind_embedder("one", None)
+        assert [*recorded, store.embedder] == [None, ("one", 2)]
+        with pytest.raises(EmbedderMismatchError, match=r"'one' \(dimension 2\).*'two' \(dimension 3\)"):
+            store.bind_embedder("two", 3)
+        with pytest.raises(EmbedderMismatchError, match=r"dimension 2.*dimension 3"):
+            store.bind_embedder("one", 3)
+        assert store.embedder == ("one", 2)
+
+    def test_a_closed_store_says_so(self, store: GraphStorePort, clock: ManualClock) -> None:
+        three_nodes(store)
+        view = store.view()
+        graphs = [store]
+        if isinstance(store, SupportsNamespaces):
+            graphs.append(store.in_namespace("other"))
+        assert not store.closed
+        store.close()
+        store.close()
+        for closed in graphs:
+            assert closed.closed
+            uses: tuple[Callable[[], object], ...] = (
+                closed.view,
+                closed.pending,
+                lambda closed=closed: apply(closed, clock, nodes=(node("x"),)),  # type: ignore[misc]
+                lambda closed=closed: closed.nearest([1.0, 0.0], 1),  # type: ignore[misc]
+                lambda closed=closed: closed.keyword_search("text", 1),  # type: ignore[misc]
+                lambda closed=closed: list(closed.all_nodes()),  # type: ignore[misc]
+                lambda closed=closed: closed.as_of(1),  # type: ignore[misc]
+            )
+            for use in uses:
+                with pytest.raises(MemoryClosedError):
+                    use()
+        # What was taken before is a value and stays.
+        assert view.find("a") is not None
+
+    # Durability
+
+    @pytest.mark.parametrize("way", ["reopen", "kill"])
+    def test_all_there_is_comes_back(self, store: GraphStorePort, clock: ManualClock, way: str) -> None:
+        again: Callable[[GraphStorePort], GraphStorePort] = {"reopen": self.reopened, "kill": self.killed}[way]
+        store.bind_embedder("one", 2)
+        model = three_nodes(store)
+        moments = [(store.view().sequence, model.copy())]
+        clock.advance(timedelta(hours=1))
+        key = EdgeKey("a", "b", EdgeType.SEQ)
+        for changes in (
+            {"edges": (edge("c", "a", _NEW_TYPE, 0.1),), "reason": "一"},
+            {"nodes": (node("m", expires_at=clock() + timedelta(hours=1), valid_to=clock(), metadata={"x": [1]}),)},
+            {"weights": (WeightChange(key, 0.3),), "queued": (PendingTask("cause", ("a", "b")),)},
+            {"touch": AccessMark(frozenset("a"), frozenset({key}))},
+            {"removed_nodes": ("b",)},
+        ):
+            delta = GraphDelta(at=clock(), **changes)
+            number = store.apply(delta)
+            model.apply(delta)
+            moments.append((number, model.copy()))
+        told, found = (store.history(), list(store.journal()), store.view().sequence), found_by(store)
+        store = again(store)
+        assert_tells(store, model)
+        assert store.pending() == list(model.waiting)
+        assert store.get_edge("c", "a").type is _NEW_TYPE
+        assert (store.history(), list(store.journal()), store.view().sequence) == told
+        assert_searched_alike(store, found)
+        assert store.embedder == ("one", 2)
+        for number, then in moments:
+            assert_tells(store.as_of(number), then, past=True)
+        assert_shows(store.view(valid_at=clock()), model.at(clock(), clock()))
+        clock.advance(timedelta(hours=1))
+        assert_tells(store, model.at(clock()))
+        assert apply(store, clock, nodes=(node("z"),)) > number
+
+    @pytest.mark.parametrize("way", ["reopen", "kill"])
+    def test_every_namespace_comes_back(self, store: GraphStorePort, clock: ManualClock, way: str) -> None:
+        again: Callable[[GraphStorePort], GraphStorePort] = {"reopen": self.reopened, "kill": self.killed}[way]
+        spaces = self.spaces(store)
+        for name in ADVERSARIAL:
+            apply(spaces.in_namespace(name), clock, nodes=(node("shared", content=name),))
+        dropped = ADVERSARIAL[0]
+        spaces.drop_namespace(dropped)
+        names = spaces.namespaces()
+        spaces = self.spaces(again(store))
+        assert spaces.namespaces() == names
+        for name in ADVERSARIAL[1:]:
+            assert [one.content for one in spaces.in_namespace(name).all_nodes()] == [name]
+        assert list(spaces.in_namespace(dropped).all_nodes()) == []
+
+    def test_what_was_refused_is_not_there_when_opened_again(self, store: GraphStorePort, clock: ManualClock) -> None:
+        model = three_nodes(store)
+        with pytest.raises(ValueError, match="nowhere"):
+            apply(store, clock, nodes=(node("x"),), edges=(edge("x", "nowhere"),), removed_nodes=("a",))
+        assert_tells(self.reopened(store), model)
+
+    # Looking itself through
+
+    def test_a_sound_store_finds_nothing_wrong_with_itself(self, store: GraphStorePort, clock: ManualClock) -> None:
+        checked: SupportsCheck = self.able(store, SupportsCheck)
+        assert checked.check() == []
+        live_through(store, Random(7), clock, 20)
+        assert checked.check() == []
+
+    # Erasing
+
+    @given(random=st.randoms(use_true_random=False), deltas=st.integers(0, 12))
+    @PROPERTY
+    def test_compaction_erases_removed_nodes_and_leaves_the_rest(
+        self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int
+    ) -> None:
+        store = new_store()
+        compacted: SupportsCompaction = self.able(store, SupportsCompaction)
+        moments = live_through(store, random, clock, deltas)
+        now = moments[-1]
+        erased = {name for moment in moments for name in moment.model.nodes} - now.model.nodes.keys()
+        waiting = [task for task in now.model.waiting if not set(task.nodes) & erased]
+        assert compacted.compact() == len(erased)
+        assert_tells(store, now.model)
+        assert_searched_alike(store, now.found)
+        assert [task for task in store.pending() if not set(task.nodes) & erased] == waiting
+        for entry in store.journal():
+            named = {one.id for one in entry.delta.nodes} | set(entry.delta.removed_nodes)
+            named |= {end for one in entry.delta.edges for end in one.key[:2]}
+            assert not named & erased
+        assert_tells(replayed(store, clock), now.model, past=True)
+        for moment in moments[1:]:
+            assert_tells(store.as_of(moment.number), moment.model.without(erased), past=True)
+        assert compacted.compact() == 0
+
+    def test_compaction_keeps_to_what_was_removed(self, store: GraphStorePort, clock: ManualClock) -> None:
+        compacted: SupportsCompaction = self.able(store, SupportsCompaction)
+        model = three_nodes(store)
+        assert compacted.compact() == 0
+        assert_tells(store, model)
+        view = store.view()
+        apply(store, clock, removed_nodes=("b",))
+        assert compacted.compact() == 1
+        assert_shows(view, model)
+        assert [one.id for one in store.all_nodes()] == ["a", "c"]
+        apply(store, clock, nodes=(node("b", content="anew"),))
+        assert store.get_node("b").content == "anew"
+
+    # Many changes as one
+
+    def test_a_block_that_raises_was_never_made(self, store: GraphStorePort, clock: ManualClock) -> None:
+        block: SupportsTransaction = self.able(store, SupportsTransaction)
+        model = three_nodes(store)
+        before = (store.view().sequence, store.history(), store.pending(), found_by(store))
+        with pytest.raises(_Failed), block.transaction():  # noqa: PT012 - the block is what is tested
+            apply(store, clock, nodes=(node("x"),), queued=(PendingTask("cause", ("x",)),))
+            apply(store, clock, removed_nodes=("a",), edges=(edge("x", "b"),))
+            assert store.has_node("x")
+            raise _Failed
+        assert_tells(store, model)
+        assert (store.view().sequence, store.history(), store.pending(), found_by(store)) == before
+        with block.transaction():
+            apply(store, clock, nodes=(node("x"),))
+            apply(store, clock, edges=(edge("x", "b"),))
+        assert store.get_edge("x", "b").weight == 0.5
+
+    # Threads
+
+    def test_threads_may_write_and_read_at_once(self, store: GraphStorePort, clock: ManualClock) -> None:
+        self.require_threads()
+        apply(store, clock, nodes=(node("hub"),))
+        start = Barrier(_WORKERS)
+
+        def work(worker: int) -> None:
+            start.wait()
+            for step in range(_STEPS):
+                name = f"{worker}-{step}"
+                apply(store, clock, nodes=(node(name, 1.0, float(step)),), edges=(edge(name, "hub"),))
+                assert store.get_node(name).id == name
+                assert len(store.nearest([1.0, 1.0], 3)) <= 3
+                assert name in dict(store.keyword_search(f"text {worker} {step}", 999))
+                apply(store, clock, weights=(WeightChange(EdgeKey(name, "hub", EdgeType.SEQ), 0.25),))
+                if step % 3 == 0:
+                    apply(store, clock, removed_nodes=(name,))
+
+        _run(work)
+        kept = {f"{worker}-{step}" for worker in range(_WORKERS) for step in range(_STEPS) if step % 3}
+        assert {one.id for one in store.all_nodes()} == kept | {"hub"}
+        assert {(one.key[:2], one.weight) for one in store.all_edges()} == {((name, "hub"), 0.25) for name in kept}
+        assert {name for name, _ in store.nearest([1.0, 0.0], 999)} == kept | {"hub"}
+        numbers = [entry.sequence for entry in store.journal()]
+        assert numbers == sorted(set(numbers))
+        model = GraphModel()
+        for entry in store.journal():
+            model.apply(entry.delta)
+        assert_tells(store, model, past=True)
+
+    def test_a_view_holds_whole_deltas_whenever_it_is_taken(self, store: GraphStorePort, clock: ManualClock) -> None:
+        self.require_threads()
+        start, written = Barrier(_WORKERS), Event()
+
+        def write() -> None:
+            for step in range(2 * _STEPS):
+                pair = (node(f"{step} left"), node(f"{step} right"))
+                apply(store, clock, nodes=pair, edges=(edge(pair[0].id, pair[1].id),))
+                if step % 2:
+                    apply(store, clock, removed_nodes=(f"{step - 1} left", f"{step - 1} right"))
+
+        def read() -> None:
+            last = 0
+            while not written.is_set():
+                view = store.view()
+                assert view.sequence >= last
+                last = view.sequence
+                _assert_whole_pairs(view.live_nodes().size, [view.edge_key(row) for row in view.live_edges().tolist()])
+
+        def work(worker: int) -> None:
+            start.wait()
+            if worker:
+                read()
+                return
+            try:
+                write()
+            finally:
+                written.set()
+
+        _run(work)
+        assert len(list(store.all_nodes())) == 2 * _STEPS
+
+
+def _assert_whole_pairs(nodes: int, edges: list[EdgeKey]) -> None:
+    assert nodes == 2 * len(edges)
+    for key in edges:
+        assert key.source_id.split()[0] == key.target_id.split()[0]
+
+
+def _run(work: Callable[[int], None]) -> None:
+    """Run `work` in several threads at once; raise what one of them raised."""
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        for done in [pool.submit(work, worker) for worker in range(_WORKERS)]:
+            done.result()

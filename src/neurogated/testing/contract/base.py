@@ -1,0 +1,193 @@
+"""What every area of the contract is built on: how a store is made, what it can do, and how it is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from neurogated.core.clock import Clock
+from neurogated.core.delta import GraphDelta
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import EdgeKey, MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView, Rows
+from neurogated.testing.clock import ManualClock
+from neurogated.testing.model import GraphModel
+
+__all__ = ["ContractBase", "NewStore", "apply", "assert_shows", "assert_tells", "plain", "shown_by"]
+
+NewStore = Callable[[], GraphStorePort]
+"""Makes one more new, empty store."""
+
+
+class ContractBase:
+    """How a store is made; what it can do is told by the hooks it overrides and the Protocols it fulfils."""
+
+    threads: ClassVar[bool] = True
+    """Whether threads may share a store."""
+
+    def open_store(self, folder: Path, *, clock: Clock) -> GraphStorePort:
+        """Return a new, empty store; the one hook that must be overridden.
+
+        Args:
+            folder: an empty folder of its own, for what it writes.
+            clock: tells the time by which nodes expire.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must override open_store(folder, *, clock)")
+
+    def reopen(self, store: GraphStorePort) -> GraphStorePort:
+        """Close the store and return it opened again; override it if the store is durable."""
+        raise NotImplementedError(f"{type(self).__name__} does not override reopen(store)")
+
+    def kill(self, store: GraphStorePort) -> GraphStorePort:
+        """Return the store opened again as after its process died: without closing it; override it if it is durable."""
+        raise NotImplementedError(f"{type(self).__name__} does not override kill(store)")
+
+    # What the tests take
+
+    @pytest.fixture
+    def clock(self) -> ManualClock:
+        """Return the clock of the test's stores."""
+        return ManualClock()
+
+    @pytest.fixture
+    def new_store(self, tmp_path_factory: pytest.TempPathFactory, clock: ManualClock) -> Iterator[NewStore]:
+        """Return a function that makes one more new, empty store; all are closed after the test."""
+        self._opened: list[GraphStorePort] = []
+
+        def make() -> GraphStorePort:
+            self._opened.append(self.open_store(tmp_path_factory.mktemp("store"), clock=clock))
+            return self._opened[-1]
+
+        yield make
+        for store in self._opened:
+            store.close()
+
+    @pytest.fixture
+    def store(self, new_store: NewStore) -> GraphStorePort:
+        """Return a new, empty store."""
+        return new_store()
+
+    # What a store can do
+
+    def reopened(self, store: GraphStorePort) -> GraphStorePort:
+        """Return the store opened again; skips the test where it cannot be."""
+        self._require_hook("reopen", "durability")
+        return self._kept(self.reopen(store))
+
+    def killed(self, store: GraphStorePort) -> GraphStorePort:
+        """Return the store opened again as after its process died; skips the test where it cannot be."""
+        self._require_hook("kill", "what is left when a process dies")
+        return self._kept(self.kill(store))
+
+    def able(self, store: GraphStorePort, ability: type) -> Any:  # noqa: ANN401 - the ability, which is a Protocol
+        """Return the store as what has an ability; skips the test where it lacks it."""
+        if not isinstance(store, ability):
+            pytest.skip(f"{type(store).__name__} is no {ability.__name__}, so this part of the contract was not tested")
+        return store
+
+    def require_threads(self) -> None:
+        """Skip the test where threads may not share a store."""
+        if not self.threads:
+            pytest.skip(f"{type(self).__name__}.threads is False, so what threads see was not tested")
+
+    def _require_hook(self, hook: str, what: str) -> None:
+        if getattr(type(self), hook) is getattr(ContractBase, hook):
+            pytest.skip(f"{type(self).__name__} does not override {hook}(), so {what} was not tested")
+
+    def _kept(self, store: GraphStorePort) -> GraphStorePort:
+        self._opened.append(store)
+        return store
+
+
+def apply(store: GraphStorePort, clock: Clock, **changes: Any) -> int:  # noqa: ANN401 - fields of a delta
+    """Apply one delta, made now; return its number."""
+    return store.apply(GraphDelta(at=clock(), **changes))
+
+
+def plain(node: MemoryNode) -> MemoryNode:
+    """Return a node without when it was last accessed, which is no part of a graph's history."""
+    fields = {name: getattr(node, name) for name in MemoryNode.__slots__}
+    return MemoryNode.restored(**{**fields, "last_accessed": node.created_at})
+
+
+def assert_tells(store: GraphStorePort, model: GraphModel, *, past: bool = False) -> None:
+    """Hold nodes, edges and their order against a model.
+
+    Args:
+        store: the store.
+        model: what it should show.
+        past: when a node was last accessed does not count.
+    """
+    nodes, edges = list(store.all_nodes()), list(store.all_edges())
+    expected = {name: plain(node) if past else node for name, node in model.nodes.items()}
+    assert {node.id: plain(node) if past else node for node in nodes} == expected
+    assert len(nodes) == len(expected)
+    # A node that was removed and added again stands where the store likes.
+    assert [n.id for n in nodes if n.id not in model.returned] == [n for n in expected if n not in model.returned]
+    assert {edge.key: edge for edge in edges} == model.edges
+    assert [edge.key for edge in edges] == list(model.edges)
+    for name in expected:
+        assert store.has_node(name)
+        leaving = [(key.target_id, edge) for key, edge in model.edges.items() if key.source_id == name]
+        assert list(store.get_neighbors(name)) == leaving
+    assert_shows(store.view(), model)
+
+
+def assert_shows(view: GraphView, model: GraphModel) -> None:
+    """Hold a view against a model: nodes, edges, values, and arcs in every direction."""
+    rows = view.live_nodes()
+    names = [view.ids[row] for row in rows.tolist()]
+    assert sorted(names) == sorted(model.nodes)
+    energies = dict(zip(names, view.base_energy.take(rows).tolist(), strict=True))
+    assert energies == {name: node.base_energy for name, node in model.nodes.items()}
+    assert [view.find(name) for name in names] == rows.tolist()
+    strengths = {view.edge_key(row): view.weight.take(_one(row))[0] for row in view.live_edges().tolist()}
+    assert strengths == {key: edge.weight for key, edge in model.edges.items()}
+    arcs = {(edge.source_id, edge.target_id, edge.type, edge.weight) for edge in model.edges.values()}
+    assert _walked(view, inwards=False) == arcs
+    assert {(source, target, *rest) for target, source, *rest in _walked(view, inwards=True)} == arcs
+    for edge_type in {edge.type for edge in model.edges.values()}:
+        found = view.arcs(rows, edge_type, both_ways=True)
+        assert len(found.edge) == 2 * sum(edge.type is edge_type for edge in model.edges.values())
+    for key, row in zip(model.edges, _edge_rows(view, model), strict=True):
+        assert view.edge_key(row) == key
+
+
+def shown_by(view: GraphView) -> tuple[list[str], list[tuple[EdgeKey, float]]]:
+    """Return all that a view shows, for comparison with what it shows later."""
+    edges = view.live_edges()
+    weights = view.weight.take(edges).tolist()
+    arcs = view.arcs(view.live_nodes(), both_ways=True)
+    walked = [
+        (view.edge_key(row), weight) for row, weight in zip(arcs.edge.tolist(), arcs.weight.tolist(), strict=True)
+    ]
+    listed = [(view.edge_key(row), weight) for row, weight in zip(edges.tolist(), weights, strict=True)]
+    return [view.ids[row] for row in view.live_nodes().tolist()], listed + walked
+
+
+def _walked(view: GraphView, *, inwards: bool) -> set[tuple[str, str, EdgeType, float]]:
+    """Return where from, where to, type and weight of every arc that leaves a node of the view."""
+    rows = view.live_nodes()
+    arcs = view.arcs(rows, inwards=inwards)
+    assert len(set(arcs.edge.tolist())) == arcs.edge.size, "an edge is walked twice"
+    return {
+        (view.ids[rows[origin]], view.ids[target], view.edge_key(row).type, weight)
+        for origin, target, row, weight in zip(
+            arcs.origin.tolist(), arcs.target.tolist(), arcs.edge.tolist(), arcs.weight.tolist(), strict=True
+        )
+    }
+
+
+def _edge_rows(view: GraphView, model: GraphModel) -> list[int]:
+    return [
+        int(view.edge_rows(view.rows([key.source_id]), view.rows([key.target_id]), key.type)[0]) for key in model.edges
+    ]
+
+
+def _one(row: int) -> Rows:
+    return np.array([row], dtype=np.int64)

@@ -1,0 +1,276 @@
+"""The contract of views and searches: snapshots that never change, and searches that a brute force confirms."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from random import Random
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+from neurogated.core.delta import Decay, WeightChange
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.keywords import split_keywords
+from neurogated.core.model import EdgeKey, MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.rendering import TIME_MARK, keyword_text, marks, speaker_mark, subject_mark
+from neurogated.core.view import GraphView
+from neurogated.errors import InputError, UnknownIdError
+from neurogated.testing.clock import ManualClock
+from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows, shown_by
+from neurogated.testing.contract.writing import PROPERTY, three_nodes
+from neurogated.testing.lives import QUERIES, edge, life, node
+
+__all__ = ["ReadingContract", "assert_searches_agree", "keyword_scores", "most_alike"]
+
+_MARKS = (subject_mark("lyon"), speaker_mark("ann"), TIME_MARK, "unknown")
+# A store may compute cosines in single precision.
+_PRECISION = 1e-5
+
+
+def most_alike(nodes: Collection[MemoryNode], query: Sequence[float]) -> dict[str, float]:
+    """Return the cosine of every node that has a vector, by brute force in double precision."""
+    asked = np.asarray(query, dtype=np.float64)
+    found: dict[str, float] = {}
+    for one in nodes:
+        if one.embedding is not None:
+            vector = np.asarray(one.embedding, dtype=np.float64)
+            norms = float(np.linalg.norm(vector) * np.linalg.norm(asked))
+            found[one.id] = float(vector @ asked) / norms if norms else 0.0
+    return found
+
+
+def assert_searches_agree(store: GraphStorePort, query: Sequence[float], view: GraphView | None = None) -> None:
+    """Hold vector search against brute force: scores, order and ties for every `k`, and the scores by row."""
+    shown = view or store.view()
+    rows = shown.live_nodes()
+    nodes = store.get_nodes([shown.ids[row] for row in rows.tolist()], missing_ok=True)
+    cosines = most_alike(nodes, query)
+    best = sorted(cosines.values(), reverse=True)
+    everything = store.nearest(query, len(nodes) + 1, view)
+    assert len(everything) == len(cosines)
+    for k in (0, 1, 2, len(nodes) // 2, len(nodes)):
+        found = store.nearest(query, k, view)
+        assert found == everything[:k]
+        assert [score for _, score in found] == pytest.approx(best[:k], abs=_PRECISION)
+    assert dict(everything) == pytest.approx(cosines, abs=_PRECISION)
+    assert everything == sorted(everything, key=lambda pair: (-pair[1], pair[0]))
+    if nodes:
+        by_row = dict(
+            zip([shown.ids[row] for row in rows.tolist()], store.similarities(query, shown, rows), strict=True)
+        )
+        expected = {one.id: cosines.get(one.id, 0.0) for one in nodes}
+        assert {one.id: by_row[one.id] for one in nodes} == pytest.approx(expected, abs=_PRECISION)
+
+
+def keyword_scores(store: GraphStorePort, query: str, view: GraphView | None = None) -> dict[str, float]:
+    """Return what a keyword search finds, having held it against keywords split by hand and the scores by row."""
+    shown = view or store.view()
+    rows = shown.live_nodes()
+    names = [shown.ids[row] for row in rows.tolist()]
+    everything = store.keyword_search(query, len(names) + 1, view)
+    wanted = set(split_keywords(query))
+    sharing = {
+        one.id
+        for one in store.get_nodes(names, missing_ok=True)
+        if wanted & set(split_keywords(keyword_text(one.content, one.metadata)))
+    }
+    assert dict(everything).keys() == sharing
+    assert all(score > 0 for _, score in everything)
+    assert everything == sorted(everything, key=lambda pair: (-pair[1], pair[0]))
+    by_row = dict(zip(names, store.keyword_scores(query, shown, rows).tolist(), strict=True))
+    assert {name: score for name, score in by_row.items() if score} == pytest.approx(dict(everything))
+    for k in (0, 1, 2):
+        assert store.keyword_search(query, k, view) == everything[:k]
+    return dict(everything)
+
+
+def _carrying(store: GraphStorePort, wanted: Sequence[str]) -> set[str]:
+    view = store.view()
+    rows = view.live_nodes()
+    found = {view.ids[row] for row in rows[store.carriers(wanted, view, rows)].tolist()}
+    assert found == {one.id for one in store.all_nodes() if marks(one.metadata) & set(wanted)}
+    return found
+
+
+class ReadingContract(ContractBase):
+    """Views are snapshots; searches are exact, and ties come in order of id."""
+
+    # Views
+
+    def test_a_view_does_not_change_with_later_writes(self, store: GraphStorePort, clock: ManualClock) -> None:
+        model = three_nodes(store)
+        view = store.view()
+        before = shown_by(view)
+        clock.advance(timedelta(days=1))
+        apply(store, clock, edges=(edge("a", "c"),))
+        assert shown_by(view) == before
+        apply(store, clock, weights=(WeightChange(EdgeKey("a", "b", EdgeType.SEQ), 0.75),))
+        assert shown_by(view) == before
+        apply(store, clock, nodes=(node("z"), node("a", base_energy=0.25)), edges=(edge("z", "a"),))
+        assert shown_by(view) == before
+        apply(store, clock, operators=(Decay(0.5, clock() + timedelta(days=1), 0.9),))
+        apply(store, clock, removed_nodes=("c",))
+        assert shown_by(view) == before
+        assert_shows(view, model)
+        assert view.find("z") is None
+        assert view.find("c") is not None
+        assert store.view().find("c") is None
+
+    @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 10))
+    @PROPERTY
+    def test_every_view_ever_taken_shows_what_it_showed(
+        self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int
+    ) -> None:
+        store = new_store()
+        taken = [(store.view(), shown_by(store.view()))]
+        for delta, model in life(random, clock, deltas):
+            store.apply(delta)
+            taken.append((store.view(), shown_by(store.view())))
+            assert_shows(taken[-1][0], model)
+        for view, before in taken:
+            assert shown_by(view) == before
+
+    def test_a_view_tells_its_delta_and_names_what_it_lacks(self, store: GraphStorePort, clock: ManualClock) -> None:
+        empty = store.view()
+        assert empty.live_nodes().size == empty.live_edges().size == 0
+        number = apply(store, clock, nodes=(node("a"), node("b")))
+        view = store.view()
+        assert view.sequence == number > empty.sequence
+        assert [view.ids[row] for row in view.rows(["b", "a"]).tolist()] == ["b", "a"]
+        assert [view.ids[row] for row in view.known_rows(["b", "ghost", "a", "b"]).tolist()] == ["a", "b"]
+        with pytest.raises(UnknownIdError, match="ghost"):
+            view.rows(["a", "ghost"])
+        assert view.edge_rows(view.rows(["a"]), view.rows(["b"]), EdgeType.SEQ).tolist() == [-1]
+
+    def test_arcs_leave_the_whole_frontier_oldest_edge_first(self, store: GraphStorePort, clock: ManualClock) -> None:
+        apply(store, clock, nodes=tuple(map(node, "abcd")))
+        for source, target in ("ab", "ca", "ad", "ac", "ba"):
+            apply(store, clock, edges=(edge(source, target),))
+        view = store.view()
+        frontier = view.rows(["c", "a"])
+        arcs = view.arcs(frontier, EdgeType.SEQ)
+        walked = [(origin, view.ids[target]) for origin, target in zip(arcs.origin, arcs.target, strict=True)]
+        assert walked == [(0, "a"), (1, "b"), (1, "d"), (1, "c")]
+        backwards = view.arcs(view.rows(["a"]), inwards=True)
+        assert [view.ids[target] for target in backwards.target.tolist()] == ["c", "b"]
+        assert view.arcs(frontier, EdgeType.ASSOC).edge.size == 0
+
+    # Vector search
+
+    def test_vector_search_is_exact_and_breaks_ties_by_id(self, store: GraphStorePort, clock: ManualClock) -> None:
+        draws = np.random.default_rng(7)
+        vectors = draws.integers(-2, 3, (40, 3)).astype(np.float32)
+        names = [f"n{(place * 7) % 40:02}" for place in range(40)]
+        nodes = [node(name, embedding=vector) for name, vector in zip(names, vectors, strict=True)]
+        apply(store, clock, nodes=(*nodes, node("tag", embedding=None)))
+        for query in ([1.0, 2.0, -1.0], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0]):
+            assert_searches_agree(store, query)
+        found = store.vector_search([1.0, 2.0, -1.0], 12)
+        assert [(one.id, score) for one, score in found] == store.nearest([1.0, 2.0, -1.0], 12)
+        assert [one for one, _ in found] == store.get_nodes([one.id for one, _ in found])
+        apply(store, clock, removed_nodes=tuple(names[::3]))
+        assert_searches_agree(store, [1.0, 2.0, -1.0])
+
+    def test_equal_vectors_come_in_order_of_id(self, store: GraphStorePort, clock: ManualClock) -> None:
+        for name in "dbca":
+            apply(store, clock, nodes=(node(name, 3.0, 4.0),))
+        assert [name for name, _ in store.nearest([1.0, 1.0], 3)] == ["a", "b", "c"]
+
+    def test_search_refuses_what_is_no_vector_of_its_dimension(self, store: GraphStorePort) -> None:
+        assert store.nearest([1.0], 3) == []
+        assert store.vector_search([1.0], 3) == []
+        three_nodes(store)
+        with pytest.raises(InputError, match=r"dimension 3.*dimension 2"):
+            store.nearest([1.0, 2.0, 3.0], 1)
+        with pytest.raises(InputError, match="finite"):
+            store.nearest([1.0, float("nan")], 1)
+
+    # Keyword search
+
+    def test_what_is_put_is_found_by_text_title_speaker_and_date(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
+        apply(store, clock, nodes=(_text("a", "A grey heron.", title="Lyon", times=["today"]),))
+        apply(store, clock, nodes=(_text("b", "A stone.", speaker="Ann", timestamp=0),))
+        apply(store, clock, nodes=(_text("c", "我住在苏州。", context=["Herons!"]),))
+        assert keyword_scores(store, "heron").keys() == {"a", "c"}
+        assert keyword_scores(store, "LYON").keys() == {"a"}
+        assert keyword_scores(store, "1970").keys() == keyword_scores(store, "ann").keys() == {"b"}
+        assert keyword_scores(store, "苏州").keys() == {"c"}
+        assert keyword_scores(store, "the of") == keyword_scores(store, "") == {}
+        assert keyword_scores(store, 'heron" OR * AND (NEAR').keys() == {"a", "c"}
+        assert _carrying(store, [subject_mark("lyon")]) == _carrying(store, [TIME_MARK]) == {"a"}
+        assert _carrying(store, [speaker_mark("ann"), TIME_MARK]) == {"a", "b"}
+        assert _carrying(store, []) == set()
+        assert store.carried(_MARKS) == frozenset(_MARKS[:3])
+
+    def test_what_is_replaced_is_found_by_its_new_text_alone(self, store: GraphStorePort, clock: ManualClock) -> None:
+        apply(store, clock, nodes=(_text("a", "A grey heron.", title="Lyon"),))
+        assert keyword_scores(store, "heron")
+        apply(store, clock, nodes=(_text("a", "A stone.", speaker="Ann"),))
+        assert keyword_scores(store, "heron") == keyword_scores(store, "Lyon") == {}
+        assert _carrying(store, [subject_mark("lyon")]) == set()
+        assert _carrying(store, [speaker_mark("ann")]) == keyword_scores(store, "stone").keys() == {"a"}
+        # Metadata alone changes, the text does not.
+        apply(store, clock, nodes=(_text("a", "A stone.", title="Lyon", times=["today"]),))
+        assert keyword_scores(store, "Lyon").keys() == _carrying(store, [TIME_MARK]) == {"a"}
+
+    def test_what_is_removed_is_found_no_more_until_it_comes_back(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
+        heron = _text("a", "A grey heron.", title="Lyon")
+        apply(store, clock, nodes=(heron, _text("b", "heron")))
+        assert keyword_scores(store, "heron").keys() == {"a", "b"}
+        view, rows = store.view(), store.view().rows(["a"])
+        apply(store, clock, removed_nodes=("a",))
+        assert keyword_scores(store, "heron").keys() == {"b"}
+        assert store.keyword_scores("heron", view, rows).tolist() == [0.0]
+        assert store.similarities([1.0, 0.0], view, rows).tolist() == [0.0]
+        assert store.carriers([subject_mark("lyon")], view, rows).tolist() == [False]
+        assert store.carried([subject_mark("lyon")]) == frozenset()
+        apply(store, clock, nodes=(heron,))
+        assert keyword_scores(store, "heron").keys() == {"a", "b"}
+        assert _carrying(store, [subject_mark("lyon")]) == {"a"}
+
+    def test_equal_texts_come_in_order_of_id(self, store: GraphStorePort, clock: ManualClock) -> None:
+        for name in "dbca":
+            apply(store, clock, nodes=(_text(name, "a heron and a stone"),))
+        assert [name for name, _ in store.keyword_search("heron", 3)] == ["a", "b", "c"]
+
+    def test_a_rare_word_counts_for_more_than_a_common_one(self, store: GraphStorePort, clock: ManualClock) -> None:
+        texts = ["grey heron", "grey stone", "grey river", "grey tower"]
+        apply(store, clock, nodes=tuple(_text(name, text) for name, text in zip("dcba", texts, strict=True)))
+        assert store.keyword_search("grey heron", 1)[0][0] == "d"
+
+    # Searches within a view
+
+    def test_a_search_in_a_view_passes_over_what_was_removed_since(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
+        apply(store, clock, nodes=(node("a", 1.0, 0.0), node("b", 1.0, 1.0), node("c", 0.0, 1.0)))
+        view = store.view()
+        apply(store, clock, removed_nodes=("b",))
+        assert [name for name, _ in store.nearest([1.0, 0.0], 2, view)] == ["a", "c"]
+        assert [name for name, _ in store.keyword_search("text", 9, view)] == ["a", "c"]
+        assert_searches_agree(store, [1.0, 2.0], view)
+
+    @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 12))
+    @PROPERTY
+    def test_any_graph_is_searched_as_brute_force_searches_it(
+        self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int
+    ) -> None:
+        store = new_store()
+        for delta, _ in life(random, clock, deltas):
+            store.apply(delta)
+        for view in (None, store.view()):
+            assert_searches_agree(store, [1.0, 0.5], view)
+            for query in QUERIES:
+                keyword_scores(store, query, view)
+
+
+def _text(name: str, content: str, **metadata: object) -> MemoryNode:
+    return node(name, content=content, embedding=None, metadata=metadata)

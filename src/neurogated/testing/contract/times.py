@@ -1,0 +1,200 @@
+"""The contract of time: what holds in the world at a time, and what expires."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from neurogated.core.delta import GraphDelta
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.rendering import subject_mark
+from neurogated.errors import UnknownIdError
+from neurogated.testing.clock import ManualClock
+from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows, assert_tells
+from neurogated.testing.contract.reading import assert_searches_agree
+from neurogated.testing.contract.writing import PROPERTY
+from neurogated.testing.lives import NAMES, START, edge, node
+from neurogated.testing.model import GraphModel
+
+__all__ = ["TimesContract"]
+
+_HOUR = timedelta(hours=1)
+_INSTANT = timedelta(microseconds=1)
+_LYON = subject_mark("lyon")
+
+
+def _mortal(store: GraphStorePort, clock: ManualClock) -> GraphModel:
+    """Put a node that expires in an hour between two that do not; return the model of it."""
+    model = GraphModel()
+    delta = GraphDelta(
+        nodes=(
+            node("a", 1.0, 0.0),
+            node("m", 1.0, 0.0, content="a heron", metadata={"title": "Lyon"}, expires_at=clock() + _HOUR),
+            node("z", 0.0, 1.0),
+        ),
+        edges=(edge("a", "m"), edge("m", "z", EdgeType.SIM), edge("a", "z")),
+        at=clock(),
+    )
+    store.apply(delta)
+    model.apply(delta)
+    return model
+
+
+class TimesContract(ContractBase):
+    """`view(valid_at=…)` shows what held then; what has expired is neither shown nor found nor got."""
+
+    # Expiry
+
+    def test_a_node_is_there_until_it_expires_and_hidden_from_then_on(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
+        model = _mortal(store, clock)
+        clock.advance(_HOUR - _INSTANT)
+        assert_tells(store, model)
+        assert store.expired(clock()) == []
+        clock.advance(_INSTANT)
+        assert_tells(store, model.at(clock()))
+        assert store.expired(clock()) == ["m"]
+        assert not store.has_node("m")
+        for refused in (lambda: store.get_node("m"), lambda: store.get_nodes(["a", "m"])):
+            with pytest.raises(UnknownIdError, match="'m'"):
+                refused()
+        assert [found.id for found in store.get_nodes(["a", "m"], missing_ok=True)] == ["a"]
+        with pytest.raises(UnknownIdError):
+            store.get_edge("a", "m")
+
+    def test_what_has_expired_is_not_found_and_takes_no_place(self, store: GraphStorePort, clock: ManualClock) -> None:
+        _mortal(store, clock)
+        assert [name for name, _ in store.nearest([1.0, 0.0], 2)] == ["a", "m"]
+        assert [name for name, _ in store.keyword_search("heron", 2)] == ["m"]
+        assert store.carried([_LYON]) == {_LYON}
+        clock.advance(_HOUR)
+        assert [name for name, _ in store.nearest([1.0, 0.0], 2)] == ["a", "z"]
+        assert [found.id for found, _ in store.vector_search([1.0, 0.0], 2)] == ["a", "z"]
+        assert store.keyword_search("heron", 2) == []
+        assert store.carried([_LYON]) == frozenset()
+        assert_searches_agree(store, [1.0, 0.5])
+
+    def test_a_view_taken_before_still_shows_what_expires(self, store: GraphStorePort, clock: ManualClock) -> None:
+        model = _mortal(store, clock)
+        view = store.view()
+        clock.advance(_HOUR)
+        assert_shows(view, model)
+        assert [name for name, _ in store.nearest([1.0, 0.0], 2, view)] == ["a", "m"]
+
+    def test_what_has_expired_can_be_removed_and_put_anew(self, store: GraphStorePort, clock: ManualClock) -> None:
+        model = _mortal(store, clock)
+        clock.advance(_HOUR)
+        for delta in (
+            GraphDelta(nodes=(node("m", 0.0, 2.0, at=clock(), content="back"),), at=clock()),
+            GraphDelta(nodes=(node("m", at=clock(), expires_at=clock()),), at=clock()),
+            GraphDelta(removed_nodes=("m",), at=clock()),
+        ):
+            store.apply(delta)
+            model.apply(delta)
+            assert_tells(store, model.at(clock()))
+        assert store.expired(clock()) == []
+
+    def test_a_clock_that_goes_back_shows_what_had_not_expired(self, store: GraphStorePort, clock: ManualClock) -> None:
+        model = _mortal(store, clock)
+        clock.advance(_HOUR)
+        assert_tells(store, model.at(clock()))
+        clock.advance(-_HOUR)
+        assert_tells(store, model)
+
+    def test_the_past_shows_what_had_not_expired_then(self, store: GraphStorePort, clock: ManualClock) -> None:
+        model = _mortal(store, clock)
+        start, number = clock(), store.view().sequence
+        clock.advance(2 * _HOUR)
+        apply(store, clock, nodes=(node("later"),))
+        for past in (store.as_of(number), store.as_of(start), store.as_of(start + _HOUR - _INSTANT)):
+            assert_tells(past, model, past=True)
+            assert past.keyword_search("heron", 9) != []
+        assert_tells(store.as_of(start + _HOUR), model.at(start + _HOUR), past=True)
+        assert store.as_of(start + _HOUR).keyword_search("heron", 9) == []
+
+    # Valid time
+
+    def test_a_view_at_a_time_shows_what_held_in_the_world_then(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
+        start = clock()
+        model = GraphModel()
+        delta = GraphDelta(
+            nodes=(
+                node("always"),
+                node("from", valid_from=start),
+                node("to", valid_to=start),
+                node("during", valid_from=start - _HOUR, valid_to=start + _HOUR),
+            ),
+            edges=(
+                edge("always", "from"),
+                edge("always", "to"),
+                edge("always", "during", valid_from=start, valid_to=start + _HOUR / 2),
+                edge("from", "during", EdgeType.CAUSE),
+            ),
+            at=start,
+        )
+        store.apply(delta)
+        model.apply(delta)
+        for moment in (-2 * _HOUR, -_HOUR, -_INSTANT, 0 * _HOUR, _HOUR / 2, _HOUR - _INSTANT, _HOUR, 2 * _HOUR):
+            assert_shows(store.view(valid_at=start + moment), model.at(clock(), start + moment))
+        # Told without a time, everything there is holds.
+        assert_tells(store, model)
+
+    def test_searches_in_a_view_at_a_time_keep_to_it(self, store: GraphStorePort, clock: ManualClock) -> None:
+        held = tuple(node(f"old {place}", 1.0, 0.0, valid_to=clock()) for place in range(5))
+        holds = (node("new 1", 0.0, 1.0, valid_from=clock()), node("new 2", 1.0, 1.0))
+        apply(store, clock, nodes=held + holds)
+        view = store.view(valid_at=clock())
+        assert [name for name, _ in store.nearest([1.0, 0.0], 2, view)] == ["new 2", "new 1"]
+        assert [name for name, _ in store.keyword_search("text", 2, view)] == ["new 1", "new 2"]
+        assert_searches_agree(store, [1.0, 0.5], view)
+        assert len(store.nearest([1.0, 0.0], 9)) == len(held + holds)
+
+    @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 9))
+    @PROPERTY
+    def test_any_graph_shows_at_any_time_what_dictionaries_show(
+        self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int
+    ) -> None:
+        store, model = new_store(), GraphModel()
+        told: list[tuple[int, datetime, GraphModel]] = []
+        clock.now = START
+        for _ in range(deltas):
+            clock.advance(_HOUR)
+            delta = _random_times(random, model, clock)
+            model.apply(delta)
+            told.append((store.apply(delta), clock(), model.copy()))
+            assert_tells(store, model.at(clock()))
+            assert set(store.expired(clock())) == model.nodes.keys() - model.at(clock()).nodes.keys()
+        for hours in range(-1, deltas + 4):
+            moment = START + hours * _HOUR
+            assert_shows(store.view(valid_at=moment), model.at(clock(), moment))
+        for number, at, then in told:
+            assert_tells(store.as_of(number), then.at(at), past=True)
+            assert_shows(store.as_of(at).view(valid_at=at - _HOUR), then.at(at, at - _HOUR))
+
+
+def _random_times(random: Random, model: GraphModel, clock: ManualClock) -> GraphDelta:
+    """Return a delta that puts two nodes and an edge with times of their own."""
+
+    def moment() -> timedelta:
+        return random.randint(-3, 4) * _HOUR
+
+    def span() -> dict[str, Any]:
+        times = {"valid_from": clock() + moment(), "valid_to": clock() + moment()}
+        return {name: time for name, time in times.items() if random.random() < 0.5}
+
+    names = random.sample(NAMES, 2)
+    mortal = {"expires_at": clock() + moment()} if random.random() < 0.5 else {}
+    nodes = (node(names[0], at=clock(), **span(), **mortal), node(names[1], at=clock(), **span()))
+    gone = tuple(name for name in model.nodes if name not in names and random.random() < 0.2)
+    return GraphDelta(
+        removed_nodes=gone, nodes=nodes, edges=(edge(names[0], names[1], at=clock(), **span()),), at=clock()
+    )

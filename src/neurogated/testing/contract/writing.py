@@ -1,0 +1,325 @@
+"""The contract of writes: what is put comes back, what is removed is gone, and a delta is made whole or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from random import Random
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from neurogated.core.delta import AccessMark, Decay, GraphDelta, PendingTask, WeightChange
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import EdgeKey, MemoryEdge
+from neurogated.core.ports import GraphStorePort
+from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
+from neurogated.testing.clock import ManualClock
+from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells
+from neurogated.testing.lives import edge, life, node
+from neurogated.testing.model import GraphModel
+
+__all__ = ["PROPERTY", "WritingContract", "three_nodes"]
+
+# A property of the kit is run by several classes on stores that are made for each example anew.
+PROPERTY = settings(
+    deadline=None,
+    max_examples=15,
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.differing_executors,
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+    ],
+)
+_SEQ = EdgeKey("a", "b", EdgeType.SEQ)
+_SIM = EdgeKey("b", "c", EdgeType.SIM)
+_NONE = EdgeKey("a", "c", EdgeType.SEQ)
+# What a delta may have wrong, the graph being that of `three_nodes`.
+_UNFIT: dict[str, tuple[type[Exception], GraphDelta]] = {
+    "edge to nowhere": (InputError, GraphDelta(edges=(edge("x", "nowhere"),))),
+    "edge from nowhere": (InputError, GraphDelta(edges=(edge("nowhere", "x"),))),
+    "edge to a node that it removes": (
+        InputError, GraphDelta(removed_nodes=("c",), edges=(edge("a", "c", EdgeType.CAUSE),))
+    ),
+    "node twice": (InputError, GraphDelta(nodes=(node("y"), node("y")))),
+    "edge twice": (InputError, GraphDelta(edges=(edge("a", "c"), edge("a", "c", weight=0.25)))),
+    "vector of another dimension": (InputError, GraphDelta(nodes=(node("y", 1.0, 2.0, 3.0),))),
+    "vectors of two dimensions": (InputError, GraphDelta(nodes=(node("y", 1.0, 2.0), node("z", 1.0)))),
+    "unknown node removed": (UnknownIdError, GraphDelta(removed_nodes=("nowhere",))),
+    "node removed twice": (InputError, GraphDelta(removed_nodes=("c", "c"))),
+    "unknown edge removed": (UnknownIdError, GraphDelta(removed_edges=(_NONE,))),
+    "edge of unknown nodes removed": (
+        UnknownIdError, GraphDelta(removed_edges=(EdgeKey("nowhere", "a", EdgeType.SEQ),))
+    ),
+    "edge of another type removed": (UnknownIdError, GraphDelta(removed_edges=(_SEQ._replace(type=EdgeType.CAUSE),))),
+    "edge removed twice": (InputError, GraphDelta(removed_edges=(_SIM, _SIM))),
+    "weight of an unknown edge": (UnknownIdError, GraphDelta(weights=(WeightChange(_NONE, 0.5),))),
+    "weight twice": (InputError, GraphDelta(weights=(WeightChange(_SEQ, 0.5), WeightChange(_SEQ, 0.75)))),
+    "weight of an edge that it removes": (
+        InputError, GraphDelta(removed_edges=(_SEQ,), weights=(WeightChange(_SEQ, 0.5),))
+    ),
+    "weight of an edge that it puts": (
+        InputError, GraphDelta(edges=(edge(*_SEQ, 0.75),), weights=(WeightChange(_SEQ, 0.5),))
+    ),
+    "weight of an edge of a node that it removes": (
+        InputError, GraphDelta(removed_nodes=("a",), weights=(WeightChange(_SEQ, 0.5),))
+    ),
+}  # fmt: skip
+# What stands beside it, and would be stored if the delta were not refused whole.
+_FIT = GraphDelta(
+    nodes=(node("x", 3.0, 4.0),),
+    edges=(edge("x", "b"),),
+    queued=(PendingTask("cause", ("x",)),),
+    settled=(PendingTask("entities", ("a",)),),
+    touch=AccessMark(frozenset("a"), frozenset({_SIM})),
+)
+
+
+def three_nodes(store: GraphStorePort) -> GraphModel:
+    """Put nodes a, b and c, a SEQ edge from a to b and a SIM edge from b to c; return the model of it."""
+    model = GraphModel()
+    delta = GraphDelta(
+        nodes=(node("a", 1.0, 0.0), node("b", 1.0, 1.0), node("c", 1.0, 2.0)),
+        edges=(edge(*_SEQ, 0.5), edge(*_SIM, 0.25)),
+        queued=(PendingTask("entities", ("a",)),),
+    )
+    store.apply(delta)
+    model.apply(delta)
+    return model
+
+
+class WritingContract(ContractBase):
+    """Nodes and edges come and go, in deltas that are made whole or not at all."""
+
+    def test_a_node_comes_back_equal(self, store: GraphStorePort, clock: ManualClock) -> None:
+        full = node(
+            "'; DROP TABLE nodes; -- 锚 \U0001f600",
+            0.1,
+            0.2,
+            at=clock(),
+            content="Nevena tightened the 锚 bolts\0\n\ttwice",
+            base_energy=0.7,
+            metadata={"timestamp": 12.5, "entities": ["Nevena"], "nested": {"x": None}, "": [True, 1, 1e300]},
+            valid_from=clock(),
+            valid_to=clock() + timedelta(days=1, microseconds=1),
+            expires_at=clock() + timedelta(days=2, microseconds=3),
+        )
+        apply(store, clock, nodes=(full, node("bare", content="", embedding=None)))
+        assert store.get_node(full.id) == full
+        assert store.get_node("bare") == node("bare", content="", embedding=None)
+        assert store.has_node(full.id)
+        assert not store.has_node("nobody")
+
+    def test_an_edge_comes_back_equal(self, store: GraphStorePort, clock: ManualClock) -> None:
+        three_nodes(store)
+        full = edge(
+            "a", "c", EdgeType.CAUSE, 0.3, at=clock(), last_activated=clock() + timedelta(hours=1), valid_to=clock()
+        )
+        apply(store, clock, edges=(full,))
+        assert store.get_edge("a", "c") == full
+        assert [found for found in store.all_edges() if found.key == full.key] == [full]
+        assert list(store.get_neighbors("a"))[-1] == ("c", full)
+
+    def test_what_is_handed_out_is_not_what_is_kept(self, store: GraphStorePort, clock: ManualClock) -> None:
+        apply(store, clock, nodes=(node("a", metadata={"list": [1]}),))
+        handed_out = store.get_node("a").metadata
+        assert isinstance(handed_out, dict)
+        handed_out["list"].append(2)
+        assert store.get_node("a").metadata == {"list": [1]}
+
+    def test_nodes_come_in_the_order_of_their_ids(self, store: GraphStorePort) -> None:
+        three_nodes(store)
+        assert [found.id for found in store.get_nodes(["c", "a", "c"])] == ["c", "a", "c"]
+        assert [found.id for found in store.get_nodes(["c", "ghost", "a"], missing_ok=True)] == ["c", "a"]
+        assert store.get_nodes([]) == []
+        with pytest.raises(UnknownIdError, match="ghost"):
+            store.get_nodes(["a", "ghost"])
+
+    def test_everything_comes_in_the_order_it_was_added(self, store: GraphStorePort, clock: ManualClock) -> None:
+        for name in "dbeca":
+            apply(store, clock, nodes=(node(name),))
+        for source, target in ("de", "ad", "ba", "ca"):
+            apply(store, clock, edges=(edge(source, target),))
+        apply(store, clock, nodes=(node("b", content="replaced"),), removed_nodes=("e",))
+        assert [found.id for found in store.all_nodes()] == ["d", "b", "c", "a"]
+        assert [found.key[:2] for found in store.all_edges()] == [("a", "d"), ("b", "a"), ("c", "a")]
+
+    def test_putting_a_node_again_replaces_it_and_keeps_its_edges(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
+        model = three_nodes(store)
+        delta = GraphDelta(nodes=(node("b", 0.0, 1.0, content="new words", metadata={"title": "B"}),), at=clock())
+        store.apply(delta)
+        model.apply(delta)
+        assert_tells(store, model)
+        assert store.vector_search([0.0, 1.0], 1)[0][0].content == "new words"
+
+    def test_a_replaced_node_may_lose_its_vector(self, store: GraphStorePort, clock: ManualClock) -> None:
+        three_nodes(store)
+        apply(store, clock, nodes=(node("a", embedding=None),))
+        assert store.get_node("a").embedding is None
+        assert sorted(name for name, _ in store.nearest([1.0, 0.0], 5)) == ["b", "c"]
+
+    def test_putting_an_edge_again_replaces_it(self, store: GraphStorePort, clock: ManualClock) -> None:
+        three_nodes(store)
+        for weight in (0.5, 0.75, 0.125):
+            apply(store, clock, edges=(edge(*_SEQ, weight),))
+        assert [found.weight for found in store.all_edges()] == [0.25, 0.125]
+        assert [neighbor for neighbor, _ in store.get_neighbors("a")] == ["b"]
+
+    def test_edges_of_several_types_and_both_directions_connect_one_pair(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
+        three_nodes(store)
+        apply(store, clock, edges=(edge("a", "b", EdgeType.SIM, 0.25), edge("b", "a", EdgeType.SEQ, 0.75)))
+        assert store.get_edge("a", "b", EdgeType.SIM).weight == 0.25
+        assert store.get_edge("a", "b", EdgeType.SEQ).weight == 0.5
+        assert store.get_edge("b", "a").weight == 0.75
+        with pytest.raises(AmbiguousEdgeError, match="SEQ and SIM"):
+            store.get_edge("a", "b")
+
+    def test_a_newly_registered_edge_type_is_stored_and_walked(self, store: GraphStorePort, clock: ManualClock) -> None:
+        kind = EdgeType.register("KIT_LINK", "link of the kit's", plastic=True, both_ways=False)
+        model = three_nodes(store)
+        delta = GraphDelta(edges=(edge("c", "a", kind, 0.5), edge("a", "c", kind, 0.25)), at=clock())
+        store.apply(delta)
+        model.apply(delta)
+        assert_tells(store, model)
+        assert store.get_edge("c", "a").type is kind
+
+    def test_removing_a_node_removes_its_edges_and_its_vector(self, store: GraphStorePort, clock: ManualClock) -> None:
+        model = three_nodes(store)
+        delta = GraphDelta(removed_nodes=("b",), edges=(edge("a", "c"),), at=clock())
+        store.apply(delta)
+        model.apply(delta)
+        assert_tells(store, model)
+        assert [name for name, _ in store.nearest([1.0, 1.0], 5)] == ["c", "a"]
+        assert "b" not in dict(store.keyword_search("text b", 5))
+        with pytest.raises(UnknownIdError, match="'b'"):
+            store.get_node("b")
+
+    def test_a_removed_node_can_be_added_again_and_has_no_old_edges(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
+        three_nodes(store)
+        apply(store, clock, removed_nodes=("b",))
+        apply(store, clock, nodes=(node("b", 0.0, 1.0),))
+        assert list(store.all_edges()) == []
+        assert store.nearest([0.0, 1.0], 1)[0][0] == "b"
+        # In one delta the removal comes first.
+        apply(store, clock, edges=(edge("a", "b"),))
+        apply(store, clock, removed_nodes=("b",), nodes=(node("b", content="third"),))
+        assert list(store.all_edges()) == []
+        assert store.get_node("b").content == "third"
+
+    def test_remove_edge_takes_an_edge_or_its_key(self, store: GraphStorePort) -> None:
+        three_nodes(store)
+        store.remove_edge(store.get_edge("a", "b"))
+        store.remove_edge(_SIM)
+        assert list(store.all_edges()) == []
+        with pytest.raises(UnknownIdError, match="no SEQ edge from 'a' to 'b'"):
+            store.remove_edge(_SEQ)
+
+    def test_what_is_unknown_is_named(self, store: GraphStorePort) -> None:
+        three_nodes(store)
+        with pytest.raises(UnknownIdError, match="ghost"):
+            store.get_node("ghost")
+        with pytest.raises(UnknownIdError, match="ghost"):
+            list(store.get_neighbors("ghost"))
+        with pytest.raises(UnknownIdError, match="no CAUSE edge from 'a' to 'b'"):
+            store.get_edge("a", "b", EdgeType.CAUSE)
+        with pytest.raises(UnknownIdError, match="no edge from 'b' to 'a'"):
+            store.get_edge("b", "a")
+
+    @pytest.mark.parametrize("fault", list(_UNFIT))
+    def test_a_delta_with_one_bad_part_changes_nothing(
+        self, store: GraphStorePort, clock: ManualClock, fault: str
+    ) -> None:
+        model = three_nodes(store)
+        error, unfit = _UNFIT[fault]
+        both = {
+            name: getattr(_FIT, name) + getattr(unfit, name)
+            for name in ("removed_edges", "removed_nodes", "nodes", "edges", "weights", "queued", "settled")
+        }
+        before = store.view().sequence, store.history(), [entry.sequence for entry in store.journal()]
+        clock.advance(timedelta(days=1))
+        with pytest.raises(error):
+            store.apply(GraphDelta(**both, touch=_FIT.touch, at=clock()))
+        assert_tells(store, model)
+        assert store.pending() == list(model.waiting)
+        assert (store.view().sequence, store.history(), [entry.sequence for entry in store.journal()]) == before
+        assert sorted(name for name, _ in store.nearest([3.0, 4.0], 5)) == ["a", "b", "c"]
+        assert "x" not in dict(store.keyword_search("text of x", 5))
+        # It is as good as before, and what was refused leaves no name behind.
+        fit = replace(_FIT, at=clock())
+        store.apply(fit)
+        model.apply(fit)
+        assert_tells(store, model)
+
+    def test_what_was_refused_does_not_fix_the_dimension(self, store: GraphStorePort, clock: ManualClock) -> None:
+        with pytest.raises(InputError, match="dimension"):
+            apply(store, clock, nodes=(node("a", 1.0), node("b", 1.0, 2.0)))
+        apply(store, clock, nodes=(node("a", 1.0, 2.0, 3.0),))
+        assert store.nearest([1.0, 2.0, 3.0], 1)[0][0] == "a"
+
+    def test_weights_change_and_count_as_use(self, store: GraphStorePort, clock: ManualClock) -> None:
+        three_nodes(store)
+        clock.advance(timedelta(days=3))
+        apply(store, clock, weights=(WeightChange(_SEQ, 0.75),))
+        changed = store.get_edge("a", "b")
+        assert (changed.weight, changed.last_activated) == (0.75, clock())
+        apply(store, clock, weights=(WeightChange(_SEQ, 0.1, clock() - timedelta(days=1)),))
+        changed = store.get_edge("a", "b")
+        assert (changed.weight, changed.last_activated) == (0.1, clock() - timedelta(days=1))
+
+    def test_decay_weakens_idle_plastic_edges_only_and_prunes(self, store: GraphStorePort, clock: ManualClock) -> None:
+        start = clock()
+        old: tuple[MemoryEdge, ...] = (
+            edge("a", "b", EdgeType.SEQ, 0.5),
+            edge("a", "c", EdgeType.CAUSE, 0.15),
+            edge("a", "d", EdgeType.SIM, 0.15),
+            edge("d", "a", EdgeType.SEQ, 0.2),
+        )
+        apply(store, clock, nodes=tuple(map(node, "abcd")), edges=old)
+        clock.advance(timedelta(days=1))
+        apply(store, clock, edges=(edge("b", "c", EdgeType.SEQ, 0.5, at=clock()),))
+        apply(store, clock, operators=(Decay(0.5, start + timedelta(hours=1), 0.1),))
+        weights = {found.key[:2]: found.weight for found in store.all_edges()}
+        assert weights == {("a", "b"): 0.25, ("a", "d"): 0.15, ("d", "a"): 0.1, ("b", "c"): 0.5}
+        # Idle is what was used before the moment, not at it.
+        apply(store, clock, operators=(Decay(0.5, start, 0.0),))
+        assert {found.key[:2]: found.weight for found in store.all_edges()} == weights
+
+    def test_touch_moves_times_and_passes_over_what_is_gone(self, store: GraphStorePort, clock: ManualClock) -> None:
+        three_nodes(store)
+        clock.advance(timedelta(hours=2))
+        gone = EdgeKey("gone", "b", EdgeType.SEQ)
+        apply(store, clock, touch=AccessMark(frozenset({"a", "gone"}), frozenset({_SEQ, gone, _NONE})))
+        assert store.get_node("a").last_accessed == clock()
+        assert store.get_node("b").last_accessed != clock()
+        touched = store.get_edge("a", "b")
+        assert (touched.weight, touched.last_activated) == (0.5, clock())
+        view = store.view()
+        assert view.last_accessed.take(view.rows(["a"]))[0] > view.last_accessed.take(view.rows(["b"]))[0]
+
+    def test_judgements_wait_until_they_are_settled(self, store: GraphStorePort, clock: ManualClock) -> None:
+        one, two = PendingTask("cause", ("a", "b")), PendingTask("entities", ("a",))
+        apply(store, clock, queued=(one, two))
+        apply(store, clock, queued=(one,))
+        assert store.pending() == [one, two]
+        apply(store, clock, settled=(one, PendingTask("cause", ("x", "y"))))
+        assert store.pending() == [two]
+        assert store.history() == []
+
+    @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 14))
+    @PROPERTY
+    def test_any_life_is_told_as_dictionaries_tell_it(
+        self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int
+    ) -> None:
+        store = new_store()
+        for delta, model in life(random, clock, deltas):
+            assert store.apply(delta) == store.view().sequence
+            assert_tells(store, model)
+            assert store.pending() == list(model.waiting)

@@ -1,0 +1,106 @@
+"""A graph as anyone would write it down: dictionaries of nodes and edges. Slow, and obviously right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from neurogated.core.delta import Decay, GraphDelta, PendingTask
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+
+__all__ = ["GraphModel"]
+
+
+class GraphModel:
+    """What a store holds after some deltas, in the order in which it was added.
+
+    It takes valid deltas only: to refuse the others is the store's task.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, MemoryNode] = {}
+        self.edges: dict[EdgeKey, MemoryEdge] = {}
+        self.waiting: dict[PendingTask, None] = {}
+        self.returned: set[str] = set()
+        """Nodes that were removed once and added again; their place in the order is the store's choice."""
+        self._gone: set[str] = set()
+
+    def apply(self, delta: GraphDelta) -> None:
+        """Make a change: removals, puts, weights, operators and the touch, in this order."""
+        for key in delta.removed_edges:
+            del self.edges[key]
+        for name in delta.removed_nodes:
+            del self.nodes[name]
+            self._gone.add(name)
+        self.edges = {
+            key: edge for key, edge in self.edges.items() if {key.source_id, key.target_id} <= set(self.nodes)
+        }
+        for node in delta.nodes:
+            self.nodes[node.id] = node
+            if node.id in self._gone:
+                self.returned.add(node.id)
+        for edge in delta.edges:
+            self.edges.pop(edge.key, None)
+            self.edges[edge.key] = edge
+        for change in delta.weights:
+            used = change.last_activated or delta.at
+            self.edges[change.edge] = replace(self.edges[change.edge], weight=change.weight, last_activated=used)
+        for operator in delta.operators:
+            self._decay(operator)
+        self._touch(delta)
+        self.waiting |= dict.fromkeys(delta.queued)
+        self.waiting = {task: None for task in self.waiting if task not in delta.settled}
+
+    def copy(self) -> GraphModel:
+        """Return a model of its own that holds the same."""
+        return self._with(self.nodes, self.edges)
+
+    def at(self, now: datetime, valid_at: datetime | None = None) -> GraphModel:
+        """Return what shows of it at a time: without what has expired, or did not hold in the world at `valid_at`."""
+        nodes = {
+            name: node
+            for name, node in self.nodes.items()
+            if (node.expires_at is None or now < node.expires_at) and _holds(node, valid_at)
+        }
+        edges = {
+            key: edge
+            for key, edge in self.edges.items()
+            if {key.source_id, key.target_id} <= set(nodes) and _holds(edge, valid_at)
+        }
+        return self._with(nodes, edges)
+
+    def without(self, names: set[str]) -> GraphModel:
+        """Return it as if some nodes had never been."""
+        nodes = {name: node for name, node in self.nodes.items() if name not in names}
+        edges = {key: edge for key, edge in self.edges.items() if not {key.source_id, key.target_id} & names}
+        return self._with(nodes, edges)
+
+    def _with(self, nodes: Mapping[str, MemoryNode], edges: Mapping[EdgeKey, MemoryEdge]) -> GraphModel:
+        other = GraphModel()
+        other.nodes, other.edges = dict(nodes), dict(edges)
+        other.waiting, other.returned, other._gone = dict(self.waiting), set(self.returned), set(self._gone)
+        return other
+
+    def _decay(self, decay: Decay) -> None:
+        for key, edge in list(self.edges.items()):
+            if not key.type.plastic or edge.last_activated is None or edge.last_activated >= decay.idle_before:
+                continue
+            weight = edge.weight * decay.factor
+            self.edges[key] = replace(edge, weight=weight)
+            if weight < decay.floor:
+                del self.edges[key]
+
+    def _touch(self, delta: GraphDelta) -> None:
+        settled = {edge.key for edge in delta.edges} | {change.edge for change in delta.weights}
+        for name in delta.touch.nodes & self.nodes.keys():
+            self.nodes[name] = replace(self.nodes[name], last_accessed=delta.at)
+        for key in (delta.touch.edges & self.edges.keys()) - settled:
+            self.edges[key] = replace(self.edges[key], last_activated=delta.at)
+
+
+def _holds(thing: MemoryNode | MemoryEdge, moment: datetime | None) -> bool:
+    if moment is None:
+        return True
+    begun = thing.valid_from is None or thing.valid_from <= moment
+    return begun and (thing.valid_to is None or moment < thing.valid_to)

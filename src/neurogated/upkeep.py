@@ -1,0 +1,82 @@
+"""What a memory offers beside remembering and recalling: its history, its other graphs, copies of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from neurogated.compose import Parts
+from neurogated.core.delta import HistoryEntry
+from neurogated.core.ports import GraphStorePort, SupportsNamespaces, SupportsSnapshot
+from neurogated.errors import ConfigError
+from neurogated.plasticity.undo import undo
+from neurogated.plasticity.use import UseMarks
+
+__all__ = ["Upkeep"]
+
+
+class Upkeep:
+    """Base of `NeuroGraphMemory`: what needs no more than the store.
+
+    Attributes:
+        store: the graph.
+    """
+
+    store: GraphStorePort
+    _parts: Parts
+    _use: UseMarks
+
+    def history(self) -> list[HistoryEntry]:
+        """Return what changed, when and why, oldest first; marks of use are left out."""
+        return self.store.history()
+
+    def undo(self, to: int | None = None) -> HistoryEntry | None:
+        """Take back every change after the delta number `to`; weights come back to the last bit.
+
+        Taking back is a change too: it stands in the history and can be taken back. Judgements that waited before a
+        change do not wait again when it is taken back.
+
+        Args:
+            to: a `sequence` of `history`, or 0 for the empty memory; the last change alone when left out.
+
+        Returns:
+            What was changed to take it back, None if there was nothing to change.
+
+        Raises:
+            InputError: there is no such delta.
+        """
+        return undo(self.store, to, self._parts.clock)
+
+    def flush(self) -> None:
+        """Write down now which memories were used; otherwise done every `TOUCH_FLUSH_SECONDS` and on close."""
+        self._use.flush()
+
+    def namespaces(self) -> list[str]:
+        """Return the names of all graphs of this memory; raises ConfigError where the store has a single one only."""
+        return self._several_graphs().namespaces()
+
+    def drop_namespace(self, name: str) -> None:
+        """Remove another graph of this memory with its history.
+
+        Raises:
+            ConfigError: the store has a single graph only.
+            UnknownIdError: there is none of that name.
+            InputError: it is the graph of this memory.
+        """
+        self._several_graphs().drop_namespace(name)
+
+    def snapshot(self, path: str | Path) -> None:
+        """Write the memory with all its graphs, as it is at this moment, to one file, while it is in use.
+
+        Raises:
+            ConfigError: the store keeps nothing on disk.
+            StorageError: the file cannot be written.
+        """
+        if not isinstance(self.store, SupportsSnapshot):
+            raise ConfigError(f"a {type(self.store).__name__} keeps nothing on disk; use another storage for snapshots")
+        self.flush()
+        self.store.snapshot(Path(path))
+
+    def _several_graphs(self) -> SupportsNamespaces:
+        if not isinstance(self.store, SupportsNamespaces):
+            raise ConfigError(f"a {type(self.store).__name__} holds a single graph; use another storage for namespaces")
+        return self.store

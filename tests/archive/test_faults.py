@@ -1,0 +1,315 @@
+"""Exports that are damaged, cut short, of another version or malformed: an error that says so, and nothing imported."""
+
+import dataclasses
+import hashlib
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated.administration import import_memory
+from neurogated.archive import export, importing
+from neurogated.archive.manifest import (
+    FORMAT_VERSION,
+    JOURNAL,
+    MANIFEST,
+    VECTORS,
+    FileSeal,
+    check_files,
+    manifest_bytes,
+    read_manifest,
+)
+from neurogated.core.delta import GraphDelta, JournalEntry
+from neurogated.errors import (
+    ConfigError,
+    CorruptMemoryError,
+    DatasetError,
+    FormatVersionError,
+    NeurogatedError,
+    StorageError,
+)
+
+FILES = (MANIFEST, JOURNAL, VECTORS)
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> Path:
+    """Return an export of two namespaces."""
+    store = GraphStore()
+    store.bind_embedder("model", 2)
+    for graph in (store, store.in_namespace("bob")):
+        graph.apply(
+            GraphDelta(
+                nodes=(MemoryNode("a", "one 井", [1.0, 0.5]), MemoryNode("b", "two", [0.3, 0.5])),
+                edges=(MemoryEdge("a", "b", EdgeType.SEQ, 0.7),),
+                reason="first",
+            )
+        )
+        graph.add_node(MemoryNode("c", "three"))
+    stores = {name: store.in_namespace(name) for name in store.namespaces()}
+    export.export_memory(stores, store.embedder, tmp_path / "out", made_by="test")
+    return tmp_path / "out"
+
+
+def _refused(folder: Path) -> NeurogatedError:
+    """Import, which must fail, and return the error; afterwards the store must be as empty as before."""
+    store = GraphStore()
+    with pytest.raises(NeurogatedError) as raised:
+        importing.import_memory(importing.open_export(folder), store)
+    assert store.namespaces() == ["default"]
+    assert store.embedder is None
+    assert not list(store.journal())
+    assert not len(store)
+    return raised.value
+
+
+def _reseal(folder: Path) -> None:
+    """Write a manifest that fits the files as they are now, as whoever makes an export by hand would."""
+    manifest = read_manifest(folder)
+    files = {name: _seal(folder / name) for name in (JOURNAL, VECTORS)}
+    (folder / MANIFEST).write_bytes(manifest_bytes(dataclasses.replace(manifest, files=files)))
+
+
+def _seal(path: Path) -> FileSeal:
+    return FileSeal(path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_flipped_bit_is_found_wherever_it_is(exported: Path, name: str) -> None:
+    path = exported / name
+    whole, chance = path.read_bytes(), random.Random(name)
+    for offset in chance.sample(range(len(whole)), min(300, len(whole))):
+        damaged = bytearray(whole)
+        damaged[offset] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        with pytest.raises(StorageError) as raised:
+            importing.open_export(exported)
+        assert str(path if isinstance(raised.value, CorruptMemoryError) else exported) in str(raised.value)
+    path.write_bytes(whole)
+    check_files(exported, read_manifest(exported))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_cut_short_or_grown_or_gone_is_found(exported: Path, name: str) -> None:
+    path = exported / name
+    whole = path.read_bytes()
+    for length in random.Random(name).sample(range(len(whole)), min(50, len(whole))):
+        path.write_bytes(whole[:length])
+        error = _refused(exported)
+        assert isinstance(error, CorruptMemoryError)
+        assert name in str(error)
+    path.write_bytes(whole + b"\n")
+    assert isinstance(_refused(exported), CorruptMemoryError)
+    path.unlink()
+    assert name in str(_refused(exported))
+
+
+def test_an_export_of_a_newer_format_says_what_to_do(exported: Path) -> None:
+    values = json.loads((exported / MANIFEST).read_text("utf-8"))
+    values["version"] = FORMAT_VERSION + 1
+    values["something"] = "new"
+    (exported / MANIFEST).write_text(json.dumps(values), encoding="utf-8")
+    error = _refused(exported)
+    assert isinstance(error, FormatVersionError)
+    assert "upgrade neurogated" in str(error)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "7", "{}", '{"format": "tar"}', "[" * 100_000])
+def test_what_is_no_manifest_is_called_so(exported: Path, text: str) -> None:
+    (exported / MANIFEST).write_text(text, encoding="utf-8")
+    assert isinstance(_refused(exported), CorruptMemoryError)
+
+
+def test_a_folder_that_is_no_export_is_called_so(tmp_path: Path) -> None:
+    assert "is not an export" in str(_refused(tmp_path))
+    assert "is not an export" in str(_refused(tmp_path / "nowhere"))
+
+
+def _set(*path: str | int, to: object) -> Callable[[dict[str, object]], None]:
+    def change(line: dict[str, object]) -> None:
+        place: object = line
+        for step in path[:-1]:
+            place = place[step]  # type: ignore[index]
+        place[path[-1]] = to  # type: ignore[index]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_set("at", to="yesterday"), "no time in microseconds"),
+        (_set("at", to=True), "no time in microseconds"),
+        (_set("at", to=10**30), "line 3"),
+        (_set("namespace", to="carol"), "carol"),
+        (_set("namespace", to=None), "line 3"),
+        (_set("colour", to="red"), "unknown fields colour"),
+        (_set("nodes", 0, "vector", to=2), "no vector 2; the namespace has 2"),
+        (_set("nodes", 0, "vector", to=-1), "no vector -1"),
+        (_set("nodes", 0, "vector", to="0"), "no vector '0'"),
+        (_set("nodes", 0, "content", to=7), "line 3"),
+        (_set("nodes", 0, "id", to=""), "empty"),
+        (_set("nodes", 0, "base_energy", to=7), "between 0 and 1"),
+        (_set("nodes", 0, to="a"), "line 3"),
+        (_set("edges", 0, "type", to="hatred"), "unknown edge type 'hatred'"),
+        (_set("edges", 0, "target", to="zzz"), "'zzz', which does not exist"),
+        (_set("removed_nodes", to=["zzz"]), "zzz"),
+        (_set("operators", to=[{"kind": "growth"}]), "'growth'"),
+    ],
+)
+def test_a_malformed_line_is_named(exported: Path, change: Callable[[dict[str, object]], None], message: str) -> None:
+    lines = (exported / JOURNAL).read_text("utf-8").splitlines()
+    values = json.loads(lines[2])
+    change(values)
+    lines[2] = json.dumps(values)
+    (exported / JOURNAL).write_text("\n".join(lines), encoding="utf-8")
+    _reseal(exported)
+    error = _refused(exported)
+    assert isinstance(error, DatasetError)
+    assert message in str(error)
+    assert f"{exported / JOURNAL}, line 3:" in str(error)
+
+
+def test_a_line_too_few_is_found(exported: Path) -> None:
+    lines = (exported / JOURNAL).read_text("utf-8").splitlines()
+    (exported / JOURNAL).write_text("\n".join(lines[:-1]), encoding="utf-8")
+    _reseal(exported)
+    assert "1 lines of namespace 'bob', the manifest counts 2" in str(_refused(exported))
+
+
+def test_a_store_without_transactions_takes_no_import(exported: Path) -> None:
+    class Plain:
+        pass
+
+    with pytest.raises(ConfigError, match="Plain cannot take an import"):
+        importing.import_memory(importing.open_export(exported), Plain())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("there", ["folder", "file", "dangling link"])
+def test_an_export_never_replaces_what_is_there(tmp_path: Path, there: str) -> None:
+    target = tmp_path / "out"
+    if there == "folder":
+        target.mkdir()
+    elif there == "file":
+        target.write_text("mine")
+    else:
+        target.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(StorageError, match="is there already"):
+        export.export_memory({"default": GraphStore()}, None, target, made_by="test")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_export_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    class Lossy(GraphStore):
+        def journal(self, after: int = 0) -> Iterator[JournalEntry]:
+            return (entry for entry in super().journal(after) if entry.sequence > 1)
+
+    store = Lossy()
+    for name in "ab":
+        store.add_node(MemoryNode(name, name))
+    with pytest.raises(StorageError, match="does not tell where node 'a' comes from"):
+        export.export_memory({"default": store}, None, tmp_path / "out", made_by="test")
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageError, match="cannot write the export"):
+        export.export_memory({"default": GraphStore()}, None, tmp_path / "file" / "out", made_by="test")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_leaves_no_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = GraphStore()
+    store.add_node(MemoryNode("a", "x" * 100_000, [1.0]))
+    open_output = export._Output.__init__
+
+    def full(self: export._Output, path: Path) -> None:
+        open_output(self, Path("/dev/full") if path.name == VECTORS else path)
+
+    monkeypatch.setattr(export._Output, "__init__", full)
+    with pytest.raises(StorageError, match="No space left"):
+        export.export_memory({"default": store}, None, tmp_path / "out", made_by="test")
+    assert not list(tmp_path.iterdir())
+
+
+_KILLED_EXPORT = """
+import os, signal, sys
+from pathlib import Path
+from neurogated import GraphStore, MemoryNode
+from neurogated.archive import export
+
+def killing(items, total):
+    for count, item in enumerate(items):
+        if count == total // 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield item
+
+store = GraphStore()
+for number in range(40):
+    store.add_node(MemoryNode(str(number), "text " * 100, [float(number)]))
+export.export_memory({"default": store}, None, Path(sys.argv[1]), made_by="test", progress=killing)
+"""
+
+
+def test_a_killed_export_leaves_nothing_that_looks_like_one(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", _KILLED_EXPORT, str(tmp_path / "out")], check=False)
+    assert done.returncode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".out.")
+    assert left.name.endswith(".partial")
+    assert "is not an export" in str(_refused(left))
+    shutil.rmtree(left)
+
+
+_KILLED_IMPORT = """
+import os, signal, sys
+from neurogated import MemoryConfig, administration
+
+def killing(items, what, unit, *, total=None, progress=None):
+    for count, item in enumerate(items):
+        if count == int(sys.argv[3]):
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield item
+
+administration.show_progress = killing
+administration.import_memory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash"), sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("storage", ["sqlite"])
+@pytest.mark.parametrize("lines", [1, 3])
+def test_a_killed_import_leaves_nothing_and_can_be_done_again(tmp_path: Path, storage: str, lines: int) -> None:
+    config = MemoryConfig(storage=storage, save_dir=str(tmp_path / "one"), embedding_name="hash")
+    elsewhere = config.replace(save_dir=str(tmp_path / "two"))
+    with NeuroGraphMemory(config) as memory:
+        for text in ("The pump failed.", "The field was flooded.", "The valve was replaced.", "Barley came."):
+            memory.add_document(text)
+        stores = {"default": memory.store}
+        export.export_memory(stores, memory.store.embedder, tmp_path / "out", made_by="test")
+        ids = memory.recall("pump").ids
+    words = [sys.executable, "-c", _KILLED_IMPORT, elsewhere.save_dir, str(tmp_path / "out"), str(lines)]
+    assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
+    with NeuroGraphMemory(elsewhere) as memory:
+        assert memory.stats()["nodes"] == 0
+        assert memory.history() == []
+    import_memory(elsewhere, tmp_path / "out")
+    with NeuroGraphMemory(elsewhere) as memory:
+        assert memory.recall("pump").ids == ids
+
+
+@pytest.mark.parametrize("storage", ["sqlite"])
+def test_a_damaged_export_does_not_even_leave_an_empty_memory(exported: Path, tmp_path: Path, storage: str) -> None:
+    (exported / JOURNAL).write_bytes(b"")
+    with pytest.raises(CorruptMemoryError, match=JOURNAL):
+        import_memory(MemoryConfig(storage=storage, save_dir=str(tmp_path / "two")), exported)
+    assert not (tmp_path / "two").exists()
+
+
+def test_a_memory_that_keeps_nothing_is_not_imported_into(exported: Path) -> None:
+    with pytest.raises(ConfigError, match="keeps nothing"):
+        import_memory(MemoryConfig(storage="memory"), exported)

@@ -1,0 +1,218 @@
+"""`import(export(m))` is `m`."""
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, compose
+from neurogated.administration import export_memory
+from neurogated.archive import export, importing
+from neurogated.archive.manifest import JOURNAL, VECTORS, Manifest
+from neurogated.core.clock import from_micros
+from neurogated.core.delta import JournalEntry, PendingTask
+from neurogated.core.ports import GraphStorePort
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.errors import EmbedderMismatchError, StorageError
+from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.retrieval.neuro_retriever import NeuroRetriever
+from neurogated.testing import ManualClock
+from tests.archive.lives import TEXT, WORDS, Life, OpenStore, Step, lives, plain
+
+MICROSECOND = timedelta(microseconds=1)
+
+
+def _export(store: GraphStore, folder: Path) -> Manifest:
+    graphs: dict[str, GraphStorePort] = {name: store.in_namespace(name) for name in store.namespaces()}
+    return export.export_memory(graphs, store.embedder, folder, made_by="test")
+
+
+def _import(folder: Path, store: GraphStore) -> None:
+    importing.import_memory(importing.open_export(folder), store)
+
+
+def _recalls(store: GraphStorePort, clock: ManualClock) -> list[list[tuple[str, float]]]:
+    config = MemoryConfig(TOP_N_RETRIEVAL=9, RECENCY_WEIGHT=0.3)
+    retriever = NeuroRetriever(store, config, embedder=HashEmbedder(), kernel_source=UniformKernelSource(), clock=clock)
+    return [[(memory.id, memory.score) for memory in retriever.recall(words)] for words in WORDS[::3]]
+
+
+def _assert_alike(one: GraphStore, other: GraphStore, clock: ManualClock) -> None:
+    assert list(one.all_nodes()) == list(other.all_nodes())
+    assert list(one.all_edges()) == list(other.all_edges())
+    assert one.pending() == other.pending()
+    story = [
+        [(entry.at, entry.reason, dict(entry.changes), entry.operators) for entry in store.history()]
+        for store in (one, other)
+    ]
+    assert story[0] == story[1]
+    assert _recalls(one, clock) == _recalls(other, clock)
+    times = sorted({entry.delta.at for entry in one.journal()})
+    for moment in (t + step for t in times for step in (-MICROSECOND, 0 * MICROSECOND)):
+        then, then_too = one.as_of(moment), other.as_of(moment)
+        assert plain(list(then.all_nodes())) == plain(list(then_too.all_nodes()))
+        assert list(then.all_edges()) == list(then_too.all_edges())
+
+
+@given(steps=lives(), others=lives(), name=TEXT.filter(bool), data=st.data())
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_an_imported_memory_is_the_exported_one(  # noqa: PLR0917 - what chance draws
+    open_pair: tuple[OpenStore, OpenStore],
+    tmp_path_factory: pytest.TempPathFactory,
+    steps: list[Step],
+    others: list[Step],
+    name: str,
+    data: st.DataObject,
+) -> None:
+    clock, folder = ManualClock(), tmp_path_factory.mktemp("export") / "out"
+    with open_pair[0](clock) as source, open_pair[1](clock) as target:
+        if data.draw(st.booleans()):
+            source.bind_embedder("hash-256", 256)
+        Life(source, clock).live(steps)
+        Life(source.in_namespace(name), clock).live(others)
+        manifest = _export(source, folder)
+        _import(folder, target)
+        assert target.embedder == source.embedder == manifest.embedder
+        assert sorted(target.namespaces()) == sorted(source.namespaces())
+        for namespace in source.namespaces():
+            _assert_alike(source.in_namespace(namespace), target.in_namespace(namespace), clock)
+
+
+@given(steps=lives())
+@settings(max_examples=15)
+def test_an_export_of_an_import_is_the_same_file_for_file(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
+) -> None:
+    clock, folder = ManualClock(), tmp_path_factory.mktemp("export")
+    first, second = GraphStore(clock=clock), GraphStore(clock=clock)
+    Life(first, clock).live(steps)
+    _export(first, folder / "first")
+    _import(folder / "first", second)
+    _export(second, folder / "second")
+    for path in (folder / "first").iterdir():
+        assert path.read_bytes() == (folder / "second" / path.name).read_bytes()
+
+
+class _Forgetful(GraphStore):
+    """Journals neither use nor judgements that wait, as a store may."""
+
+    def journal(self, after: int = 0) -> Iterator[JournalEntry]:
+        for entry in super().journal(after):
+            nodes = tuple(dataclasses.replace(node, last_accessed=from_micros(0)) for node in entry.delta.nodes)
+            touch = dataclasses.replace(entry.delta.touch, nodes=frozenset(sorted(entry.delta.touch.nodes)[:1]))
+            delta = dataclasses.replace(entry.delta, nodes=nodes, touch=touch, queued=(), settled=())
+            yield dataclasses.replace(entry, delta=delta)
+
+
+@given(steps=lives())
+@settings(max_examples=20)
+def test_use_and_what_waits_survive_a_journal_that_leaves_them_out(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
+) -> None:
+    clock, folder = ManualClock(), tmp_path_factory.mktemp("export") / "out"
+    source, target = _Forgetful(clock=clock), GraphStore(clock=clock)
+    Life(source, clock).live(steps)
+    _export(source, folder)
+    _import(folder, target)
+    _assert_alike(source, target, clock)
+
+
+@pytest.mark.parametrize("storage", ["memory", "sqlite"])
+def test_a_whole_memory_answers_alike_after_its_move(storage: str, tmp_path: Path) -> None:
+    clock = ManualClock()
+    config = MemoryConfig(storage=storage, save_dir=str(tmp_path / "one"), embedding_name="hash")
+    elsewhere = config.replace(save_dir=str(tmp_path / "two"))
+    questions = ("Why was the field flooded?", "What was done about the valve?", "barley")
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
+        ids = memory.add_document("The pump failed on Monday. Because of this, the field was flooded.", title="Log")
+        memory.add_documents([{"title": "Seed", "text": "Barley was ordered."}, "The valve was replaced in the field."])
+        memory.in_namespace("bob's; ../x").add_document("Bob sold the barley.")
+        memory.recall(questions[0])
+        clock.advance(timedelta(days=3))
+        memory.feedback([*ids, *memory.recall(questions[1]).ids])
+        memory.maintenance()
+        export_memory(memory, tmp_path / "out", progress=False)
+        with NeuroGraphMemory(elsewhere, parts=compose.build(elsewhere, clock)) as moved:
+            assert isinstance(moved.store, GraphStore)
+            _import(tmp_path / "out", moved.store)
+            for one, other in (
+                (memory, moved),
+                (memory.in_namespace("bob's; ../x"), moved.in_namespace("bob's; ../x")),
+            ):
+                for question in questions:
+                    before, after = one.recall(question), other.recall(question)
+                    assert [(m.id, m.score, m.path) for m in before] == [(m.id, m.score, m.path) for m in after]
+                assert {**one.stats(), "deltas": 0} == {**other.stats(), "deltas": 0}
+
+
+def test_a_vector_that_stays_is_written_once(tmp_path: Path) -> None:
+    store = GraphStore()
+    for text in ("one", "two", "three"):
+        store.add_node(MemoryNode("a", text, [1.0, 2.0]))
+    store.add_node(MemoryNode("a", "four", [1.0, 3.0]))
+    manifest = _export(store, tmp_path / "out")
+    assert manifest.namespaces[0].vectors == 2
+    assert (tmp_path / "out" / VECTORS).stat().st_size == 2 * 2 * 4
+    lines = [json.loads(line) for line in (tmp_path / "out" / JOURNAL).read_text("utf-8").splitlines()]
+    assert [line["nodes"][0]["vector"] for line in lines] == [0, 0, 0, 1]
+
+
+def test_words_that_utf8_cannot_hold_survive(tmp_path: Path) -> None:
+    source, target, task = GraphStore(), GraphStore(), PendingTask("cause", ("\udcff", "b"))
+    source.in_namespace("\ud800").apply(GraphDelta(nodes=(MemoryNode("a", "x"),), queued=(task,), reason="\ud83d"))
+    _export(source, tmp_path / "out")
+    _import(tmp_path / "out", target)
+    assert target.in_namespace("\ud800").history() == source.in_namespace("\ud800").history()
+    assert target.in_namespace("\ud800").pending() == [task]
+
+
+def test_writes_during_an_export_are_either_in_it_or_not(tmp_path: Path) -> None:
+    store = GraphStore()
+    for name in "abc":
+        store.add_node(MemoryNode(name, name))
+
+    def busy(items, total):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        for item in items:
+            store.add_node(MemoryNode(f"later {len(store)}", "x"))
+            store.apply(GraphDelta(removed_nodes=(f"later {len(store) - 1}",)))
+            yield item
+        assert total == 3
+
+    export.export_memory({"default": store}, None, tmp_path / "out", made_by="test", progress=busy)
+    target = GraphStore()
+    _import(tmp_path / "out", target)
+    assert [node.id for node in target.all_nodes()] == ["a", "b", "c"]
+
+
+def test_nothing_is_imported_into_a_history(tmp_path: Path) -> None:
+    source, target = GraphStore(), GraphStore()
+    source.in_namespace("bob").add_node(MemoryNode("a", "one"))
+    _export(source, tmp_path / "out")
+    target.in_namespace("bob").add_node(MemoryNode("b", "two"))
+    target.in_namespace("bob").remove_node("b")
+    target.add_node(MemoryNode("c", "three"))
+    with pytest.raises(StorageError, match="namespace 'default' has a history already"):
+        _import(tmp_path / "out", target)
+    target = GraphStore()
+    target.in_namespace("bob").add_node(MemoryNode("b", "two"))
+    target.in_namespace("bob").remove_node("b")
+    with pytest.raises(StorageError, match=r"namespace 'bob' has a history already.*drop"):
+        _import(tmp_path / "out", target)
+    target.drop_namespace("bob")
+    _import(tmp_path / "out", target)
+    assert [node.id for node in target.in_namespace("bob").all_nodes()] == ["a"]
+
+
+def test_vectors_of_two_models_are_not_mixed(tmp_path: Path) -> None:
+    source, target = GraphStore(), GraphStore()
+    source.bind_embedder("model one", 2)
+    source.in_namespace("bob").add_node(MemoryNode("a", "one", [1.0, 2.0]))
+    _export(source, tmp_path / "out")
+    target.bind_embedder("model two", 2)
+    with pytest.raises(EmbedderMismatchError, match=r"'model two'.*'model one'"):
+        _import(tmp_path / "out", target)

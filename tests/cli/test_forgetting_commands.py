@@ -1,0 +1,117 @@
+"""Forgetting, updating and asking the past on the command line, on one memory that a test keeps from step to step."""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
+from neurogated.cli import main
+from neurogated.compose import Parts
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.testing import ManualClock
+
+Run = Callable[..., tuple[int, str]]
+
+
+class SeveralGraphs(GraphStore):
+    """A store that keeps graphs by name, as one on disk does."""
+
+    def namespaces(self) -> list[str]:
+        return sorted(self._family)
+
+    def drop_namespace(self, namespace: str) -> None:
+        del self._family[namespace]
+
+    def compact(self) -> int:
+        return 3
+
+
+@pytest.fixture
+def memory(clock: ManualClock) -> NeuroGraphMemory:
+    parts = Parts(SeveralGraphs(clock=clock), HashEmbedder(), UniformKernelSource(), clock=clock)
+    return NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash"), parts=parts)
+
+
+@pytest.fixture
+def run(memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs a command on the memory, and returns its exit code and what it printed."""
+
+    @contextlib.contextmanager
+    def opened(*_: object, **__: object) -> Iterator[NeuroGraphMemory]:
+        yield memory
+
+    for name in ("add", "ask", "compact", "delete", "maintain", "namespaces", "update"):
+        monkeypatch.setattr(f"neurogated.cli.{name}.open_memory", opened)
+
+    def call(*words: str) -> tuple[int, str]:
+        code = main(list(words))
+        captured = capsys.readouterr()
+        return code, captured.out if code == 0 else captured.err
+
+    return call
+
+
+def test_memories_are_deleted_by_id_and_by_document(run: Run, memory: NeuroGraphMemory) -> None:
+    first, second = (run("add", text)[1].strip() for text in ("A heron.", "A stone."))
+    document_id = memory.store.get_node(second).metadata["document_id"]
+    assert run("delete", first) == (0, "1 memories deleted\n")
+    assert json.loads(run("delete", "--document", document_id, "--json")[1]) == {"deleted": 1}
+    assert list(memory.store.all_nodes()) == []
+    code, message = run("delete", first)
+    assert (code, first in message) == (1, True)
+
+
+@pytest.mark.parametrize("words", [["delete"], ["delete", "chunk-1", "--document", "doc-1"]])
+def test_what_to_delete_is_said_in_one_way(run: Run, words: list[str]) -> None:
+    assert run(*words) == (2, "error: give either ids or --document\n")
+
+
+def test_an_updated_memory_is_asked_as_it_is_and_as_it_was(run: Run, clock: ManualClock, tmp_path: Path) -> None:
+    node_id = run("add", "The heron flies.", "--title", "Birds")[1].strip()
+    before = clock()
+    clock.advance(timedelta(days=1))
+    assert run("update", node_id, "The heron sleeps.") == (0, "The heron sleeps.\n")
+    for as_of in ("1", before.isoformat(), before.astimezone().replace(tzinfo=None).isoformat()):
+        page = tmp_path / "why.html"
+        code, out = run("ask", "What of the heron?", "--as_of", as_of, "--explain", str(page))
+        assert (code, "The heron flies." in out, "The heron sleeps." in out) == (0, True, False)
+        assert "The heron flies." in page.read_text("utf-8")
+    assert "The heron sleeps." in run("ask", "What of the heron?", "--valid_at", "2026-01-01")[1]
+
+
+def test_what_was_added_with_a_ttl_expires(run: Run, memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    end = datetime(2027, 1, 1, tzinfo=UTC)
+    node_id = run("add", "The code is 4711.", "--ttl", "60", "--valid_to", end.isoformat())[1].strip()
+    node = memory.store.get_node(node_id)
+    assert (node.expires_at, node.valid_to) == (clock() + timedelta(minutes=1), end)
+    clock.advance(timedelta(hours=1))
+    assert json.loads(run("maintain", "--json")[1]) == {"expired": 1, "removed": 0}
+    assert "0 expired memories" in run("maintain")[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["add", "text", "--ttl", "soon"],
+        ["add", "text", "--valid_from", "soon"],
+        ["ask", "what?", "--as_of", "soon"],
+        ["ask", "what?", "--valid_at", "soon"],
+        ["maintain", "--now", "soon"],
+    ],
+)
+def test_a_time_that_is_none_is_named(run: Run, words: list[str]) -> None:
+    code, message = run(*words)
+    assert code == 2
+    assert f"{words[2] if words[0] != 'maintain' else '--now'} is 'soon'" in message
+
+
+def test_graphs_are_listed_and_dropped_and_the_memory_compacted(run: Run, memory: NeuroGraphMemory) -> None:
+    memory.in_namespace("bob")
+    assert run("namespaces") == (0, "bob\ndefault\n")
+    assert json.loads(run("namespaces", "--drop", "bob", "--json")[1]) == {"namespaces": ["default"]}
+    assert run("compact") == (0, "3 memories erased for good\n")

@@ -1,0 +1,83 @@
+"""`stats` and `--log`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated import NeuroGraphMemory
+from neurogated.cli import main
+from neurogated.statistics import memory_stats
+
+
+@pytest.fixture
+def flags(tmp_path: Path) -> list[str]:
+    """Flags of a memory with one text in it."""
+    words = ["--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash"]
+    assert main(["add", "The pump failed on Monday.", *words]) == 0
+    return words
+
+
+@pytest.fixture
+def _with_all_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stats(self: NeuroGraphMemory) -> dict[str, Any]:
+        return memory_stats(self.store, self._parts, self.config, frozen=False)
+
+    monkeypatch.setattr(NeuroGraphMemory, "stats", stats)
+
+
+@pytest.mark.usefixtures("_with_all_figures")
+def test_stats_are_printed_whole_as_json(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["stats", *flags, "--json"]) == 0
+    stats = json.loads(capsys.readouterr().out)
+    assert stats["nodes"] == 1
+    assert stats["namespaces"] == ["default"]
+    assert stats["language model use"] == {}
+    assert stats["embedding"]["cache bytes"] > 0
+    assert stats["embedding"]["cache hit rate"] == 0
+
+
+@pytest.mark.usefixtures("_with_all_figures")
+def test_stats_are_printed_a_line_each_for_people(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["stats", *flags]) == 0
+    lines = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
+    shown = {name: text.strip() for name, text in lines.items()}
+    assert shown["nodes"] == "1"
+    assert shown["namespaces"] == "default"
+    assert shown["language model"] == "none"
+    assert shown["language model use"] == "none"
+    assert shown["embedding"].startswith("cache hits 0, cache misses 0, cache hit rate 0.00, cache bytes ")
+
+
+@pytest.mark.parametrize(
+    ("level", "seen"), [("debug", "DI"), ("info", "I"), ("warning", ""), (None, "")], ids=lambda value: value or "none"
+)
+def test_log_shows_what_is_logged_from_a_level_on(
+    level: str | None, seen: str, flags: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["ask", "What failed?", *flags, "--json", *([] if level is None else ["--log", level])]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["memories"]
+    assert ("DEBUG neurogated.retrieval.neuro_retriever: recalled 1 memories: " in captured.err) == ("D" in seen)
+    assert ("INFO neurogated.compose: opened a memory: " in captured.err) == ("I" in seen)
+
+
+def test_a_damaged_cache_is_a_warning_and_no_failure(
+    flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "agent" / "embedding_cache.db").write_bytes(b"no database" * 100)
+    assert main(["add", "The field was dry.", *flags]) == 0
+    assert "WARNING neurogated.core.cache_file: " in capsys.readouterr().err
+
+
+def test_an_unknown_level_is_refused(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["stats", *flags, "--log", "loud"])
+    assert caught.value.code == 2
+    assert "--log" in capsys.readouterr().err

@@ -1,0 +1,322 @@
+"""A cache that is damaged, in whatever file and at whatever place, forgets; it never tells what was not put in."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from neurogated.core.cache_file import CacheFile
+from neurogated.core.ports import SupportsClear, SupportsStatistics
+from neurogated.errors import MemoryClosedError, StorageError
+
+# Values of several pages, of a few bytes, and of none.
+VALUES = {f"key {n}".encode(): f"<{n}>".encode() * (0, 1, 60, 1500)[n % 4] for n in range(40)}
+SECRET = b"<37>"
+
+WRITER = """
+import os, signal, sys
+from pathlib import Path
+from neurogated.core.cache_file import CacheFile
+
+cache = CacheFile(Path(sys.argv[1]))
+for n in range(40):
+    cache.put({f"key {n}".encode(): f"<{n}>".encode() * (0, 1, 60, 1500)[n % 4]})
+    if n == 25:
+        cache._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def kept(cache: CacheFile) -> dict[bytes, bytes]:
+    return cache.get(VALUES, bytes)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "answers.db"
+
+
+@pytest.fixture
+def cache(path: Path) -> Iterator[CacheFile]:
+    with closing(CacheFile(path)) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def left_behind(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return the files of a cache whose process was killed."""
+    folder = tmp_path_factory.mktemp("killed") / "cache"
+    done = subprocess.run([sys.executable, "-c", WRITER, str(folder / "answers.db")], check=False)
+    assert done.returncode == -signal.SIGKILL
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert set(files) == {"answers.db", "answers.db-wal", "answers.db-shm"}
+    return files
+
+
+def lay_out(files: dict[str, bytes], folder: Path) -> Path:
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder / "answers.db"
+
+
+def test_what_was_put_is_there_again_and_after_a_kill_too(left_behind: dict[str, bytes], tmp_path: Path) -> None:
+    with closing(CacheFile(lay_out(left_behind, tmp_path / "copy"))) as cache:
+        assert kept(cache) == VALUES
+        assert cache.get([b"other"], bytes) == {}
+
+
+def _damaged(content: bytes, kind: str, chance: random.Random) -> bytes:
+    if kind == "cut":
+        return content[: chance.randrange(len(content))]
+    changed = bytearray(content)
+    # Half of the flips hit the first bytes, on which the meaning of all others hangs.
+    reach = chance.choice((120, len(changed)))
+    for _ in range(1 if kind == "bit" else 20):
+        changed[chance.randrange(reach)] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("kind", ["bit", "bits", "cut"])
+@pytest.mark.parametrize("name", ["answers.db", "answers.db-wal", "answers.db-shm"])
+def test_a_damaged_file_gives_the_right_value_or_none_and_keeps_again_what_is_put(
+    name: str, kind: str, left_behind: dict[str, bytes], tmp_path: Path
+) -> None:
+    chance = random.Random(f"{name} {kind}")
+    for number in range(30):
+        files = {**left_behind, name: _damaged(left_behind[name], kind, chance)}
+        with closing(CacheFile(lay_out(files, tmp_path / str(number)))) as cache:
+            found = kept(cache)
+            assert found.items() <= VALUES.items()
+            cache.put({key: value for key, value in VALUES.items() if key not in found})
+            assert kept(cache).items() <= VALUES.items()
+            # What came up meanwhile was dropped, or the file begun anew; a second time nothing is left to come up.
+            cache.put(VALUES)
+            assert kept(cache) == VALUES
+
+
+def test_damage_within_the_pages_is_found_by_the_checksum_alone(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """SQLite sees no fault in a value whose bytes changed, nor in one that stands under the key of another."""
+    one, other = b"key 2", b"key 6"
+    with closing(CacheFile(path)) as cache:
+        cache.put({one: VALUES[one]})
+        cache.put({other: VALUES[other]})
+    content = path.read_bytes()
+    assert content.count(VALUES[one]) == 1
+    changed = content.replace(VALUES[one], VALUES[one].replace(b"<2><2>", b"<2><3>", 1))
+    path.write_bytes(changed.replace(other, b"key 7"))
+
+    with caplog.at_level(logging.WARNING), closing(CacheFile(path)) as cache:
+        assert cache.get([one, other, b"key 7"], bytes) == {}
+        assert "2 of its values are damaged and dropped" in caplog.text
+        cache.put(VALUES)
+        assert kept(cache) == VALUES
+    assert not path.with_suffix(".damaged").exists()
+
+
+def test_a_value_that_its_reader_refuses_is_a_miss_and_dropped(cache: CacheFile) -> None:
+    cache.put({b"a": b"odd", b"b": b"even"})
+    assert cache.get([b"a", b"b"], lambda value: value if len(value) % 2 == 0 else None) == {b"b": b"even"}
+    assert cache.get([b"a", b"b"], bytes) == {b"b": b"even"}
+    assert cache.statistics()["cache hits"] == 2
+    assert cache.statistics()["cache misses"] == 2
+
+
+def test_putting_into_a_damaged_file_begins_it_anew(cache: CacheFile, caplog: pytest.LogCaptureFixture) -> None:
+    cache.put(VALUES)
+    _spoil(cache)
+
+    with caplog.at_level(logging.WARNING):
+        cache.put({b"a": b"1"})
+    assert "begun anew" in caplog.text
+    cache.put({b"a": b"2"})
+    assert cache.get([b"a"], bytes) == {b"a": b"2"}
+
+
+def _spoil(cache: CacheFile) -> None:
+    """Overwrite the pages of an open cache under its feet."""
+    assert cache._connection is not None
+    cache._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    cache._connection.execute("PRAGMA cache_size = 0")
+    with cache.path.open("r+b") as file:
+        file.seek(100)
+        file.write(b"\xee" * (cache.path.stat().st_size - 100))
+
+
+def test_a_cache_without_checksums_is_begun_anew(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as old, old:
+        old.execute("CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+        old.executemany("INSERT INTO entries VALUES (?, ?)", VALUES.items())
+
+    with caplog.at_level(logging.WARNING), closing(CacheFile(path)) as cache:
+        assert kept(cache) == {}
+        cache.put(VALUES)
+        assert kept(cache) == VALUES
+    assert "another format" in caplog.text
+
+
+def test_a_cache_that_another_process_began_anew_is_taken_over_as_it_is(
+    cache: CacheFile, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with closing(CacheFile(path)) as other:
+        cache.put(VALUES)
+        _spoil(cache)
+        assert kept(cache) == {}
+        cache.put({b"a": b"1"})
+        caplog.clear()
+        other.put({b"b": b"2"})
+        other.put({b"b": b"2"})
+        assert other.get([b"a", b"b"], bytes) == {b"a": b"1", b"b": b"2"}
+        assert "begun anew" not in caplog.text
+
+
+def test_a_damaged_cache_that_cannot_be_begun_anew_costs_lines_in_the_log(
+    cache: CacheFile, path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError("not yours")
+
+    cache.put(VALUES)
+    _spoil(cache)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", refuse)
+        for _ in range(2):
+            assert kept(cache) == {}
+            cache.put(VALUES)
+        assert caplog.text.count("cannot be begun anew: not yours") == 4
+        with pytest.raises(StorageError, match="not yours"):
+            cache.clear()
+    assert kept(cache) == {}
+    cache.put(VALUES)
+    assert kept(cache) == VALUES
+    assert path.with_suffix(".damaged").exists()
+
+
+# Emptied
+
+
+def _bytes_of(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
+
+
+def test_nothing_is_left_on_disk_of_what_was_cleared(cache: CacheFile, path: Path) -> None:
+    assert isinstance(cache, SupportsClear)
+    cache.put(VALUES)
+    cache.remove([b"key 1"])
+    path.with_suffix(".damaged").write_bytes(SECRET)
+    assert _bytes_of(path.parent).count(SECRET) > 1
+
+    cache.clear()
+
+    assert SECRET not in _bytes_of(path.parent)
+    assert b"key 37" not in _bytes_of(path.parent)
+    assert kept(cache) == {}
+    cache.put(VALUES)
+    assert kept(cache) == VALUES
+
+
+def test_what_a_killed_process_left_is_cleared_too(left_behind: dict[str, bytes], tmp_path: Path) -> None:
+    assert SECRET in left_behind["answers.db-wal"]
+    with closing(CacheFile(lay_out(left_behind, tmp_path / "copy"))) as cache:
+        cache.clear()
+        assert SECRET not in _bytes_of(tmp_path / "copy")
+        assert kept(cache) == {}
+
+
+def test_a_damaged_file_is_cleared_whole(cache: CacheFile, path: Path) -> None:
+    cache.put(VALUES)
+    _spoil(cache)
+    with path.open("ab") as file:
+        file.write(SECRET)
+    cache.clear()
+    assert SECRET not in _bytes_of(path.parent)
+    cache.put(VALUES)
+    assert kept(cache) == VALUES
+
+
+def test_a_reader_in_the_way_is_an_error_that_names_the_file(cache: CacheFile, path: Path) -> None:
+    cache.put(VALUES)
+    assert cache._connection is not None
+    cache._connection.execute("PRAGMA busy_timeout = 0")
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM entries").fetchone()
+        with pytest.raises(StorageError, match=r"cannot empty the cache .*answers\.db"):
+            cache.clear()
+    cache.clear()
+    assert SECRET not in _bytes_of(path.parent)
+
+
+def test_a_closed_cache_is_not_cleared(path: Path) -> None:
+    cache = CacheFile(path)
+    cache.close()
+    with pytest.raises(MemoryClosedError):
+        cache.clear()
+
+
+# Counted
+
+
+def test_every_key_that_is_asked_for_is_a_hit_or_a_miss(cache: CacheFile) -> None:
+    assert isinstance(cache, SupportsStatistics)
+    assert cache.statistics()["cache hit rate"] == 0
+    cache.put({b"a": b"1"})
+    cache.get([b"a", b"b", b"a"], bytes)
+    cache.get([b"a", b"c"], bytes)
+    figures = cache.statistics()
+    assert (figures["cache hits"], figures["cache misses"], figures["cache hit rate"]) == (2, 2, 0.5)
+    on_disk = sum(len(_bytes_of_file) for _bytes_of_file in _files(cache.path))
+    assert figures["cache bytes"] == on_disk > 0
+
+
+def _files(path: Path) -> Iterator[bytes]:
+    for suffix in ("", "-wal"):
+        yield path.with_name(path.name + suffix).read_bytes()
+
+
+def test_threads_lose_no_count(cache: CacheFile) -> None:
+    cache.put({b"a": b"1"})
+    together = threading.Barrier(4)
+
+    def ask() -> None:
+        together.wait()
+        for _ in range(100):
+            cache.get([b"a", b"b"], bytes)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert cache.statistics()["cache hits"] == cache.statistics()["cache misses"] == 400
+
+
+def _open_and_put(path: Path, number: int) -> None:
+    with closing(CacheFile(path)) as cache:
+        cache.put({str(number).encode(): b"1"})
+    os._exit(0 if not path.with_suffix(".damaged").exists() else 1)
+
+
+def test_processes_that_begin_a_cache_at_once_share_it(path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_open_and_put, args=(path, number)) for number in range(6)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 6
+    with closing(CacheFile(path)) as cache:
+        assert len(cache.get([str(number).encode() for number in range(6)], bytes)) == 6

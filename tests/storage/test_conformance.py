@@ -1,0 +1,65 @@
+"""Both stores of the project pass the conformance kit."""
+
+import shutil
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import pytest
+
+from neurogated import GraphStore
+from neurogated.core.clock import Clock
+from neurogated.core.ports import GraphStorePort
+from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.testing import GraphStoreContract, store_machine
+
+# Few, so that the overlay is merged often.
+OVERLAY_EDGES = 4
+
+_places: WeakKeyDictionary[GraphStorePort, tuple[Path, Clock]] = WeakKeyDictionary()
+
+
+def _in_memory(folder: Path, *, clock: Clock) -> GraphStorePort:  # noqa: ARG001 - it writes nothing
+    return GraphStore(overlay_edges=OVERLAY_EDGES, clock=clock)
+
+
+def _on_disk(folder: Path, *, clock: Clock) -> GraphStorePort:
+    store = SqliteStore.open(folder / "memory.db", overlay_edges=OVERLAY_EDGES, clock=clock)
+    _places[store] = folder, clock
+    return store
+
+
+def _reopen(store: GraphStorePort) -> GraphStorePort:
+    folder, clock = _places[store]
+    store.close()
+    return _on_disk(folder, clock=clock)
+
+
+def _kill(store: GraphStorePort) -> GraphStorePort:
+    """Return the store opened from its files as they are while it is still open."""
+    folder, clock = _places[store]
+    (left := folder / "left").mkdir()
+    for path in folder.iterdir():
+        if path.is_file() and path.suffix != ".lock":
+            shutil.copy(path, left)
+    store.close()
+    return _on_disk(left, clock=clock)
+
+
+class TestGraphStore(GraphStoreContract):
+    def open_store(self, folder: Path, *, clock: Clock) -> GraphStorePort:
+        return _in_memory(folder, clock=clock)
+
+
+class TestSqliteStore(GraphStoreContract):
+    def open_store(self, folder: Path, *, clock: Clock) -> GraphStorePort:
+        return _on_disk(folder, clock=clock)
+
+    def reopen(self, store: GraphStorePort) -> GraphStorePort:
+        return _reopen(store)
+
+    def kill(self, store: GraphStorePort) -> GraphStorePort:
+        return _kill(store)
+
+
+TestGraphStoreMachine = store_machine(open_store=_in_memory).TestCase
+TestSqliteStoreMachine = pytest.mark.slow(store_machine(open_store=_on_disk, reopen=_reopen, kill=_kill).TestCase)

@@ -1,0 +1,394 @@
+"""Deleting, updating and expiring memories: nothing of the text stays, and the rest is as if it had never been."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from neurogated import Document, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, NeuroGraphMemory, Passage
+from neurogated.compose import Parts
+from neurogated.core.judgements import CausalJudgement
+from neurogated.core.model import MemoryNode
+from neurogated.core.rendering import quoted, render
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.errors import InputError, LLMError, StorageError, UnknownIdError
+from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.testing import ManualClock
+
+TALK = (
+    ("Ann", "My cat Mio is ill since Monday."),
+    ("Bo", "Oh no!"),
+    ("Ann", "The vet gave Mio a blue pill."),
+    ("Bo", "Oh no!"),
+    ("Ann", "Because of the pill, Mio sleeps."),
+    ("Bo", "Let it sleep until tomorrow."),
+)
+
+
+def talk(*turns: tuple[str, str], title: str | None = "Session 1") -> Document:
+    return Document(tuple(Passage(text, {"speaker": speaker}) for speaker, text in turns), title)
+
+
+@pytest.fixture
+def settings_used() -> MemoryConfig:
+    return MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=2)
+
+
+@pytest.fixture
+def memory(settings_used: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    parts = Parts(GraphStore(clock=clock), HashEmbedder(), UniformKernelSource(), clock=clock)
+    with NeuroGraphMemory(settings_used, parts=parts) as opened:
+        yield opened
+
+
+def nodes_of(memory: NeuroGraphMemory) -> list[MemoryNode]:
+    return list(memory.store.all_nodes())
+
+
+def followed(memory: NeuroGraphMemory) -> dict[tuple[object, ...], float]:
+    """Return the edges that follow from the set of texts alone, by the texts; TERM edges have no direction."""
+    content = {node.id: node.content for node in nodes_of(memory)}
+    found: dict[tuple[object, ...], float] = {}
+    for edge in memory.store.all_edges():
+        ends = [content[edge.source_id], content[edge.target_id]]
+        if edge.type is EdgeType.TERM:
+            found["TERM", *sorted(ends)] = edge.weight
+        elif edge.type is EdgeType.MENTION:
+            found["MENTION", *ends] = edge.weight
+    return found
+
+
+def edges_of(memory: NeuroGraphMemory, node_id: str, kind: EdgeType) -> list[MemoryEdge]:
+    return [e for e in memory.store.all_edges() if e.type is kind and node_id in (e.source_id, e.target_id)]
+
+
+def assert_vectors_fit(memory: NeuroGraphMemory) -> None:
+    """Every vector is that of its rendering, and every SIM edge the cosine of its ends."""
+    nodes = {node.id: node for node in nodes_of(memory)}
+    for node in nodes.values():
+        assert np.array_equal(
+            np.asarray(node.embedding), HashEmbedder().embed_documents([render(node.content, node.metadata)])[0]
+        )
+    for edge in memory.store.all_edges():
+        if edge.type is EdgeType.SIM:
+            ends = [np.asarray(nodes[end].embedding, dtype=float) for end in (edge.source_id, edge.target_id)]
+            cosine = float(ends[0] @ ends[1] / np.linalg.norm(ends[0]) / np.linalg.norm(ends[1]))
+            assert edge.weight == pytest.approx(max(0.0, cosine), abs=1e-6)
+
+
+def everything(memory: NeuroGraphMemory) -> str:
+    return repr([(node.content, node.metadata) for node in nodes_of(memory)])
+
+
+# Deleting
+
+
+def test_a_deleted_memory_is_gone_with_its_edges(memory: NeuroGraphMemory) -> None:
+    ids = [memory.add_document(text)[0] for text in ("A heron in Lyon.", "The heron flies.", "Rain fell.")]
+    assert memory.delete([ids[0], ids[0]]) == 1
+    assert [node.id for node in nodes_of(memory)] == ids[1:]
+    assert all(ids[0] not in (edge.source_id, edge.target_id) for edge in memory.store.all_edges())
+    assert "A heron in Lyon." not in memory.retrieve("heron in Lyon", top_n=3)
+    assert memory.history()[-1].reason == "delete"
+
+
+def test_nothing_is_deleted_where_an_id_is_unknown(memory: NeuroGraphMemory) -> None:
+    ids = memory.add_document("A heron in Lyon.")
+    for unknown in ("nowhere", uuid4()):
+        with pytest.raises(UnknownIdError, match=str(unknown)):
+            memory.delete([*ids, unknown])
+    assert len(nodes_of(memory)) == 1
+    assert memory.delete(ids) == 1
+    with pytest.raises(UnknownIdError, match=ids[0]):
+        memory.delete(ids)
+    assert memory.delete([]) == 0
+    assert len(memory.history()) == 2
+
+
+@pytest.mark.parametrize("gone", range(len(TALK)))
+def test_the_turns_after_a_deleted_turn_no_longer_carry_its_words(memory: NeuroGraphMemory, gone: int) -> None:
+    ((*ids,),) = memory.add_documents([talk(*TALK)], progress=False)
+    quotes = [quoted(text, {"speaker": speaker, "title": "Session 1"}) for speaker, text in TALK]
+    sequence = memory.store.view().sequence
+    assert memory.delete([ids[gone]]) == 1
+    assert memory.store.view().sequence == sequence + 1
+    for place, node_id in enumerate(ids):
+        if place != gone:
+            expected = [quotes[before] for before in (place - 1, place - 2) if before >= 0 and before != gone]
+            assert memory.store.get_node(node_id).metadata.get("context", []) == expected
+    assert_vectors_fit(memory)
+
+
+@given(st.lists(st.sets(st.integers(0, 5), max_size=3), min_size=1, max_size=3), st.integers(1, 3))
+@settings(max_examples=30)
+def test_words_of_deleted_turns_are_nowhere_and_coming_back_they_are_everywhere(
+    rounds: list[set[int]], turns: int
+) -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=turns)
+    with NeuroGraphMemory(config) as memory:
+        said = [(speaker, f"{text} Turn{place}.") for place, (speaker, text) in enumerate(TALK)]
+        (ids,) = memory.add_documents([talk(*said)], progress=False)
+        whole = {node.id: node.metadata for node in nodes_of(memory)}
+        for chosen in rounds:
+            memory.delete([ids[place] for place in chosen if memory.store.has_node(ids[place])])
+            here = [place for place in range(6) if memory.store.has_node(ids[place])]
+            assert all((f"Turn{place}." in everything(memory)) == (place in here) for place in range(6))
+            assert_vectors_fit(memory)
+        memory.add_documents([talk(*said)], progress=False)
+        assert {node.id: node.metadata for node in nodes_of(memory)} == whole
+        assert_vectors_fit(memory)
+
+
+texts = st.lists(
+    st.tuples(
+        st.sampled_from(["A heron in Lyon.", "Lyon has a heron.", "Heron and stone.", "Big Cat saw Lyon.", "A stone."]),
+        st.sampled_from([None, "Lyon", "Big Cat", "Heron"]),
+    ),
+    min_size=1,
+    max_size=8,
+    unique=True,
+)
+
+
+@given(texts, texts, st.data())
+@settings(max_examples=40)
+def test_what_is_left_has_the_edges_of_a_memory_that_never_had_the_rest(
+    first: list[tuple[str, str | None]], second: list[tuple[str, str | None]], data: st.DataObject
+) -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash", MAX_TERM_TEXTS=3, MAX_MENTIONS=2)
+    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
+        added = {pair: memory.add_document(pair[0], title=pair[1])[0] for pair in first}
+        gone = data.draw(st.sets(st.sampled_from(first)), "deleted")
+        memory.delete([added[pair] for pair in gone])
+        for pair in second:
+            memory.add_document(pair[0], title=pair[1])
+        stored = [(node.content, node.metadata.get("title")) for node in nodes_of(memory)]
+        for text, title in stored:
+            other.add_document(text, title=title)
+        assert _weights(memory) == pytest.approx(_weights(other))
+
+
+def _weights(memory: NeuroGraphMemory) -> dict[tuple[object, ...], float]:
+    named = {node.id: (node.content, str(node.metadata.get("title"))) for node in nodes_of(memory)}
+    found: dict[tuple[object, ...], float] = {}
+    for edge in memory.store.all_edges():
+        ends = [named[edge.source_id], named[edge.target_id]]
+        if edge.type in {EdgeType.TERM, EdgeType.MENTION}:
+            found[(edge.type.name, *(sorted(ends) if edge.type is EdgeType.TERM else ends))] = edge.weight
+    return found
+
+
+def test_a_document_is_deleted_whole_and_no_other(memory: NeuroGraphMemory) -> None:
+    memory.add_documents([talk(*TALK), talk(*TALK[:3], title="Session 2")], progress=False)
+    document_id = nodes_of(memory)[0].metadata["document_id"]
+    assert memory.delete_document(document_id) == len(TALK)
+    assert {node.metadata["title"] for node in nodes_of(memory)} == {"Session 2"}
+    assert_vectors_fit(memory)
+    for unknown in (document_id, "None", ""):
+        with pytest.raises(UnknownIdError, match="no document"):
+            memory.delete_document(unknown)
+
+
+def test_what_was_deleted_comes_back_by_undo_and_is_followed_again(memory: NeuroGraphMemory) -> None:
+    (ids,) = memory.add_documents([talk(*TALK)], progress=False)
+    before, edges = {node.id: node.metadata for node in nodes_of(memory)}, followed(memory)
+    memory.delete(ids[1:3])
+    memory.undo()
+    assert {node.id: node.metadata for node in nodes_of(memory)} == before
+    assert followed(memory) == edges
+    memory.delete(ids[:2])
+    memory.add_document("A vet with a blue cat.")
+    with NeuroGraphMemory(memory.config) as other:
+        other.add_documents([talk(*TALK[2:]), "A vet with a blue cat."], progress=False)
+        assert followed(memory) == pytest.approx(followed(other))
+
+
+def test_judgements_that_wait_for_a_deleted_memory_wait_no_more() -> None:
+    class Down:
+        def judge(self, first: str, second: str) -> CausalJudgement:
+            raise LLMError(f"cannot judge {first} and {second}")
+
+        def find(self, text: str) -> tuple[str, ...]:
+            raise LLMError(f"cannot read {text}")
+
+    parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), Down(), Down())
+    with NeuroGraphMemory(MemoryConfig(storage="memory"), parts=parts) as memory:
+        (ids,) = memory.add_documents([talk(*TALK[:3])], progress=False)
+        assert memory.stats()["pending"] == 3 + 3
+        memory.delete(ids[:1])
+        assert memory.stats()["pending"] == 2 + 1
+        memory.update(ids[1], "Something else.")
+        assert memory.stats()["pending"] == 2 + 1
+
+
+def test_a_deletion_that_could_not_be_written_changes_nothing(
+    memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (ids,) = memory.add_documents([talk(*TALK)], progress=False)
+    before = followed(memory)
+
+    def full(delta: GraphDelta) -> int:
+        raise StorageError(f"no room for {delta.reason}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(memory.store, "apply", full)
+        with pytest.raises(StorageError):
+            memory.delete(ids[:2])
+        with pytest.raises(StorageError):
+            memory.update(ids[0], "Another cat.")
+    assert followed(memory) == before
+    memory.delete(ids[:2])
+    with NeuroGraphMemory(memory.config) as other:
+        other.add_documents([talk(*TALK[2:])], progress=False)
+        assert followed(memory) == pytest.approx(followed(other))
+
+
+def test_texts_are_read_once_however_much_is_learned_and_forgotten(
+    memory: NeuroGraphMemory, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = []
+    all_nodes = GraphStore.all_nodes
+
+    def counted(store: GraphStore) -> Iterator[MemoryNode]:
+        reads.append(store)
+        return all_nodes(store)
+
+    (ids,) = memory.add_documents([talk(*TALK)], progress=False)
+    monkeypatch.setattr(GraphStore, "all_nodes", counted)
+    memory.feedback(ids[:3])
+    memory.recall("Mio?")
+    memory.flush()
+    memory.delete(ids[:1])
+    clock.advance(timedelta(days=9))
+    memory.plasticity.decay_unused()
+    memory.update(ids[1], "Oh yes!")
+    memory.delete_document(memory.store.get_node(ids[1]).metadata["document_id"])
+    assert reads == []
+    memory.undo()
+    reads.clear()
+    memory.delete(ids[1:2])
+    memory.delete(ids[2:3])
+    assert len(reads) == 1
+
+
+def test_deleting_and_adding_side_by_side_leaves_a_sound_memory(memory: NeuroGraphMemory) -> None:
+    old = [memory.add_document(f"The old heron {n} saw stone {n % 3}.")[0] for n in range(12)]
+
+    def work(n: int) -> None:
+        memory.delete([old[n]]) if n % 2 else memory.add_document(f"The new heron {n} saw stone {n % 3}.")
+        memory.recall("heron and stone")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(12)))
+    with NeuroGraphMemory(memory.config) as other:
+        other.add_documents([node.content for node in nodes_of(memory)], progress=False)
+        assert len(nodes_of(memory)) == 12
+        assert followed(memory) == pytest.approx(followed(other))
+
+
+# Updating
+
+
+def test_an_update_keeps_the_id_and_the_past(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    (node_id,) = memory.add_document("The pump is broken since Monday.", title="Pump", metadata={"mood": "bad", "n": 1})
+    sequence, born = memory.store.view().sequence, clock()
+    clock.advance(timedelta(days=1))
+    new = memory.update(node_id, "The pump works.", metadata={"mood": "good", "n": None})
+    assert new == memory.store.get_node(node_id)
+    assert (new.id, new.content, new.created_at) == (node_id, "The pump works.", born)
+    assert {"title": "Pump", "mood": "good"}.items() <= new.metadata.items()
+    assert not {"n", "times"} & new.metadata.keys()
+    assert memory.store.as_of(sequence).get_node(node_id).content == "The pump is broken since Monday."
+    assert memory.retrieve("Does the pump work?", top_n=1) == ["The pump works."]
+    assert memory.retrieve("pump?", as_of=sequence) == ["The pump is broken since Monday."]
+    assert memory.retrieve("pump?", as_of=born) == ["The pump is broken since Monday."]
+    assert memory.history()[-1].reason == "update"
+    assert_vectors_fit(memory)
+
+
+def test_metadata_alone_may_be_updated(memory: NeuroGraphMemory) -> None:
+    (node_id,) = memory.add_document("On Monday the pump broke.", metadata={"entities": ["X"]})
+    before, edges = memory.store.get_node(node_id), list(memory.store.all_edges())
+    after = memory.update(node_id, metadata={"mood": "bad"})
+    assert after == replace(before, metadata={**before.metadata, "mood": "bad"})
+    assert list(memory.store.all_edges()) == edges
+    assert memory.update(node_id, title="Pump").metadata["title"] == "Pump"
+    assert_vectors_fit(memory)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "nothing to update"),
+        ({"content": "  "}, "blank"),
+        ({"content": 42}, "must be text"),
+        ({"content": "a\0b"}, "NUL"),
+        ({"title": 42}, "must be text"),
+        ({"metadata": {"x": {1}}}, "not JSON"),
+        ({"metadata": {"document_id": "other"}}, "document_id"),
+        ({"ttl": timedelta(0)}, "above 0"),
+        (
+            {"valid_from": datetime(2026, 1, 2, tzinfo=UTC), "valid_to": datetime(2026, 1, 1, tzinfo=UTC)},
+            "must lie after",
+        ),
+    ],
+)
+def test_an_update_that_cannot_be_stored_changes_nothing(
+    memory: NeuroGraphMemory, arguments: dict[str, Any], message: str
+) -> None:
+    (node_id,) = memory.add_document("A heron.")
+    with pytest.raises(InputError, match=message):
+        memory.update(node_id, **arguments)
+    with pytest.raises(UnknownIdError, match="nowhere"):
+        memory.update("nowhere", "A heron.")
+    assert len(memory.history()) == 1
+
+
+def test_an_updated_turn_is_quoted_anew_by_the_turns_after_it(memory: NeuroGraphMemory) -> None:
+    (ids,) = memory.add_documents([talk(*TALK)], progress=False)
+    memory.update(ids[2], "The vet gave Mio nothing.")
+    assert "blue pill" not in everything(memory)
+    for place, behind in ((3, 0), (4, 1)):
+        context = memory.store.get_node(ids[place]).metadata["context"]
+        assert context[behind] == 'Session 1\nAnn said, "The vet gave Mio nothing."'
+    assert_vectors_fit(memory)
+    # The same document again neither brings back the old words nor changes anything else.
+    sequence = memory.store.view().sequence
+    memory.add_documents([talk(*TALK)], progress=False)
+    assert memory.store.view().sequence == sequence
+
+
+@given(texts, st.data())
+@settings(max_examples=40)
+def test_edges_after_updates_are_those_of_the_new_texts(
+    first: list[tuple[str, str | None]], data: st.DataObject
+) -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash", MAX_TERM_TEXTS=3, MAX_MENTIONS=2)
+    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
+        ids = [memory.add_document(text, title=title)[0] for text, title in first]
+        for number, node_id in enumerate(data.draw(st.permutations(ids), "updated")[:3]):
+            memory.update(node_id, f"A {data.draw(st.sampled_from(['heron', 'stone', 'Lyon']), 'word')} {number}.")
+            assert_vectors_fit(memory)
+        for node in nodes_of(memory):
+            other.add_document(node.content, title=node.metadata.get("title"))
+        assert _weights(memory) == pytest.approx(_weights(other))
+
+
+def test_causes_of_a_new_text_are_judged_anew_and_what_use_made_stays(memory: NeuroGraphMemory) -> None:
+    turns = (("Ann", "The pump failed."), ("Ann", "Because the pump failed, the field was flooded."))
+    (ids,) = memory.add_documents([talk(*turns)], progress=False)
+    (other,) = memory.add_document("A pebble.")
+    memory.feedback([ids[1], other])
+    assert len(edges_of(memory, ids[1], EdgeType.CAUSE)) == 2
+    memory.update(ids[1], "The field is green.")
+    assert edges_of(memory, ids[1], EdgeType.CAUSE) == []
+    assert len(edges_of(memory, ids[1], EdgeType.SEQ)) == len(edges_of(memory, ids[1], EdgeType.ASSOC)) == 1
+    memory.update(ids[1], "Because the pump failed, the field was flooded again.")
+    assert len(edges_of(memory, ids[1], EdgeType.CAUSE)) == 2

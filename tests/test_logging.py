@@ -1,0 +1,113 @@
+"""What the package logs: under its own name, without the texts of whoever uses it, and silent unless asked."""
+
+from __future__ import annotations
+
+import ast
+import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.cli.logs import logged_to_stderr
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src" / "neurogated").rglob("*.py"))
+SECRETS = ("zebra", "quagga")
+
+
+@pytest.fixture
+def memory() -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as opened:
+        yield opened
+
+
+def _use(memory: NeuroGraphMemory) -> None:
+    ids = memory.add_document(f"The {SECRETS[0]} ran.") + memory.add_document(f"The {SECRETS[0]} slept.")
+    memory.recall(f"Where is the {SECRETS[0]} and the {SECRETS[1]}?")
+    memory.feedback(ids)
+    memory.maintenance()
+
+
+def test_every_logger_is_that_of_its_module() -> None:
+    made = 0
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("getLogger"):
+                # The command line sets up the whole package's.
+                expected = "'neurogated'" if path.name == "logs.py" else "__name__"
+                assert [ast.unparse(argument) for argument in node.args] == [expected], path
+                made += 1
+            assert not (isinstance(node, ast.Attribute) and ast.unparse(node).startswith("sys.std")) or (
+                "cli" in path.parts
+            ), f"{path} writes to the terminal"
+    assert made > 5
+
+
+@pytest.mark.parametrize(
+    "line", ["logging.info('x')", "logging.warning('x')", "logging.basicConfig()", "warnings.warn('x')"]
+)
+def test_nothing_is_logged_past_the_loggers(line: str) -> None:
+    forbidden = line.split("(", maxsplit=1)[0]
+    for path in SOURCES:
+        calls = [node.func for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+        assert forbidden not in map(ast.unparse, calls), path
+
+
+def test_the_work_is_logged_at_info_and_each_recall_with_its_stages_at_debug(
+    memory: NeuroGraphMemory, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG, "neurogated"):
+        _use(memory)
+    logged = {
+        (record.name.removeprefix("neurogated."), record.levelname): record.getMessage() for record in caplog.records
+    }
+    assert logged["ingestion.ingestion_engine", "INFO"].startswith("stored 1 chunks, 1 of them new, in ")
+    assert logged["plasticity.plasticity_engine", "INFO"].startswith("edges idle since ")
+    recall = logged["retrieval.neuro_retriever", "DEBUG"]
+    assert recall.startswith("recalled 2 memories: ")
+    assert all(stage in recall for stage in ("embed ", "kernel ", "search ", "activate ", "rank "))
+
+
+def test_opening_a_memory_is_logged(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    with caplog.at_level(logging.INFO, "neurogated"):
+        NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash", namespace="bob")).close()
+        NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")).close()
+    assert "opened a memory: memory, namespace 'bob', embedder hash-256" in caplog.text
+    assert f"opened a memory: {tmp_path}, namespace 'default', embedder hash-256" in caplog.text
+
+
+def test_no_text_of_a_memory_and_no_question_is_logged(
+    memory: NeuroGraphMemory, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What was forgotten for good must not live on in a log."""
+    with caplog.at_level(logging.DEBUG, "neurogated"):
+        _use(memory)
+    assert len(caplog.records) > 4
+    assert not any(secret in caplog.text for secret in SECRETS)
+
+
+def test_a_library_that_nobody_set_up_logging_for_says_nothing() -> None:
+    script = (
+        "import logging, neurogated\n"
+        "logging.getLogger('neurogated.some.room').warning('heard by no one')\n"
+        "logging.getLogger('another').warning('heard')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "heard\n")
+
+
+def test_the_command_line_logs_to_standard_error_from_a_level_on_and_leaves_no_trace(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    logger = logging.getLogger("neurogated")
+    before = logger.level, logger.handlers[:]
+    with logged_to_stderr("info"):
+        logging.getLogger("neurogated.room").debug("fine")
+        logging.getLogger("neurogated.room").info("coarse")
+    logging.getLogger("neurogated.room").warning("after")
+    assert capsys.readouterr().err == "INFO neurogated.room: coarse\n"
+    assert (logger.level, logger.handlers) == before

@@ -1,0 +1,268 @@
+"""Another embedding model: `migrate(index(texts, A) → B)` is `index(texts, B)`."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from numpy.typing import NDArray
+
+from neurogated import (
+    EdgeKey,
+    EdgeType,
+    GraphDelta,
+    GraphStore,
+    MemoryConfig,
+    MemoryNode,
+    NeuroGraphMemory,
+    administration,
+    compose,
+)
+from neurogated.administration import migrate
+from neurogated.core.rendering import render
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.errors import ConfigError, EmbedderMismatchError, EmbeddingError, StorageError
+from neurogated.testing import ManualClock
+
+QUESTIONS = ("Why was the field flooded?", "Who sold barley?", "herring at sea")
+SENTENCES = (
+    "The pump failed on Monday.",
+    "Because the pump failed, the field was flooded.",
+    "Barley was sold in the market.",
+    "The herring left the sea for the field.",
+    "Herring and barley were sold.",
+    "The valve was replaced.",
+)
+BOBS = ("Bob sold the herring.", "The sea was calm.")
+
+
+class OtherEmbedder(HashEmbedder):
+    """Another model: it hears the beginnings of words only, and has another dimension."""
+
+    DIMENSION = 64
+    name = "beginnings"
+    dimension = DIMENSION
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return super().embed_documents([" ".join(word[:3] for word in text.split()) for text in texts])
+
+
+@pytest.fixture(autouse=True)
+def _two_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(config: MemoryConfig, *, api_key: str | None = None) -> HashEmbedder:
+        assert api_key is None
+        return OtherEmbedder() if config.embedding_name == "other" else HashEmbedder()
+
+    monkeypatch.setattr(compose, "build_embedder", build)
+
+
+def _fill(config: MemoryConfig, texts: Sequence[Sequence[str]], clock: ManualClock) -> None:
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
+        for number, sentences in enumerate(texts):
+            memory.add_document(" ".join(sentences), title=f"Note {number}")
+        for text in BOBS:
+            memory.in_namespace("bob").add_document(text)
+
+
+def _what_there_is(memory: NeuroGraphMemory) -> tuple[object, ...]:
+    nodes = {node.id: (node.content, np.asarray(node.embedding).tobytes()) for node in memory.store.all_nodes()}
+    edges = {(edge.key, edge.weight) for edge in memory.store.all_edges()}
+    return nodes, edges
+
+
+@given(texts=st.lists(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=3), min_size=1, max_size=8))
+@settings(max_examples=5)
+def test_a_migrated_memory_is_one_that_was_indexed_with_the_new_model(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[list[str]]
+) -> None:
+    folder, clock = tmp_path_factory.mktemp("memories"), ManualClock()
+    old = MemoryConfig(
+        save_dir=str(folder / "old"), embedding_name="hash", CHUNK_SIZE=8, CHUNK_OVERLAP=0, INDEX_BATCH=3
+    )
+    new = old.replace(save_dir=str(folder / "new"), embedding_name="other")
+    _fill(old, texts, clock)
+    _fill(new, texts, clock)
+    assert migrate(old.replace(embedding_name="other"), progress=False, clock=clock) > 0
+    moved = old.replace(embedding_name="other")
+    with (
+        NeuroGraphMemory(moved, parts=compose.build(moved, clock)) as one,
+        NeuroGraphMemory(new, parts=compose.build(new, clock)) as other,
+    ):
+        for left, right in ((one, other), (one.in_namespace("bob"), other.in_namespace("bob"))):
+            assert _what_there_is(left) == _what_there_is(right)
+            for question in QUESTIONS:
+                before, after = left.recall(question, top_n=9), right.recall(question, top_n=9)
+                assert before.ids == after.ids
+                assert [m.score for m in before] == pytest.approx([m.score for m in after], abs=1e-9)
+
+
+@pytest.fixture
+def filled(config: MemoryConfig, clock: ManualClock) -> MemoryConfig:
+    _fill(config, [[sentence] for sentence in SENTENCES], clock)
+    return config
+
+
+def _sims(memory: NeuroGraphMemory) -> dict[EdgeKey, float]:
+    return {edge.key: edge.weight for edge in memory.store.all_edges() if edge.type is EdgeType.SIM}
+
+
+def test_only_vectors_and_similarity_change(filled: MemoryConfig, clock: ManualClock) -> None:
+    with NeuroGraphMemory(filled, parts=compose.build(filled, clock)) as memory:
+        ids = memory.recall("herring").ids
+        memory.feedback(ids)
+        others = {edge for edge in memory.store.all_edges() if edge.type is not EdgeType.SIM}
+        sims, story = _sims(memory), memory.history()
+    clock.advance(timedelta(hours=1))
+    moved = filled.replace(embedding_name="other")
+    assert migrate(moved, progress=False, clock=clock) == len(SENTENCES) + len(BOBS)
+    with NeuroGraphMemory(moved, parts=compose.build(moved, clock)) as memory:
+        assert {edge for edge in memory.store.all_edges() if edge.type is not EdgeType.SIM} == others
+        assert _sims(memory) != sims
+        assert memory.history()[:-1] == story
+        assert memory.history()[-1].reason == "migrate to beginnings"
+        past = memory.store.as_of(story[-1].at)
+        assert {edge.key: edge.weight for edge in past.all_edges() if edge.type is EdgeType.SIM} == sims
+        for store in (memory.store, past):
+            for node in store.all_nodes():
+                (vector,) = OtherEmbedder().embed_documents([render(node.content, node.metadata)])
+                assert np.array_equal(node.embedding, vector)  # type: ignore[arg-type]
+
+
+def test_similarity_is_made_among_the_nodes_before_by_a_slow_reference(
+    filled: MemoryConfig, clock: ManualClock
+) -> None:
+    moved = filled.replace(embedding_name="other", MAX_SIM_NEIGHBORS=2, INDEX_BATCH=4)
+    with NeuroGraphMemory(filled) as memory:
+        memory.store.apply(
+            GraphDelta(removed_nodes=(memory.recall("valve").ids[0],), nodes=(MemoryNode("bare", "no vector"),))
+        )
+    migrate(moved, progress=False, clock=clock)
+    with NeuroGraphMemory(moved) as memory:
+        nodes = [node for node in memory.store.all_nodes() if node.embedding is not None]
+        assert len(nodes) == len(SENTENCES) - 1
+        expected: dict[EdgeKey, float] = {}
+        for position, node in enumerate(nodes):
+            cosines = [(-float(np.dot(node.embedding, e.embedding)), e.id) for e in nodes[:position]]  # type: ignore[arg-type]
+            for cosine, other in sorted(cosines)[:2]:
+                expected[EdgeKey(node.id, other, EdgeType.SIM)] = min(1.0, max(0.0, -cosine))
+        assert _sims(memory) == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_model_it_has_already_changes_nothing(filled: MemoryConfig) -> None:
+    moved = filled.replace(embedding_name="other")
+    assert migrate(moved, progress=False) > 0
+    with NeuroGraphMemory(moved) as memory:
+        story = memory.history()
+    assert migrate(moved, progress=False) == 0
+    with NeuroGraphMemory(moved) as memory:
+        assert memory.history() == story
+    with pytest.raises(EmbedderMismatchError):
+        NeuroGraphMemory(filled)
+
+
+def test_a_model_that_fails_leaves_the_memory_as_it_was(filled: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: OtherEmbedder, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise EmbeddingError(f"{self.name} cannot embed {len(texts)} texts")
+
+    monkeypatch.setattr(OtherEmbedder, "embed_documents", fail)
+    with NeuroGraphMemory(filled) as memory:
+        before = _what_there_is(memory)
+    with pytest.raises(EmbeddingError, match="beginnings"):
+        migrate(filled.replace(embedding_name="other"), progress=False)
+    with NeuroGraphMemory(filled) as memory:
+        assert _what_there_is(memory) == before
+
+
+@pytest.mark.parametrize("when", ["vectors", "second namespace"])
+def test_a_switch_that_fails_leaves_the_memory_as_it_was(
+    filled: MemoryConfig, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    from neurogated.storage.sqlite_store import SqliteStore
+
+    apply, vectors, calls = SqliteStore.apply, administration._vectors, []
+
+    def fail_late(self: SqliteStore, delta):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        calls.append(delta)
+        if len(calls) == 2:
+            raise StorageError("the disk is full")
+        return apply(self, delta)
+
+    def fail_midway(*arguments):  # type: ignore[no-untyped-def] # noqa: ANN002, ANN202
+        for count, pair in enumerate(vectors(*arguments)):
+            if count == 3:
+                raise StorageError("the disk is full")
+            yield pair
+
+    with NeuroGraphMemory(filled) as memory:
+        before = _what_there_is(memory)
+    with monkeypatch.context() as patched:
+        if when == "vectors":
+            patched.setattr(administration, "_vectors", fail_midway)
+        else:
+            patched.setattr(SqliteStore, "apply", fail_late)
+        with pytest.raises(StorageError, match="disk is full"):
+            migrate(filled.replace(embedding_name="other"), progress=False)
+    with NeuroGraphMemory(filled) as memory:
+        assert _what_there_is(memory) == before
+        assert memory.recall("herring").ids
+
+
+_KILLED = """
+import os, signal, sys
+from collections.abc import Sequence
+import neurogated.compose as compose
+from neurogated import MemoryConfig
+from neurogated.administration import migrate
+from neurogated.embedding.hash_embedder import HashEmbedder
+
+allowed = int(sys.argv[2])
+
+class Other(HashEmbedder):
+    name, dimension, DIMENSION = "beginnings", 64, 64
+    count = 0
+
+    def embed_documents(self, texts):
+        if self.count + len(texts) > allowed:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.count += len(texts)
+        return super().embed_documents(texts)
+
+other = Other()
+compose.build_embedder = lambda config, api_key=None: other
+migrate(MemoryConfig(save_dir=sys.argv[1], embedding_name="other", INDEX_BATCH=2), progress=False)
+print(other.count)
+"""
+
+
+def test_a_killed_migration_goes_on_where_it_was(filled: MemoryConfig) -> None:
+    def run(allowed: int) -> "subprocess.CompletedProcess[str]":
+        words = [sys.executable, "-c", _KILLED, filled.save_dir, str(allowed)]
+        return subprocess.run(words, env=dict(os.environ), capture_output=True, text=True, check=False)
+
+    with NeuroGraphMemory(filled) as memory:
+        before = _what_there_is(memory)
+    assert run(4).returncode == -signal.SIGKILL
+    with NeuroGraphMemory(filled) as memory:
+        assert _what_there_is(memory) == before
+    done = run(100)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == len(SENTENCES) + len(BOBS) - 4
+    with NeuroGraphMemory(filled.replace(embedding_name="other")) as memory:
+        assert memory.history()[-1].reason == "migrate to beginnings"
+
+
+def test_what_cannot_be_migrated_is_said(tmp_path: Path, clock: ManualClock) -> None:
+    with pytest.raises(StorageError, match="there is no memory in"):
+        migrate(MemoryConfig(save_dir=str(tmp_path / "nowhere")))
+    assert not (tmp_path / "nowhere").exists()
+    with pytest.raises(ConfigError, match="keeps nothing"):
+        migrate(MemoryConfig(storage="memory"))
+    with pytest.raises(ConfigError, match="GraphStore cannot take vectors"):
+        administration.re_embed(GraphStore(), OtherEmbedder(), MemoryConfig(), at=clock())

@@ -1,0 +1,130 @@
+"""What a memory says of itself in figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
+from neurogated.compose import Parts, build
+from neurogated.core.ports import Message
+from neurogated.embedding.cache import CachedEmbedder
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.llm.base import BaseLLM, Meta
+from neurogated.llm.cache import CachedLLM
+from neurogated.llm.limits import LimitedLLM
+from neurogated.llm.structured import StructuredLLM
+from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.statistics import memory_stats
+
+
+class Oracle(BaseLLM):
+    """Answers everything with an empty object, five tokens asked and two answered."""
+
+    name = "oracle"
+
+    def infer(self, messages: object, *, schema: object = None) -> tuple[str, Meta]:  # noqa: ARG002 - the port's
+        return "{}", {"prompt_tokens": 5, "completion_tokens": 2, "finish_reason": "stop"}
+
+
+class WeighedStore(GraphStore):
+    """A store that says what it takes on disk."""
+
+    def statistics(self) -> dict[str, int | float]:
+        return {"bytes": 4096}
+
+
+@pytest.fixture
+def config() -> MemoryConfig:
+    return MemoryConfig(storage="memory", embedding_name="hash", namespace="alice")
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Iterator[Parts]:
+    embedder = CachedEmbedder(HashEmbedder(), tmp_path / "vectors.db")
+    model = StructuredLLM(CachedLLM(LimitedLLM(Oracle(), concurrency=1), tmp_path / "answers.db"))
+    yield Parts(WeighedStore(namespace="alice"), embedder, UniformKernelSource(), language_model=model)
+    embedder.close()
+    model.close()
+
+
+def _ask(model: Any, *texts: str) -> None:  # noqa: ANN401 - a port with optional parts
+    for text in texts:
+        messages: list[Message] = [{"role": "user", "content": text}]
+        model.infer_json(messages, {"type": "object"})
+
+
+def test_counts_sizes_hit_rates_and_tokens_are_all_there(parts: Parts, config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config, parts=parts) as memory:
+        memory.add_documents(["The pump failed.", "The field was dry.", "The valve held."])
+        _ask(parts.language_model, "a", "a", "b", "a")
+        stats = memory_stats(memory.store, parts, config, frozen=True)
+        assert stats.pop("edges")["SIM"] == sum(edge.type.name == "SIM" for edge in memory.store.all_edges()) > 0
+        memory.in_namespace("bob")
+        assert memory_stats(memory.store, parts, config, frozen=True)["namespaces"] == ["alice", "bob"]
+
+    assert stats["embedding"].pop("cache bytes") > 0
+    assert stats["language model use"].pop("cache bytes") > 0
+    assert stats == {
+        "namespace": "alice",
+        "namespaces": ["alice"],
+        "nodes": 3,
+        "deltas": 1,
+        "pending": 0,
+        "frozen": True,
+        "embedder": "hash-256",
+        "language model": "oracle",
+        "storage": {"bytes": 4096},
+        "embedding": {"cache hits": 0, "cache misses": 3, "cache hit rate": 0.0},
+        "language model use": {
+            "calls": 2, "prompt tokens": 10, "completion tokens": 4,
+            "cache hits": 2, "cache misses": 2, "cache hit rate": 0.5,
+        },
+    }  # fmt: skip
+
+
+def test_parts_that_count_nothing_have_no_figures_and_the_whole_is_json(config: MemoryConfig) -> None:
+    plain = Parts(GraphStore(namespace="alice"), HashEmbedder(), UniformKernelSource())
+    stats = memory_stats(plain.store, plain, config, frozen=False)
+    assert stats["language model"] is None
+    assert (stats["storage"], stats["embedding"], stats["language model use"]) == ({}, {}, {})
+    assert json.loads(json.dumps(stats, allow_nan=False)) == stats
+
+
+def test_removed_nodes_and_edges_do_not_count(parts: Parts, config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config, parts=parts) as memory:
+        ids = memory.add_document("The pump failed.") + memory.add_document("The pump was mended.")
+        memory.feedback(ids)
+        assert memory_stats(memory.store, parts, config, frozen=False)["edges"]["ASSOC"] == 1
+        memory.store.remove_node(ids[0])  # type: ignore[attr-defined]  # every store of the project has it
+        stats = memory_stats(memory.store, parts, config, frozen=False)
+    assert stats["nodes"] == 1
+    assert set(stats["edges"].values()) == {0}
+
+
+@pytest.mark.parametrize(("address", "number"), [(None, 1), ("http://127.0.0.1:1/v1", 2)])
+def test_the_caches_of_a_memory_on_disk_are_handed_out(tmp_path: Path, address: str | None, number: int) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash", llm_base_url=address)
+    parts = build(config)
+    text = " ".join(f"word{number}" for number in range(500))
+    # SQLite cuts a long value in two; this much of it stays in one piece.
+    vector = parts.embedder.embed_documents([text]).tobytes()[500:900]
+    caches = [path for path in sorted(tmp_path.iterdir()) if path.is_file()]
+    assert any(vector in path.read_bytes() for path in caches)
+    assert len(parts.caches) == number
+
+    for cache in parts.caches:
+        cache.clear()
+    assert not any(vector in path.read_bytes() for path in caches)
+    parts.store.close()
+    parts.embedder.close()
+    if parts.language_model is not None:
+        parts.language_model.close()
+
+
+def test_a_memory_in_memory_has_no_caches(config: MemoryConfig) -> None:
+    assert build(config).caches == ()

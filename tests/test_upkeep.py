@@ -1,0 +1,190 @@
+"""What expires, questions about the past, and what keeps a memory in order."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from neurogated import EdgeType, GraphStore, MemoryConfig, NeuroGraphMemory
+from neurogated.compose import Parts
+from neurogated.core.model import MemoryNode
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.errors import ConfigError, InputError, UnknownIdError
+from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.testing import ManualClock
+
+
+@pytest.fixture
+def settings_used() -> MemoryConfig:
+    return MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=2)
+
+
+@pytest.fixture
+def memory(settings_used: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    parts = Parts(GraphStore(clock=clock), HashEmbedder(), UniformKernelSource(), clock=clock)
+    with NeuroGraphMemory(settings_used, parts=parts) as opened:
+        yield opened
+
+
+def nodes_of(memory: NeuroGraphMemory) -> list[MemoryNode]:
+    return list(memory.store.all_nodes())
+
+
+# Expiring
+
+
+def test_what_has_expired_is_removed_by_maintenance_with_all_that_follows(
+    memory: NeuroGraphMemory, clock: ManualClock
+) -> None:
+    kept = [memory.add_document(text)[0] for text in ("A heron.", "The heron.")]
+    (lost,) = memory.add_document("Heron and stone.", ttl=timedelta(hours=1))
+    assert memory.store.get_node(lost).expires_at == clock() + timedelta(hours=1)
+    assert memory.maintenance() == 0
+    assert memory.store.has_node(lost)
+    memory.freeze()
+    clock.advance(timedelta(hours=1))
+    assert memory.maintenance() == 0
+    assert [node.id for node in nodes_of(memory)] == kept
+    assert [edge.weight for edge in memory.store.all_edges() if edge.type is EdgeType.TERM] == [0.5]
+    entry = memory.history()[-1]
+    assert (entry.reason, entry.changes["nodes removed"]) == ("expired", 1)
+
+
+def test_a_memory_that_is_added_again_lasts_longer(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    def add(ttl: timedelta | None) -> datetime | None:
+        (node_id,) = memory.add_document("A heron.", ttl=ttl)
+        return memory.store.get_node(node_id).expires_at
+
+    first = add(timedelta(hours=1))
+    assert first == clock() + timedelta(hours=1)
+    clock.advance(timedelta(minutes=30))
+    assert add(None) == first
+    assert add(timedelta(hours=2)) == clock() + timedelta(hours=2)
+    clock.advance(timedelta(hours=3))
+    assert add(None) is None
+    assert [entry.reason for entry in memory.history()] == [
+        "add_documents",
+        "add_documents",
+        "expired",
+        "add_documents",
+    ]
+    assert memory.update(nodes_of(memory)[0].id, ttl=timedelta(hours=1)).expires_at == clock() + timedelta(hours=1)
+    assert add(timedelta.max) is None
+
+
+def test_an_expired_memory_can_be_deleted_and_not_updated(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    (first,), (second,) = memory.add_documents(
+        [{"text": "A heron.", "ttl": 60}, {"text": "A stone.", "ttl": timedelta(minutes=1)}], progress=False
+    )
+    clock.advance(timedelta(minutes=2))
+    assert memory.delete([first]) == 1
+    assert nodes_of(memory) == []
+    with pytest.raises(UnknownIdError):
+        memory.update(second, "A pebble.")
+
+
+@pytest.mark.parametrize("ttl", [0, -1, timedelta(0), "soon", True, float("nan"), float("inf")])
+def test_a_ttl_must_be_a_span_of_time(memory: NeuroGraphMemory, ttl: object) -> None:
+    with pytest.raises(InputError, match="document 0: the ttl is"):
+        memory.add_documents([{"text": "A heron.", "ttl": ttl}])
+
+
+def test_valid_time_is_kept_and_must_have_a_length(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    begin, end = clock(), clock() + timedelta(days=1)
+    (node_id,) = memory.add_document("A heron.", valid_from=begin, valid_to=end)
+    assert (memory.store.get_node(node_id).valid_from, memory.store.get_node(node_id).valid_to) == (begin, end)
+    memory.add_documents([{"text": "A heron.", "valid_from": begin, "valid_to": end}], progress=False)
+    assert len(memory.history()) == 1
+    with pytest.raises(InputError, match="must lie after"):
+        memory.add_document("A stone.", valid_from=end, valid_to=begin)
+    with pytest.raises(InputError, match="must lie after"):
+        memory.update(node_id, valid_to=begin)
+    with pytest.raises(InputError, match="must be a datetime"):
+        memory.add_documents([{"text": "A stone.", "valid_to": "tomorrow"}])
+
+
+# Asking the past
+
+
+def test_asking_the_past_leaves_no_mark(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    (node_id,) = memory.add_document("A heron.")
+    (gone,) = memory.add_document("The heron flies.")
+    used = memory.store.get_node(node_id).last_accessed
+    memory.delete([gone])
+    clock.advance(timedelta(hours=1))
+    assert set(memory.recall("heron?", as_of=2).ids) == {node_id, gone}
+    assert memory.recall("heron?", as_of=used - timedelta(seconds=1)).ids == ()
+    assert memory.retrieve_batch(["heron?"], as_of=1) == [["A heron."]]
+    memory.recall("heron?", valid_at=clock())
+    memory.flush()
+    assert memory.store.get_node(node_id).last_accessed == used
+    memory.recall("heron?")
+    memory.flush()
+    assert memory.store.get_node(node_id).last_accessed == clock()
+    with pytest.raises(InputError, match="no delta 99"):
+        memory.recall("heron?", as_of=99)
+
+
+# Upkeep
+
+
+def test_compacting_empties_every_cache(settings_used: MemoryConfig) -> None:
+    class Cache:
+        cleared = 0
+
+        def clear(self) -> None:
+            self.cleared += 1
+
+    caches = Cache(), Cache()
+    parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), caches=caches)
+    with NeuroGraphMemory(settings_used, parts=parts) as memory:
+        memory.delete(memory.add_document("A heron."))
+        assert memory.compact() == 0
+        assert [cache.cleared for cache in caches] == [1, 1]
+        memory.add_document("A stone.")
+
+
+def test_a_store_without_the_ability_says_so(memory: NeuroGraphMemory) -> None:
+    with pytest.raises(ConfigError, match="GraphStore"):
+        memory.snapshot("copy.db")
+
+
+def test_abilities_of_a_store_are_handed_on(settings_used: MemoryConfig, tmp_path: Path) -> None:
+    class Able(GraphStore):
+        done: Sequence[object] = ()
+
+        def namespaces(self) -> list[str]:
+            return ["default", "bob"]
+
+        def drop_namespace(self, namespace: str) -> None:
+            self.done = [*self.done, namespace]
+
+        def snapshot(self, path: object) -> None:
+            self.done = [*self.done, path]
+
+        def compact(self) -> int:
+            return 7
+
+    store = Able()
+    with NeuroGraphMemory(settings_used, parts=Parts(store, HashEmbedder(), UniformKernelSource())) as memory:
+        assert memory.namespaces() == ["default", "bob"]
+        memory.drop_namespace("bob")
+        memory.snapshot(str(tmp_path / "copy.db"))
+        assert store.done == ["bob", tmp_path / "copy.db"]
+        assert memory.compact() == 7
+
+
+def test_a_frozen_memory_deletes_and_updates(memory: NeuroGraphMemory) -> None:
+    (first,), (second,) = memory.add_documents(["A heron.", "A stone."], progress=False)
+    memory.freeze()
+    assert memory.delete([first]) == 1
+    assert memory.update(second, "A pebble.").content == "A pebble."
+
+
+def test_names_are_found_anew_in_a_new_text(memory: NeuroGraphMemory) -> None:
+    (node_id,) = memory.add_document("We met Lucan Dray at the mill.")
+    assert memory.store.get_node(node_id).metadata["entities"] == ["Lucan Dray"]
+    assert memory.update(node_id, "We met Edda Moor at the mill.").metadata["entities"] == ["Edda Moor"]
+    assert memory.update(node_id, "Nobody came.", metadata={"entities": ["Me"]}).metadata["entities"] == ["Me"]
+    assert "entities" not in memory.update(node_id, "it rained.").metadata

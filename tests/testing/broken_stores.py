@@ -1,0 +1,244 @@
+"""Stores with one fault each, and which of the kit's tests must see it; run by test_faults_are_caught.py."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+from hypothesis import Phase, settings
+
+from neurogated import GraphDelta, GraphStore, GraphView, MemoryNode
+from neurogated.core.clock import Clock
+from neurogated.core.delta import HistoryEntry, JournalEntry
+from neurogated.core.model import Vector
+from neurogated.core.ports import GraphStorePort
+from neurogated.errors import NeurogatedError
+from neurogated.testing import GraphStoreContract, store_machine
+
+
+class Sound(GraphStore):
+    """A graph in memory that is "reopened" by playing its journal again: what the broken ones would be."""
+
+    def again(self) -> "Sound":
+        fresh = type(self)(clock=self._clock)
+        for entry in self.journal():
+            fresh.apply(entry.delta)
+        if self.embedder:
+            fresh.bind_embedder(*self.embedder)
+        for name in self.namespaces()[1:]:
+            for entry in self.in_namespace(name).journal():
+                fresh.in_namespace(name).apply(entry.delta)
+        return fresh
+
+
+class LosesAnEdge(Sound):
+    def again(self) -> Sound:
+        fresh = super().again()
+        for edge in list(fresh.all_edges())[-1:]:
+            GraphStore.remove_edge(fresh, edge)
+        return fresh
+
+
+class LosesVectors(Sound):
+    def again(self) -> Sound:
+        fresh = super().again()
+        fresh._form.vectors.remove(fresh.view().live_nodes()[:1])
+        return fresh
+
+
+class HalfMade(Sound):
+    """Makes the nodes of a delta before it looks at the rest."""
+
+    def apply(self, delta: GraphDelta) -> int:
+        try:
+            return super().apply(delta)
+        except NeurogatedError:
+            if delta.nodes:
+                super().apply(GraphDelta(nodes=delta.nodes[:1], at=delta.at))
+            raise
+
+
+class HalfSeen(Sound):
+    """Makes nodes and edges in two steps, between which a reader may look."""
+
+    def apply(self, delta: GraphDelta) -> int:
+        if delta.nodes and delta.edges and all(map(self._unknown, delta.nodes)):
+            super().apply(replace(delta, edges=(), nodes=delta.nodes))
+            threading.Event().wait(1e-3)
+            return super().apply(GraphDelta(edges=delta.edges, at=delta.at))
+        return super().apply(delta)
+
+    def _unknown(self, node: MemoryNode) -> bool:
+        return not self.has_node(node.id)
+
+
+class SharesNamespaces(Sound):
+    """Takes names that look alike for the same."""
+
+    def in_namespace(self, namespace: str) -> Any:  # noqa: ANN401
+        return super().in_namespace(namespace.strip().casefold())
+
+
+class KeepsDropped(Sound):
+    def drop_namespace(self, namespace: str) -> None:
+        dropped = self.in_namespace(namespace)
+        super().drop_namespace(namespace)
+        for entry in dropped.journal():
+            self.in_namespace(namespace).apply(entry.delta)
+
+
+class LastTieFirst(Sound):
+    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
+        found = super().nearest(query, 10**6, view)
+        return sorted(sorted(found, reverse=True), key=lambda pair: -pair[1])[:k]
+
+
+class Approximate(Sound):
+    """Overlooks the newest vector of many."""
+
+    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
+        newest = [node.id for node in self.all_nodes() if node.embedding is not None][7:][-1:]
+        return [pair for pair in super().nearest(query, k + 1, view) if pair[0] not in newest][:k]
+
+
+class ShowsThePresent(Sound):
+    def as_of(self, moment: int | datetime) -> GraphStore:
+        super().as_of(moment)
+        return self.again()
+
+
+class JustBefore(Sound):
+    """Takes a time for the last delta before it, and not at it."""
+
+    def _last_before(self, moment: datetime) -> int:
+        made = [number for number, delta in enumerate(self._applied, start=1) if delta.at < moment]
+        return made[-1] if made else 0
+
+
+class LiveViews(Sound):
+    """Hands out views that change with the store."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - those of a GraphStore
+        super().__init__(**settings)
+        self._shown: list[GraphView] = []
+
+    def view(self, *, valid_at: datetime | None = None) -> GraphView:
+        self._shown.append(super().view(valid_at=valid_at))
+        return self._shown[-1]
+
+    def apply(self, delta: GraphDelta) -> int:
+        number = super().apply(delta)
+        now = super().view()
+        for view in self._shown:
+            object.__setattr__(view, "weight", now.weight)
+            object.__setattr__(view, "alive", now.alive)
+        return number
+
+
+class NeverForgets(Sound):
+    def apply(self, delta: GraphDelta) -> int:
+        return super().apply(replace(delta, nodes=tuple(replace(node, expires_at=None) for node in delta.nodes)))
+
+
+class FindsTheExpired(Sound):
+    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
+        return super().nearest(query, k, view or self._form.topology.view())
+
+
+class HoldsForEver(Sound):
+    def view(self, *, valid_at: datetime | None = None) -> GraphView:  # noqa: ARG002 - that is its fault
+        return super().view()
+
+
+class ForgetsTouches(Sound):
+    def journal(self, after: int = 0) -> Iterator[JournalEntry]:
+        return (entry for entry in super().journal(after) if entry.delta.changes or entry.delta.operators)
+
+
+class RepeatsItself(Sound):
+    """Leaves the delta asked for among those after it."""
+
+    def journal(self, after: int = 0) -> Iterator[JournalEntry]:
+        return super().journal(max(0, after - 1))
+
+
+class NoReasons(Sound):
+    def history(self) -> list[HistoryEntry]:
+        return [replace(entry, reason="") for entry in super().history()]
+
+
+class KeepsOldWords(Sound):
+    """Finds a replaced node by what it said before."""
+
+    def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
+        found = dict(super().keyword_search(query, k, view))
+        for delta in self._applied:
+            for node in delta.nodes:
+                if query and query in node.content and self.has_node(node.id):
+                    found.setdefault(node.id, 1.0)
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
+
+
+class OpenWhenClosed(Sound):
+    def _require_open(self) -> None:
+        """Let anyone in."""
+
+
+# What each must be caught by, named by the part of the contract that it breaks.
+FAULTS: dict[type[Sound], str] = {
+    LosesAnEdge: "test_all_there_is_comes_back[reopen]",
+    LosesVectors: "test_all_there_is_comes_back[reopen]",
+    HalfMade: "test_a_delta_with_one_bad_part_changes_nothing[edge to nowhere]",
+    HalfSeen: "test_a_view_holds_whole_deltas_whenever_it_is_taken",
+    SharesNamespaces: "test_any_name_is_a_graph_of_its_own",
+    KeepsDropped: "test_a_dropped_graph_is_gone_with_its_past_and_leaves_the_others[other]",
+    LastTieFirst: "test_equal_vectors_come_in_order_of_id",
+    Approximate: "test_vector_search_is_exact_and_breaks_ties_by_id",
+    ShowsThePresent: "test_the_past_is_searched_and_walked_as_it_was",
+    JustBefore: "test_a_time_stands_for_the_last_delta_at_it_or_before",
+    LiveViews: "test_a_view_does_not_change_with_later_writes",
+    NeverForgets: "test_a_node_is_there_until_it_expires_and_hidden_from_then_on",
+    FindsTheExpired: "test_what_has_expired_is_not_found_and_takes_no_place",
+    HoldsForEver: "test_a_view_at_a_time_shows_what_held_in_the_world_then",
+    ForgetsTouches: "test_the_journal_played_again_makes_the_same_graph",
+    RepeatsItself: "test_the_journal_can_be_read_from_any_delta_on",
+    NoReasons: "test_history_says_what_changed_when_and_why_and_leaves_touches_out",
+    KeepsOldWords: "test_what_is_replaced_is_found_by_its_new_text_alone",
+    OpenWhenClosed: "test_a_closed_store_says_so",
+}
+# Some that the state machine must find without being told where to look.
+FOUND_BY_MACHINE = (LosesAnEdge, HalfMade, LastTieFirst, ShowsThePresent, JustBefore, LiveViews, NeverForgets)
+
+
+class _Contract(GraphStoreContract):
+    kind: ClassVar[type[Sound]]
+
+    def open_store(self, folder: Path, *, clock: Clock) -> GraphStore:  # noqa: ARG002 - it writes nothing
+        return self.kind(clock=clock)
+
+    def reopen(self, store: GraphStorePort) -> GraphStorePort:
+        return _again(store)
+
+
+def _again(store: GraphStorePort) -> GraphStorePort:
+    assert isinstance(store, Sound)
+    return store.again()
+
+
+def _machine(kind: type[Sound]) -> Any:  # noqa: ANN401 - Hypothesis makes the class
+    def open_store(folder: Path, *, clock: Clock) -> GraphStore:  # noqa: ARG001 - it writes nothing
+        return kind(clock=clock)
+
+    case = store_machine(open_store=open_store, reopen=_again).TestCase
+    # That there is a fault is enough here; to shorten it takes time.
+    case.settings = settings(case.settings, phases=[Phase.generate], derandomize=True)
+    return case
+
+
+_KINDS: tuple[type[Sound], ...] = (Sound, *FAULTS)
+for _kind in _KINDS:
+    globals()[f"Test{_kind.__name__}"] = type(f"Test{_kind.__name__}", (_Contract,), {"kind": _kind})
+for _kind in FOUND_BY_MACHINE:
+    globals()[f"TestMachineOf{_kind.__name__}"] = _machine(_kind)
