@@ -32,6 +32,8 @@ FIXED_CONSTANTS = {
     "embedding/hash_embedder.py": {"DIMENSION", "_BYTES_PER_HASH"},  # part of the embedder's name; size of a hash
     "evaluation/datasets.py": {"_ADVERSARIAL"},  # a number of LoCoMo's format
     "evaluation/metrics.py": {"RECALL_CUTOFFS", "PERCENT", "_MILLISECONDS", "_HIGH_QUANTILE", "_MEDIAN"},  # reporting
+    # The layout of SQLite's log; more than a note takes.
+    "storage/sqlite_wholeness.py": {"_LOG_HEADER", "_SALTS_AT", "_SALTS_SIZE", "_FRAME_HEADER", "_FRAME_SALTS_AT"},
     # How the offline analysers weigh words; measured by their tests on labelled texts, of no use to set by hand.
     "ingestion/causal_cues.py": {"STRONG", "FIRM", "WEAK"},
     "ingestion/causality.py": {
@@ -68,7 +70,7 @@ FIXED_CONSTANTS = {
     },
     "storage/sqlite_connection.py": {"RESERVED_BYTES", "_BUSY_MILLISECONDS"},  # SQLite's; longer than any commit takes
     "storage/sqlite_reembedding.py": {"_AT_ONCE"},  # how many texts are in memory at once
-    "storage/acknowledged.py": {"_DIGITS", "_MODE"},  # a line of fixed length; who may read it
+    "storage/acknowledged.py": {"_DIGITS", "_LONGEST", "_MODE"},  # a line of fixed length; who may read it
     "storage/sqlite_schema.py": {  # the file format
         "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT", "_RESERVED_AT",
     },

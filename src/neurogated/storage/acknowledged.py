@@ -16,6 +16,8 @@ __all__ = ["AcknowledgedNote"]
 
 _log = logging.getLogger(__name__)
 
+# More than any note takes; of a file of garbage no more is read.
+_LONGEST = 1024
 _DIGITS = 20
 _MODE = 0o644
 
@@ -32,14 +34,24 @@ class AcknowledgedNote:
 
     def read(self, identity: str) -> int:
         """Return the last acknowledged number of the memory `identity`, 0 where no sound note tells one."""
+        noted = self._noted()
+        return noted[1] if noted and noted[0] == identity.encode() else 0
+
+    def last(self) -> int:
+        """Return the last acknowledged number of whichever memory was here, 0 where no sound note tells one."""
+        noted = self._noted()
+        return noted[1] if noted else 0
+
+    def _noted(self) -> tuple[bytes, int] | None:
         try:
-            parts = self._path.read_bytes().split()
+            with self._path.open("rb") as file:
+                parts = file.read(_LONGEST).split()
         except OSError:
-            return 0
+            return None
         if len(parts) == len(_parts("", 0)) and parts == _parts(parts[0].decode("ascii", "replace"), _number(parts[1])):
-            return _number(parts[1]) if parts[0] == identity.encode() else 0
+            return parts[0], _number(parts[1])
         _log.warning("%s is damaged; it is written anew with the next change", self._path)
-        return 0
+        return None
 
     def write(self, identity: str, sequence: int) -> None:
         """Note that the delta `sequence` is on disk."""

@@ -186,6 +186,8 @@ class GraphStore(SearchableStore):
             if namespace not in self._family:
                 self._family[namespace] = self._open_namespace(namespace)
                 self._family[namespace]._family = self._family
+                # One lock for all: a change may span them, and two that wait for each other would wait for ever.
+                self._family[namespace]._lock = self._lock
             sibling: Self = self._family[namespace]
             return sibling
 

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import apsw
 
-from neurogated.errors import CorruptMemoryError, StorageError
+from neurogated.errors import StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
 from neurogated.storage.sqlite_connection import connect, fetch, read_whole_file, translated
-from neurogated.storage.sqlite_making import make_file, upgrade_file
+from neurogated.storage.sqlite_making import drop_draft, make_file, upgrade_file
 from neurogated.storage.sqlite_schema import CHECKS, FORMAT_VERSION, check_format
+from neurogated.storage.sqlite_wholeness import refuse_cut_file, refuse_lost_changes, refuse_missing_file
 from neurogated.storage.writer_lock import WriterLock
 
 __all__ = ["SqliteFile"]
@@ -44,16 +45,14 @@ class SqliteFile:
         self._depth = 0
         self._acknowledged = AcknowledgedNote(path.with_suffix(".acknowledged"))
         if read_only:
+            self._opened = self._which_file()
             self._connection = self._open_for_reading()
-            status = path.stat()
-            self._opened = status.st_dev, status.st_ino
             return
         self._writer_lock = WriterLock(path)
         self._writer_lock.acquire()
         try:
             self._connection = self._open_for_writing(from_scratch=from_scratch)
-            self._identity, self._sequence = self._progress()
-            self._refuse_loss()
+            self._sequence = self._progress(self._connection)[1]
         except BaseException as error:
             self._writer_lock.release()
             if isinstance(error, OSError) and not isinstance(error, StorageError):
@@ -84,6 +83,8 @@ class SqliteFile:
             self._depth += 1
             try:
                 yield self._connection
+                # Asked for before the commit: what fails after it would be taken for a change that was not made.
+                identity, sequence = self._progress(self._connection)
                 self._connection.execute("COMMIT" if outermost else "RELEASE part")
             except BaseException:
                 # SQLite has rolled back already where the disk is full or fails.
@@ -92,8 +93,9 @@ class SqliteFile:
                 raise
             finally:
                 self._depth -= 1
-            if self._depth == 0:
-                self._acknowledge()
+            if outermost and sequence > self._sequence:
+                self._acknowledged.write(identity, sequence)
+                self._sequence = sequence
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
@@ -119,11 +121,7 @@ class SqliteFile:
             StorageError: the file is gone.
         """
         with self.lock, self.translated():
-            try:
-                status = self.path.stat()
-            except OSError as error:
-                raise StorageError(f"{self.path} cannot be found any more ({error}); restore a snapshot") from error
-            file = status.st_dev, status.st_ino
+            file = self._which_file()
             if self.read_only and file != self._opened:
                 _log.info("%s was replaced; it is opened again", self.path)
                 self._connection.close()
@@ -170,32 +168,33 @@ class SqliteFile:
             self._acknowledged.close()
             self._writer_lock.release()
 
-    def _acknowledge(self) -> None:
-        identity, sequence = self._progress()
-        if sequence > self._sequence:
-            self._acknowledged.write(identity, sequence)
-            self._sequence = sequence
-
-    def _progress(self) -> tuple[str, int]:
+    def _progress(self, connection: apsw.Connection) -> tuple[str, int]:
+        """Return the memory's identity and the number of its last delta."""
         with self.translated():
             ((identity, sequence),) = fetch(
-                self._connection,
+                connection,
                 "SELECT (SELECT value FROM settings WHERE name = 'identity'), "
                 "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'deltas'), 0)",
             )
         return str(identity), int(sequence)
 
-    def _refuse_loss(self) -> None:
-        acknowledged = self._acknowledged.read(self._identity)
-        if acknowledged > self._sequence:
-            self._connection.close()
-            raise CorruptMemoryError(
-                f"{self.path} ends with change {self._sequence}, but changes up to {acknowledged} were acknowledged: "
-                "its log is damaged or missing. Restore a snapshot, as in `python main.py restore FILE`; or, to go on "
-                f"without the lost changes, delete {self.path.with_suffix('.acknowledged')}"
-            )
+    def _which_file(self) -> tuple[int, int]:
+        try:
+            status = self.path.stat()
+        except OSError as error:
+            raise StorageError(
+                f"{self.path} cannot be found ({error}); a process that reads only cannot make it, restore a snapshot"
+            ) from error
+        return status.st_dev, status.st_ino
+
+    def _refuse_loss(self, connection: apsw.Connection) -> None:
+        refuse_cut_file(self.path, connection)
+        refuse_lost_changes(self.path, self._acknowledged, lambda: self._progress(connection))
 
     def _open_for_writing(self, *, from_scratch: bool) -> apsw.Connection:
+        drop_draft(self.path)
+        if not from_scratch:
+            refuse_missing_file(self.path, self._acknowledged)
         if from_scratch or not self.path.exists():
             # What was noted about a memory that is gone says nothing about the new one.
             self._acknowledged.remove()
@@ -208,14 +207,13 @@ class SqliteFile:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA foreign_keys = ON")
+                self._refuse_loss(connection)
             except BaseException:
                 connection.close()
                 raise
         return connection
 
     def _open_for_reading(self) -> apsw.Connection:
-        if not self.path.exists():
-            raise StorageError(f"there is no memory at {self.path}; a process that reads only cannot make one")
         try:
             version = check_format(self.path)
         except StorageError:
@@ -236,7 +234,7 @@ class SqliteFile:
             else:
                 connection = connect(self.path, read_only=True)
             try:
-                fetch(connection, "SELECT count(*) FROM settings")
+                self._refuse_loss(connection)
             except BaseException:
                 connection.close()
                 raise

@@ -13,11 +13,11 @@ import apsw
 from neurogated.storage.sqlite_connection import connect, reserve_checksums, translated
 from neurogated.storage.sqlite_schema import DDL, FORMAT_VERSION, UPGRADES, check_format
 
-__all__ = ["drop_log", "make_file", "replace_file", "upgrade_file"]
+__all__ = ["drop_draft", "drop_file", "drop_log", "make_file", "replace_file", "upgrade_file"]
 
 _log = logging.getLogger(__name__)
 
-_LOG_SUFFIXES = ("-wal", "-shm")
+_LOG_SUFFIXES = ("-wal", "-shm", "-journal")
 
 
 def make_file(path: Path) -> None:
@@ -26,12 +26,12 @@ def make_file(path: Path) -> None:
     Raises:
         StorageError: it cannot be written.
     """
-    draft = path.with_suffix(".draft")
-    draft.unlink(missing_ok=True)
+    draft = _draft_of(path)
+    drop_file(draft)
     with translated(path), contextlib.closing(connect(draft, create=True)) as connection:
         _lay_out(connection)
-    # A log without its file is nothing; a new file must not meet an old log.
-    drop_log(path)
+    # A new file must not meet an old log.
+    drop_file(path)
     replace_file(draft, path)
 
 
@@ -43,8 +43,8 @@ def upgrade_file(path: Path) -> None:
     """
     version = check_format(path)
     _log.info("%s has format version %d; it is brought up to version %d", path, version, FORMAT_VERSION)
-    draft = path.with_suffix(".draft")
-    draft.unlink(missing_ok=True)
+    draft = _draft_of(path)
+    drop_file(draft)
     with translated(path), contextlib.closing(connect(draft, create=True)) as connection:
         _lay_out(connection)
         connection.execute("ATTACH ? AS old", (str(path),))
@@ -59,10 +59,23 @@ def upgrade_file(path: Path) -> None:
     replace_file(draft, path)
 
 
+def drop_file(path: Path) -> None:
+    """Delete a memory file with its log."""
+    # A log without its file is nothing; a file without its log is an older memory, or half of one.
+    path.unlink(missing_ok=True)
+    drop_log(path)
+
+
 def drop_log(path: Path) -> None:
     """Delete the log of a memory file; a process that still reads the old file keeps the old log."""
     for suffix in _LOG_SUFFIXES:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def drop_draft(path: Path) -> None:
+    """Delete what a crash left of a file that was to take the place of a memory; it may hold what was deleted since."""
+    drop_file(_draft_of(path))
+    drop_file(path.with_name(path.name + ".draft"))
 
 
 def replace_file(draft: Path, path: Path) -> None:
@@ -75,6 +88,10 @@ def replace_file(draft: Path, path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _draft_of(path: Path) -> Path:
+    return path.with_suffix(".draft")
 
 
 def _lay_out(connection: apsw.Connection) -> None:

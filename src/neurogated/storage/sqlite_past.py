@@ -56,6 +56,8 @@ class PastStore(SqliteGraph):
         super().__init__(
             file, present._name, present._namespace, overlay_edges=present._overlay_edges, clock=lambda: then
         )
+        # Looking back asks the present while it holds the file, as the present does: in the same order.
+        self._lock = present._lock
         self._present = present
         self._as_of = sequence
         self._embedder = present.embedder

@@ -13,7 +13,7 @@ import apsw
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
 from neurogated.storage.sqlite_connection import connect, fetch, translated
-from neurogated.storage.sqlite_making import drop_log, replace_file
+from neurogated.storage.sqlite_making import drop_file, drop_log, replace_file
 from neurogated.storage.sqlite_schema import check_format
 from neurogated.storage.writer_lock import WriterLock
 
@@ -70,7 +70,7 @@ def _draft_of(target: Path) -> Iterator[Path]:
     """Give a file beside `target` that is gone afterwards unless it was moved; faults of the disk are translated."""
     draft = target.with_name(target.name + ".draft")
     try:
-        draft.unlink(missing_ok=True)
+        drop_file(draft)
         yield draft
     except OSError as error:
         if isinstance(error, StorageError):
@@ -78,7 +78,7 @@ def _draft_of(target: Path) -> Iterator[Path]:
         raise StorageError(f"{target} cannot be written ({error}); check the place and free space") from error
     finally:
         with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
+            drop_file(draft)
 
 
 def _require_sound(draft: Path, snapshot: Path) -> None:

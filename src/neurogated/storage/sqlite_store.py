@@ -129,7 +129,7 @@ class SqliteStore(SqliteGraph):
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs in the file, in the order they were made."""
-        with self._file.lock, self._file.translated():
+        with self._lock, self._file.lock, self._file.translated():
             self._require_open()
             rows = fetch(self._file.connection, "SELECT name FROM namespaces ORDER BY namespace")
         return [name for (name,) in rows]
@@ -187,7 +187,8 @@ class SqliteStore(SqliteGraph):
         Raises:
             StorageError: the file exists or cannot be written.
         """
-        self._require_open()
+        with self._lock:
+            self._require_open()
         take_snapshot(self._file.path, path)
 
     @contextmanager
@@ -285,8 +286,10 @@ class SqliteStore(SqliteGraph):
         state = self._file.state()
         if state == self._state:
             return
+        replaced = state[:-1] != self._state[:-1]
         with self._file.reading() as connection:
-            if not self._namespace or _generation(connection) != self._generation:
+            # Another file may be an older state of the same memory, that went on otherwise.
+            if replaced or not self._namespace or _generation(connection) != self._generation:
                 self._namespace = _find_namespace(connection, self._name)
                 self._load()
                 return

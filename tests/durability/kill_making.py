@@ -1,0 +1,82 @@
+"""Processes that are killed while they make a memory file; run as `python kill_making.py FOLDER SEED ROUNDS WHAT`."""
+
+import functools
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from neurogated import MemoryNode
+from neurogated.storage.sqlite_store import SqliteStore
+from tests.durability.format_1 import write_format_1
+from tests.durability.kill_rounds import run_child
+
+__all__ = ["make"]
+
+
+def make(path: Path, what: str, pipe: int) -> None:
+    """Create the file, upgrade it, or put an empty one in its place; write a letter once that is done."""
+    with SqliteStore.open(path, from_scratch=what == "replace") as store:
+        os.write(pipe, b"o")
+        store.add_node(MemoryNode(id="new", content="new", embedding=[1.0, 2.0, 3.0]))
+        os.write(pipe, b"n")
+        signal.pause()
+
+
+def _prepare(path: Path, what: str, killed: int, _: int) -> None:
+    path.parent.mkdir(parents=True)
+    if what == "upgrade":
+        write_format_1(path, killed=bool(killed))
+    elif what == "replace":
+        with SqliteStore.open(path) as store:
+            store.add_node(MemoryNode(id="old", content="old", embedding=[1.0, 2.0, 3.0]))
+
+
+def _look(path: Path, what: str, said: bytes, pipe: int) -> None:
+    """Write down what a killed child left, after seeing that it is allowed."""
+    with SqliteStore.open(path) as store:
+        assert store.check() == []
+        there = [node.id for node in store.all_nodes()]
+        old = {"upgrade": ["a", "b"], "create": [], "replace": []}[what]
+        allowed = [old, [*old, "new"]]
+        if what == "replace":
+            allowed.append(["old"])
+        if said:
+            allowed = [old, [*old, "new"]][len(said) - 1 :]
+        assert there in allowed, (what, said, there)
+        if what == "upgrade":
+            assert [entry.sequence for entry in store.history()][:5] == [1, 3, 4, 5, 7]
+        store.add_node(MemoryNode(id="after", content="after"))
+    left = {file.name for file in path.parent.iterdir() if file.is_file()}
+    assert left <= {"memory.db", "memory.acknowledged", "memory.lock"}, left
+    os.write(pipe, ", ".join(there).encode())
+
+
+def main() -> None:
+    """Run the rounds that the command line asks for."""
+    folder, seed, rounds, what = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    chance, seen = random.Random(seed), Counter[str]()
+    for number in range(rounds):
+        path = folder / str(number) / "memory.db"
+        killed = chance.randrange(2)
+        prepared, _ = run_child(functools.partial(_prepare, path, what, killed))
+        assert os.waitpid(prepared, 0)[1] == 0
+        child, read = run_child(functools.partial(make, path, what))
+        time.sleep(chance.random() * 0.06)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        with os.fdopen(read, "rb") as file:
+            said = file.read()
+        looking, left = run_child(functools.partial(_look, path, what, said))
+        with os.fdopen(left) as text:
+            seen[f"{said.decode()}: {text.read()}"] += 1
+        assert os.waitpid(looking, 0)[1] == 0, f"round {number}"
+    print(json.dumps(seen))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,333 @@
+"""Processes that use a memory and are killed; run as `python kill_rounds.py FOLDER SEED ROUNDS`.
+
+This process imports everything and opens no memory. For each round it forks a child that works on the memory until it
+is killed with SIGKILL, and another that opens the memory and looks whether what the first one was promised is true.
+It says what it saw as JSON.
+"""
+
+import dataclasses
+import functools
+import hashlib
+import json
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from neurogated import GraphDelta, MemoryConfig, NeuroGraphMemory
+from neurogated.storage.sqlite_store import SqliteStore
+
+__all__ = ["Rounds", "config_for", "run_child"]
+
+_WORDS = [
+    "the",
+    "rain",
+    "broke",
+    "a",
+    "dam",
+    "and",
+    "flooded",
+    "old",
+    "fields",
+    "while",
+    "people",
+    "slept",
+    "because",
+    "nobody",
+    "had",
+    "warned",
+    "them",
+    "about",
+    "water",
+]
+_KINDS = ["add"] * 6 + ["batch"] * 5 + ["delete"] * 3 + ["feedback", "maintenance", "undo", "recall", "elsewhere",
+          "drop", "compact", "snapshot"]  # fmt: skip
+_ROUND_SECONDS = 30
+
+
+@functools.cache
+def config_for(folder: Path) -> MemoryConfig:
+    """Return the settings of the memory that is worked on."""
+    return MemoryConfig(save_dir=str(folder / "out"), embedding_name="hash", TOUCH_FLUSH_SECONDS=0)
+
+
+@functools.cache
+def _in_memory() -> MemoryConfig:
+    return MemoryConfig(storage="memory", embedding_name="hash")
+
+
+def _text(chance: random.Random) -> str:
+    sentences = [" ".join(chance.choices(_WORDS, k=12)) for _ in range(chance.choice([1, 3, 12]))]
+    return " ".join(f"{sentence.capitalize()} {chance.randrange(10**6)}." for sentence in sentences)
+
+
+def _graphs(store: Any) -> dict[str, list[Any]]:  # noqa: ANN401
+    """Return what each namespace says, as number of the last delta and digest."""
+    found = {}
+    for name in store.namespaces():
+        graph = store.in_namespace(name)
+        found[name] = [graph.view().sequence, _digest(graph)]
+    return found
+
+
+def _digest(graph: Any) -> str:  # noqa: ANN401
+    """Return a digest of all nodes, their vectors, and all edges with weights."""
+    nodes = [
+        (
+            node.id,
+            node.content,
+            dict(node.metadata),
+            None if node.embedding is None else np.asarray(node.embedding).tobytes(),
+        )
+        for node in graph.all_nodes()
+    ]
+    edges = [(*edge.key[:2], edge.type.value, edge.weight) for edge in graph.all_edges()]
+    return hashlib.sha256(repr((nodes, edges)).encode()).hexdigest()
+
+
+class Work:
+    """What a child does until it is killed; every promise is written down once the call has returned."""
+
+    def __init__(self, folder: Path, chance: random.Random, say: Callable[[dict[str, Any]], None]) -> None:
+        self._folder, self._chance, self._say = folder, chance, say
+
+    def run(self) -> None:
+        self._say({"begin": "open"})
+        with NeuroGraphMemory(config_for(self._folder)) as memory:
+            self._memory = memory
+            self._done("open")
+            while True:
+                kind = self._chance.choice(_KINDS)
+                getattr(self, f"_{kind}")()
+                self._done(kind)
+
+    def _done(self, kind: str, **promise: Any) -> None:  # noqa: ANN401
+        self._say({"done": kind, "graphs": _graphs(self._memory.store), **promise})
+
+    def _add(self) -> None:
+        text = _text(self._chance)
+        self._say({"begin": "add", "texts": [text]})
+        self._memory.add_document(text)
+
+    def _batch(self) -> None:
+        texts = [_text(self._chance) for _ in range(3)]
+        self._say({"begin": "batch", "texts": texts})
+        self._memory.add_documents(texts, progress=False)
+
+    def _delete(self) -> None:
+        ids = self._some(8)
+        self._say({"begin": "delete", "ids": ids})
+        delete(self._memory, ids)
+
+    def _feedback(self) -> None:
+        self._say({"begin": "feedback"})
+        self._memory.feedback(self._some(3))
+
+    def _maintenance(self) -> None:
+        self._say({"begin": "maintenance"})
+        clock = self._memory._parts.clock
+        self._memory.maintenance(clock() + timedelta(days=self._chance.randrange(40)))
+
+    def _undo(self) -> None:
+        self._say({"begin": "undo"})
+        self._memory.undo()
+
+    def _recall(self) -> None:
+        self._say({"begin": "recall"})
+        self._memory.retrieve("Why was the field flooded?")
+
+    def _elsewhere(self) -> None:
+        name = f"space {self._chance.randrange(3)}"
+        self._say({"begin": "elsewhere", "namespace": name})
+        self._memory.in_namespace(name).add_document(_text(self._chance))
+
+    def _drop(self) -> None:
+        name = f"space {self._chance.randrange(3)}"
+        if name in self._memory.store.namespaces():  # type: ignore[attr-defined]
+            self._say({"begin": "drop", "namespace": name})
+            self._memory.store.drop_namespace(name)  # type: ignore[attr-defined]
+
+    def _compact(self) -> None:
+        self._say({"begin": "compact"})
+        self._memory.store.compact()  # type: ignore[attr-defined]
+
+    def _snapshot(self) -> None:
+        target = self._folder / f"{self._chance.randrange(10**9)}.snapshot"
+        self._say({"begin": "snapshot"})
+        self._memory.store.snapshot(target)  # type: ignore[attr-defined]
+
+    def _some(self, most: int) -> list[str]:
+        view = self._memory.store.view()
+        rows = view.live_nodes().tolist()
+        return [view.ids[row] for row in self._chance.sample(rows, min(len(rows), self._chance.randint(1, most)))]
+
+
+def delete(memory: NeuroGraphMemory, ids: list[str]) -> None:
+    """Delete nodes of a memory as one change."""
+    memory.store.apply(GraphDelta(removed_nodes=tuple(ids), reason="delete", at=memory._parts.clock()))
+
+
+@dataclasses.dataclass
+class Death:
+    """What a child had said when it was killed."""
+
+    promised: dict[str, list[Any]] | None = None
+    in_flight: dict[str, Any] = dataclasses.field(default_factory=dict)
+    operations: int = 0
+
+
+def run_child(work: Callable[[int], None]) -> tuple[int, int]:
+    """Fork a child that does `work` with a pipe to write to; return its process and the pipe to read from."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(write)
+        return child, read
+    try:
+        os.close(read)
+        work(write)
+    except BaseException:  # noqa: BLE001 - it has to be told, and the child must not run on as its parent
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
+    os._exit(0)
+
+
+class Rounds:
+    """Kills and looks, round by round, with one memory all the way."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder, self.chance = folder, random.Random(seed)
+        self.killed_during = Counter[str]()
+        self.operations = 0
+        self.last: dict[str, list[Any]] | None = None
+
+    def round(self) -> Self:
+        """Let a child work, kill it, and look at what it left."""
+        chance = random.Random(self.chance.random())
+
+        def work(pipe: int) -> None:
+            Work(self.folder, chance, lambda said: _write(pipe, said)).run()
+
+        death = self._until_killed(*run_child(work))
+        self.killed_during[death.in_flight.get("begin", "nothing")] += 1
+        self.operations += death.operations
+        child, read = run_child(lambda pipe: _write(pipe, look(self.folder, death, self.last)))
+        said = _read_all(read)
+        if os.waitpid(child, 0)[1]:
+            raise SystemExit(f"killed {death}: what it left is not what it was promised")
+        (self.last,) = said
+        return self
+
+    def _until_killed(self, child: int, read: int) -> Death:
+        """Kill the child at a moment of chance."""
+        death, limit = Death(), self.chance.randrange(1, 8)
+        # Half of the kills wait for a rare kind of change to begin, the others for a number of changes.
+        rare = self.chance.choice(["compact", "snapshot", "drop", "batch", "delete", "maintenance"])
+        kind = rare if self.chance.random() < 0.5 else None
+        begun = 0.0 if self.chance.random() < 0.1 else None
+        if begun is not None:
+            time.sleep(self.chance.random() * 0.03)
+            os.kill(child, signal.SIGKILL)
+        with os.fdopen(read) as lines:
+            for line in lines:
+                if not line.endswith("\n"):
+                    break
+                said = json.loads(line)
+                if "done" in said:
+                    death.promised, death.in_flight = said["graphs"], {}
+                    death.operations += 1
+                else:
+                    death.in_flight = said
+                due = said.get("begin") == kind if kind else death.operations >= limit
+                if begun is None and (due or death.operations > 12):
+                    begun = self.chance.random() * self.chance.choice([0.0003, 0.003, 0.03])
+                    time.sleep(begun)
+                    os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        if not os.WIFSIGNALED(status):
+            raise SystemExit(f"the child failed by itself: {status} in {death.in_flight}")
+        return death
+
+
+def look(folder: Path, death: Death, last: dict[str, list[Any]] | None) -> dict[str, Any]:
+    """Open the memory after a kill and hold it against what was promised; return what it says."""
+    signal.alarm(_ROUND_SECONDS)
+    promised, doing = death.promised or last or {}, death.in_flight
+    for snapshot in folder.glob("*.snapshot"):
+        with SqliteStore.open(snapshot, read_only=True) as copy:
+            assert copy.check() == [], f"snapshot {snapshot} is not whole"
+        for file in folder.glob(snapshot.name + "*"):
+            file.unlink()
+    with NeuroGraphMemory(config_for(folder)) as memory:
+        store: Any = memory.store
+        assert store.check() == []
+        there = _graphs(store)
+        space = doing.get("namespace")
+        assert there.keys() - promised.keys() <= {"default", space}, (there.keys(), promised.keys())
+        assert promised.keys() - there.keys() <= ({space} if doing.get("begin") == "drop" else set())
+        for name, (sequence, digest) in promised.items():
+            if name not in there or there[name] == [sequence, digest]:
+                continue
+            # More than was promised is there: it was in flight, and before it everything was as promised.
+            assert doing, f"{name} went on by itself"
+            assert there[name][0] > sequence or doing["begin"] == "open", (name, there[name], sequence)
+            assert _digest(store.in_namespace(name).as_of(sequence)) == digest, name
+        _look_at_documents(memory, doing)
+        return _graphs(store)
+
+
+def _look_at_documents(memory: NeuroGraphMemory, doing: dict[str, Any]) -> None:
+    """See that documents in flight are whole or not there at all, and so for what was to be deleted."""
+    if "texts" in doing:
+        with NeuroGraphMemory(_in_memory()) as other:
+            expected = other.add_documents(doing["texts"], progress=False)
+        for ids in expected:
+            found = [memory.store.has_node(node_id) for node_id in ids]
+            assert all(found) or not any(found), "half a document"
+    if doing.get("ids"):
+        found = [memory.store.has_node(node_id) for node_id in doing["ids"]]
+        assert all(found) or not any(found), "half a deletion"
+
+
+def _write(pipe: int, said: dict[str, Any]) -> None:
+    line = json.dumps(said).encode() + b"\n"
+    while line:
+        line = line[os.write(pipe, line) :]
+
+
+def _read_all(read: int) -> list[dict[str, Any]]:
+    with os.fdopen(read) as lines:
+        return [json.loads(line) for line in lines]
+
+
+def warm_up(folder: Path) -> None:
+    """Import what is imported on use, so that no child has to."""
+    config_for(folder)
+    with NeuroGraphMemory(_in_memory()) as memory:
+        memory.feedback(memory.add_document("Rain fell. The dam broke because of the rain."))
+        memory.retrieve("Why did the dam break?")
+        memory.undo()
+
+
+def main() -> None:
+    """Run the rounds that the command line asks for."""
+    folder, seed, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    warm_up(folder)
+    rounds = Rounds(folder, seed)
+    for _ in range(count):
+        rounds.round()
+    print(json.dumps({"killed during": rounds.killed_during, "operations": rounds.operations}))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

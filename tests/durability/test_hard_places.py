@@ -1,0 +1,191 @@
+"""Full disks, folders that may not be written to, odd names, and clocks that go backwards."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from neurogated import EdgeType, GraphDelta, MemoryEdge, MemoryNode
+from neurogated.errors import FormatVersionError, StorageError
+from neurogated.storage.graph_store import GraphStore
+from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.testing import ManualClock
+
+CANNOT_MOUNT = "needs the right to mount a file system: run as root"
+
+
+def _node(name: str, size: int = 1000) -> MemoryNode:
+    return MemoryNode(id=name, content=f"{name} " + "x" * size, embedding=[1.0, 2.0])
+
+
+def _fill_disk(folder: Path) -> Path:
+    """Take all the room there is left."""
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
+    return filler
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Iterator[Path]:
+    """A file system of two megabytes that can be filled and made read-only."""
+    folder = tmp_path / "mounted"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    possible = os.geteuid() == 0 and shutil.which("mount") and not subprocess.run(mount, check=False).returncode
+    if not possible:
+        if "CI" in os.environ:
+            pytest.fail(CANNOT_MOUNT)
+        pytest.skip(CANNOT_MOUNT)
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+WORKS: dict[str, Callable[[SqliteStore, Path], object]] = {
+    "delta": lambda store, _: store.apply(
+        GraphDelta(
+            nodes=tuple(_node(f"new{place}", 20_000) for place in range(20)),
+            edges=(MemoryEdge("new0", "kept", EdgeType.SEQ, 0.5),),
+        )
+    ),
+    "compact": lambda store, _: store.compact(),
+    "snapshot": lambda store, folder: store.snapshot(folder / "copy.snapshot"),
+}
+
+
+@pytest.mark.parametrize("work", WORKS)
+def test_when_there_is_room_again_work_goes_on(mounted: Path, work: str) -> None:
+    with SqliteStore.open(mounted / "memory.db") as store:
+        store.apply(GraphDelta(nodes=(_node("kept"), *(_node(str(place), 10_000) for place in range(20)))))
+        store.remove_node("0")
+        filler = _fill_disk(mounted)
+        with pytest.raises(StorageError, match="check free space"):
+            WORKS[work](store, mounted)
+        assert not list(mounted.glob("copy*")), "half a snapshot is left"
+        assert len(store) == 20
+        assert store.check() == []
+        filler.unlink()
+        WORKS[work](store, mounted)
+        assert store.check() == []
+        before = list(store.all_nodes()), list(store.all_edges())
+    with SqliteStore.open(mounted / "memory.db") as store:
+        assert (list(store.all_nodes()), list(store.all_edges())) == before
+        assert store.check() == []
+
+
+def test_a_memory_that_cannot_be_made_on_a_full_disk_leaves_nothing(mounted: Path) -> None:
+    filler = _fill_disk(mounted)
+    with pytest.raises(StorageError, match="memory"):
+        SqliteStore.open(mounted / "memory.db")
+    assert not (mounted / "memory.db").exists()
+    filler.unlink()
+    with SqliteStore.open(mounted / "memory.db") as store:
+        assert store.check() == []
+
+
+@pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
+def test_a_folder_that_may_not_be_written_to_is_for_readers(mounted: Path, *, closed: bool) -> None:
+    with SqliteStore.open(mounted / "memory.db") as store:
+        store.add_node(_node("a"))
+        if not closed:
+            for file in mounted.glob("memory.*"):
+                shutil.copy(file, file.with_name("copy" + file.name[6:]))
+    path = mounted / ("memory.db" if closed else "copy.db")
+    subprocess.run(["mount", "-o", "remount,ro", str(mounted)], check=True)
+    with pytest.raises(StorageError, match="choose another save_dir, or open it with read_only"):
+        SqliteStore.open(path)
+    with SqliteStore.open(path, read_only=True) as reader:
+        assert [node.id for node in reader.all_nodes()] == ["a"]
+        assert reader.check() == []
+        with pytest.raises(StorageError):
+            reader.add_node(_node("b"))
+
+
+def test_a_reader_cannot_make_what_is_not_there(tmp_path: Path) -> None:
+    for path in (tmp_path / "memory.db", tmp_path / "missing" / "memory.db"):
+        with pytest.raises(StorageError, match="there is no memory at"):
+            SqliteStore.open(path, read_only=True)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_newer_format_is_named(tmp_path: Path, *, read_only: bool) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore.open(path).close()
+    content = bytearray(path.read_bytes())
+    content[60:64] = (7).to_bytes(4)
+    path.write_bytes(content)
+    with pytest.raises(FormatVersionError, match="format version 7"):
+        SqliteStore.open(path, read_only=read_only)
+
+
+ODD = [
+    "it's", 'say "hi"', "nul\0inside", "line\nbreak", "x" * 20_000, "日本語 🜁", "'; DROP TABLE nodes; --", "../../x",
+    "%s{0}", " ", "\\", "e\u0301", "é",
+]  # fmt: skip
+
+
+def test_odd_ids_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with SqliteStore.open(path) as store:
+        for place, name in enumerate(ODD):
+            store.add_node(MemoryNode(id=name, content=name, metadata={name: [name]}, embedding=[1.0, place]))
+            if place:
+                store.add_edge(name, ODD[place - 1], EdgeType.SEQ, 0.5)
+        before = list(store.all_nodes()), list(store.all_edges())
+    with SqliteStore.open(path) as store:
+        assert (list(store.all_nodes()), list(store.all_edges())) == before
+        assert [node.id for node in before[0]] == ODD
+        assert store.check() == []
+        for name in ODD:
+            store.remove_node(name)
+        assert store.compact() == len(ODD)
+        assert store.check() == []
+
+
+def test_odd_namespaces_stay_in_the_file(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "down"
+    with SqliteStore.open(folder / "memory.db") as store:
+        before = {str(file) for file in tmp_path.rglob("*")}
+        for name in ODD:
+            store.in_namespace(name).add_node(_node(name))
+        after = {str(file) for file in tmp_path.rglob("*")}
+        assert {Path(name).name for name in after - before} <= {"memory.acknowledged", "memory.db-wal", "memory.db-shm"}
+        assert store.namespaces() == ["default", *ODD]
+    with SqliteStore.open(folder / "memory.db") as store:
+        for name in ODD:
+            assert [node.id for node in store.in_namespace(name).all_nodes()] == [name]
+            store.drop_namespace(name)
+        assert store.namespaces() == ["default"]
+        assert store.check() == []
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_clock_that_goes_backwards_does_not_disturb_the_order(tmp_path: Path, clock: ManualClock, kind: str) -> None:
+    store = GraphStore(clock=clock) if kind == "memory" else SqliteStore.open(tmp_path / "memory.db", clock=clock)
+    start = clock()
+    with store:
+        for hours, name in ((2, "a"), (-2, "b"), (1, "c")):
+            clock.advance(timedelta(hours=hours))
+            store.add_node(MemoryNode(id=name, content=name, expires_at=start + timedelta(hours=1.5)))
+        assert [entry.sequence for entry in store.history()] == [1, 2, 3]
+        for sequence in range(4):
+            past = store.as_of(sequence)
+            assert past.view().sequence == sequence
+        # Of what was made at a time or before, the last counts, whatever the clock said in between.
+        assert store.as_of(start).view().sequence == 2
+        assert store.as_of(start + timedelta(hours=1)).view().sequence == 3
+        assert store.as_of(start - timedelta(hours=1)).view().sequence == 0
+        assert len(store) == 3
+        clock.advance(timedelta(hours=1))
+        assert store.view().live_nodes().size == 0, "what expired shows"
+        clock.advance(timedelta(hours=-1))
+        assert store.view().live_nodes().size == 3
+        if isinstance(store, SqliteStore):
+            assert store.check() == []

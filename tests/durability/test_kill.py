@@ -1,0 +1,23 @@
+"""kill -9 at moments of chance: what was acknowledged is there, the rest whole or not at all."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.durability.contents import environment
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize(("seed", "rounds"), [(21, 10), pytest.param(22, 100, marks=pytest.mark.slow)])
+def test_a_memory_outlives_kills(tmp_path: Path, seed: int, rounds: int) -> None:
+    command = [sys.executable, str(HERE / "kill_rounds.py"), str(tmp_path), str(seed), str(rounds)]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert sum(seen["killed during"].values()) == rounds
+    assert len(seen["killed during"]) > rounds ** (1 / 3), "the kills fall on one kind of change only"
+    assert seen["operations"] > rounds, "the children hardly came to do anything"

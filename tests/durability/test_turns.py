@@ -1,0 +1,294 @@
+"""Threads, namespaces and processes that work on one memory at once."""
+
+import asyncio
+import random
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from neurogated import GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.errors import InputError, StorageError, UnknownIdError
+from neurogated.storage.sqlite_store import SqliteStore
+
+PATIENCE = 20
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+def _node(name: str) -> MemoryNode:
+    return MemoryNode(id=name, content=f"text of {name}", embedding=[1.0, 2.0])
+
+
+def _at_once(*works: Callable[[], object]) -> None:
+    """Run all works in threads; fail if one of them never ends, or raises."""
+    failed: list[BaseException] = []
+
+    def run(work: Callable[[], object]) -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - it is raised in the test's own thread
+            failed.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,), daemon=True) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert not any(thread.is_alive() for thread in threads), "they wait for each other for ever"
+    if failed:
+        raise failed[0]
+
+
+def test_a_transaction_over_namespaces_and_a_write_into_one_do_not_wait_for_each_other(path: Path) -> None:
+    with SqliteStore.open(path) as one:
+        two, begun = one.in_namespace("two"), threading.Event()
+
+        def both() -> None:
+            with one.transaction():
+                one.add_node(_node("a"))
+                begun.set()
+                time.sleep(0.1)
+                two.add_node(_node("a"))
+
+        def later() -> None:
+            begun.wait()
+            two.add_node(_node("b"))
+
+        _at_once(both, later)
+        assert sorted(node.id for node in two.all_nodes()) == ["a", "b"]
+
+
+def test_compaction_by_two_threads_in_two_namespaces_ends(path: Path) -> None:
+    with SqliteStore.open(path) as one:
+        two = one.in_namespace("two")
+        _at_once(*[lambda store=store: [store.compact() for _ in range(15)] for store in (one, two)])
+        assert one.check() == []
+
+
+def test_looking_back_while_another_thread_writes_ends(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        store.add_node(_node("first"))
+        past = store.as_of(1)
+
+        def look() -> None:
+            for _ in range(60):
+                assert len(past.history()) == 1
+                assert [entry.sequence for entry in past.journal()] == [1]
+                assert [node.id for node in past.all_nodes()] == ["first"]
+
+        def write() -> None:
+            for number in range(60):
+                store.add_node(_node(str(number)))
+
+        _at_once(look, write)
+
+
+def test_whoever_walks_the_journal_halfway_holds_up_nobody(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        for name in ("a", "b"):
+            store.add_node(_node(name))
+        entries = store.journal()
+        assert next(entries).sequence == 1
+        store.add_node(_node("c"))
+        _at_once(lambda: store.add_node(_node("d")))
+        assert [entry.sequence for entry in entries] == [2]
+
+
+def test_a_node_that_is_added_again_during_compaction_elsewhere(path: Path) -> None:
+    with SqliteStore.open(path) as one:
+        two = one.in_namespace("two")
+
+        def come_and_go() -> None:
+            for _ in range(40):
+                two.add_node(_node("again"))
+                two.remove_node("again")
+
+        _at_once(come_and_go, lambda: [one.compact() for _ in range(15)])
+        assert one.check() == []
+
+
+def test_a_failure_that_is_swallowed_within_a_transaction_undoes_its_part(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        store.add_node(_node("before"))
+
+        def half() -> None:
+            with store._file.transaction() as connection:
+                connection.execute("INSERT INTO nodes VALUES (77, 1, 'half')")
+                connection.execute("INSERT INTO nodes VALUES (77, 1, 'twice')")
+
+        with store.transaction():
+            store.add_node(_node("first"))
+            with pytest.raises(StorageError):
+                half()
+            store.add_node(_node("second"))
+        assert [node.id for node in store.all_nodes()] == ["before", "first", "second"]
+        store.add_node(_node("after"))
+        assert store.check() == []
+
+
+def test_what_cannot_be_acknowledged_is_not_made(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with SqliteStore.open(path) as store:
+        store.add_node(_node("before"))
+
+        def fail(*_: object) -> tuple[str, int]:
+            raise StorageError("the disk fails just now")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(store._file, "_progress", fail)
+            with pytest.raises(StorageError):
+                store.add_node(_node("lost"))
+        store.add_node(_node("after"))
+        assert store.check() == []
+    with SqliteStore.open(path) as store:
+        assert [node.id for node in store.all_nodes()] == ["before", "after"]
+
+
+def test_a_reader_is_told_that_the_file_is_gone(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        store.add_node(_node("a"))
+    with SqliteStore.open(path, read_only=True) as reader:
+        path.rename(path.with_name("away"))
+        with pytest.raises(StorageError, match="there is no memory at"):
+            reader.view()
+        path.with_name("away").rename(path)
+        assert len(reader) == 1
+
+
+def test_a_reader_takes_in_an_older_state_that_went_on_otherwise(path: Path) -> None:
+    """A memory that was restored has the identity of the one before, and other changes under the same numbers."""
+    with SqliteStore.open(path) as store:
+        store.add_node(_node("common"))
+        store.snapshot(path.with_name("snapshot"))
+        store.add_node(_node("lost"))
+        store.add_node(_node("lost too"))
+    with SqliteStore.open(path, read_only=True) as reader:
+        assert len(reader) == 3
+        for file in path.parent.glob("memory.*"):
+            file.unlink()
+        shutil.copy(path.with_name("snapshot"), path)
+        with SqliteStore.open(path) as store:
+            for name in ("w", "x", "y", "z"):
+                store.add_node(_node(name))
+            assert [node.id for node in reader.all_nodes()] == [node.id for node in store.all_nodes()]
+
+
+def test_what_a_crash_left_of_a_draft_is_deleted(path: Path) -> None:
+    SqliteStore.open(path).close()
+    for suffix in (".draft", ".draft-journal"):
+        path.with_name("memory" + suffix).write_bytes(b"a text that was deleted since")
+    SqliteStore.open(path).close()
+    assert {file.name for file in path.parent.iterdir()} <= {"memory.db", "memory.lock", "memory.acknowledged"}
+
+
+def test_a_crash_while_a_memory_is_dropped_never_leaves_an_older_one(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever deletion is the last: there is the whole memory, or none."""
+    with SqliteStore.open(path) as store:
+        store.add_node(_node("a"))
+        store._file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.add_node(_node("b"))
+        shutil.copytree(path.parent, path.parent / "killed")
+    path = path.parent / "killed" / "memory.db"
+    unlink, left = Path.unlink, [0]
+
+    def crash(file: Path, *, missing_ok: bool = False) -> None:
+        if not file.exists() or "draft" in file.name:
+            return unlink(file, missing_ok=missing_ok)
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return unlink(file, missing_ok=missing_ok)
+
+    for deletions in range(4):
+        copy = path.parent / str(deletions) / "memory.db"
+        shutil.copytree(path.parent, copy.parent, ignore=shutil.ignore_patterns("0", "1", "2", "3"))
+        left[0] = deletions
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "unlink", crash)
+            with pytest.raises(KeyboardInterrupt):
+                SqliteStore.open(copy, from_scratch=True)
+        with SqliteStore.open(copy) as store:
+            assert [node.id for node in store.all_nodes()] in ([], ["a", "b"])
+            assert store.check() == []
+
+
+def test_eight_threads_on_one_memory_lose_nothing(config: MemoryConfig) -> None:
+    added: list[str] = []
+
+    def work(seed: int) -> None:
+        chance = random.Random(seed)
+        for number in range(12):
+            text = f"Thread {seed} saw that rain number {number} flooded the field. The dam broke because of it."
+            added.extend(memory.add_document(text))
+            kind = chance.randrange(7)
+            if kind == 0:
+                memory.feedback(chance.sample(added, min(3, len(added))))
+            elif kind == 1:
+                memory.maintenance()
+            elif kind == 2:
+                memory.flush()
+            elif kind == 3:
+                assert memory.history()
+            elif kind == 4:
+                memory.in_namespace("other").add_document(text)
+            else:
+                assert len(memory.recall("Why did the dam break?")) > 0
+
+    with NeuroGraphMemory(config) as memory:
+        with ThreadPoolExecutor(8) as pool:
+            for done in [pool.submit(work, seed) for seed in range(8)]:
+                done.result(timeout=300)
+        assert all(memory.store.has_node(name) for name in added)
+        memory.flush()
+        assert memory.store.check() == []  # type: ignore[attr-defined]
+        everything = list(memory.store.all_nodes()), list(memory.store.all_edges())
+    with NeuroGraphMemory(config) as memory:
+        assert (list(memory.store.all_nodes()), list(memory.store.all_edges())) == everything
+
+
+def test_threads_that_take_back_and_delete_beside_others_leave_a_sound_memory(config: MemoryConfig) -> None:
+    """Whoever is overtaken gets the error for it, and no other one."""
+
+    def work(seed: int) -> None:
+        chance = random.Random(seed)
+        for number in range(10):
+            try:
+                ids = memory.add_document(f"Thread {seed} took note {number} of the rain.")
+                if chance.randrange(2):
+                    memory.undo()
+                else:
+                    delta = GraphDelta(removed_nodes=tuple(ids), reason="delete", at=memory._parts.clock())
+                    memory.store.apply(delta)
+                memory.recall("What did thread 1 note of the rain?")
+            except (UnknownIdError, InputError):
+                overtaken.append(seed)
+
+    overtaken: list[int] = []
+    with NeuroGraphMemory(config) as memory:
+        with ThreadPoolExecutor(8) as pool:
+            for done in [pool.submit(work, seed) for seed in range(8)]:
+                done.result(timeout=300)
+        assert memory.store.check() == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("count", [500, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_many_recalls_at_once(config: MemoryConfig, count: int) -> None:
+    async def ask() -> list[list[str]]:
+        questions = [f"Why did dam {number % 7} break?" for number in range(count)]
+        return [[found.id for found in recall] for recall in await asyncio.gather(*map(memory.arecall, questions))]
+
+    with NeuroGraphMemory(config) as memory:
+        memory.add_documents([f"Rain {number} fell. Dam {number} broke because of it." for number in range(7)])
+        memory.freeze()
+        alone = [[found.id for found in memory.recall(f"Why did dam {number} break?")] for number in range(7)]
+        answers = asyncio.run(ask())
+    assert answers == [alone[number % 7] for number in range(count)]
