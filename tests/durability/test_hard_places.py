@@ -109,7 +109,7 @@ def test_a_folder_that_may_not_be_written_to_is_for_readers(mounted: Path, *, cl
 
 def test_a_reader_cannot_make_what_is_not_there(tmp_path: Path) -> None:
     for path in (tmp_path / "memory.db", tmp_path / "missing" / "memory.db"):
-        with pytest.raises(StorageError, match="there is no memory at"):
+        with pytest.raises(StorageError, match="cannot be found"):
             SqliteStore.open(path, read_only=True)
     assert not list(tmp_path.iterdir())
 

@@ -156,7 +156,7 @@ def test_a_reader_is_told_that_the_file_is_gone(path: Path) -> None:
         store.add_node(_node("a"))
     with SqliteStore.open(path, read_only=True) as reader:
         path.rename(path.with_name("away"))
-        with pytest.raises(StorageError, match="there is no memory at"):
+        with pytest.raises(StorageError, match="cannot be found"):
             reader.view()
         path.with_name("away").rename(path)
         assert len(reader) == 1
