@@ -64,8 +64,8 @@ class GraphLoader:
         columns[0][rows], columns[1][rows] = energies, accessed
         form.topology.set_nodes(ids, np.arange(len(ids)), columns[0], columns[1])
         form.topology.mark_removed(np.setdiff1d(np.arange(len(ids)), rows))
-        form.topology.sequence = self._last_sequence()
-        self._load_lifetimes(form.lifetimes, node_keys)
+        form.topology.sequence = self.last_sequence()
+        self.load_node_lifetimes(form.lifetimes, node_keys)
 
     def load_edges(self, form: WorkingForm, node_keys: Keys) -> Keys:
         """Append the edges with all that is known of them, and return the file's number of each row."""
@@ -101,9 +101,10 @@ class GraphLoader:
     def load_edge_lifetimes(self, lifetimes: Lifetimes, edge_keys: Keys) -> None:
         """Take in when the edges hold; `edge_keys` are the file's numbers of all rows, ascending."""
         for key, begin, end in self._query(
-            "SELECT e.edge, e.valid_from, e.valid_to FROM edges e JOIN nodes n ON n.node = e.source "
-            f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} "
-            "AND (e.valid_from IS NOT NULL OR e.valid_to IS NOT NULL)"
+            "SELECT e.edge, e.valid_from, e.valid_to "
+            "FROM edges e INDEXED BY edges_lasting JOIN nodes n ON n.node = e.source "
+            f"WHERE (e.valid_from IS NOT NULL OR e.valid_to IS NOT NULL) AND n.namespace = :namespace "
+            f"AND {HOLDS.format('e')}"
         ):
             lifetimes.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
 
@@ -120,7 +121,8 @@ class GraphLoader:
         rows = self._query("SELECT n.node, n.id FROM nodes n WHERE n.namespace = :namespace ORDER BY n.node")
         return np.array([key for key, _ in rows], dtype=np.int64), [name for _, name in rows]
 
-    def _last_sequence(self) -> int:
+    def last_sequence(self) -> int:
+        """Return the number of the last delta of the namespace."""
         ((sequence,),) = self._query(
             "SELECT coalesce(max(sequence), 0) FROM deltas WHERE namespace = :namespace AND sequence <= :now"
         )
@@ -132,12 +134,13 @@ class GraphLoader:
             f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} ORDER BY v.node"
         )
 
-    def _load_lifetimes(self, lifetimes: Lifetimes, node_keys: Keys) -> None:
+    def load_node_lifetimes(self, lifetimes: Lifetimes, node_keys: Keys) -> None:
+        """Take in when the nodes hold, and when they expire."""
         for key, begin, end, expires in self._query(
             "SELECT v.node, v.valid_from, v.valid_to, v.expires_at "
-            "FROM nodes n JOIN node_versions v ON v.node = n.node "
-            f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} "
-            "AND (v.valid_from IS NOT NULL OR v.valid_to IS NOT NULL OR v.expires_at IS NOT NULL)"
+            "FROM node_versions v INDEXED BY node_versions_lasting JOIN nodes n ON n.node = v.node "
+            "WHERE (v.valid_from IS NOT NULL OR v.valid_to IS NOT NULL OR v.expires_at IS NOT NULL) "
+            f"AND n.namespace = :namespace AND {HOLDS.format('v')}"
         ):
             lifetimes.put_node(int(np.searchsorted(node_keys, key)), begin, end, expires)
 

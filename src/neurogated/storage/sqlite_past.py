@@ -101,7 +101,8 @@ class PastStore(SqliteGraph):
             keys = present._node_keys.values.copy()
             form = WorkingForm(self._overlay_edges)
             loader = GraphLoader(connection, self._namespace, register_types(connection), self._as_of)
-            loader.load_graph(form, keys, list(present._form.topology.ids))
+            self._changed_texts = self._changed_since("node_versions", keys)
+            self._load_nodes(loader, form, keys)
             edge_keys = self._load_edges(loader, form, keys)
             changed = self._changed_since("vectors", keys)
             form.vectors = OverlaidEmbeddingStore(present._form.vectors, changed)
@@ -112,22 +113,47 @@ class PastStore(SqliteGraph):
                 {"namespace": self._namespace, "now": self._as_of},
             )
             put_vectors(form.vectors, keys, old)
-            self._changed_texts = self._changed_since("node_versions", keys)
         self._form, self._overlaid = form, None
         self._node_keys, self._edge_keys = Column.of(keys), Column.of(edge_keys)
+
+    def _load_nodes(self, loader: GraphLoader, form: WorkingForm, keys: Keys) -> None:
+        """Write the node columns as they were; those that have not changed since are taken from the present."""
+        now = self._present._form.topology.view()
+        alive, energies = now.alive.all(), now.base_energy.all()
+        alive[self._changed_texts] = False
+        versions = fetch(
+            loader.connection,
+            "SELECT v.node, v.base_energy FROM node_versions v INDEXED BY node_versions_until "
+            "WHERE v.until > :now AND v.since <= :now",
+            {"now": self._as_of},
+        )
+        # One delta after the other ends a version, so that of those which held then there is one a node.
+        held = dict(versions)
+        old = np.array(sorted(held), dtype=np.int64)
+        old = old[np.isin(old, keys)]
+        rows = np.searchsorted(keys, old)
+        alive[rows], energies[rows] = True, [held[key] for key in old.tolist()]
+        ids = list(self._present._form.topology.ids)
+        form.topology.set_nodes(ids, np.arange(len(ids)), energies, now.last_accessed.all())
+        form.topology.mark_removed(np.flatnonzero(~alive.astype(np.bool_)))
+        form.topology.sequence = loader.last_sequence()
+        loader.load_node_lifetimes(form.lifetimes, keys)
 
     def _load_edges(self, loader: GraphLoader, form: WorkingForm, keys: Keys) -> Keys:
         """Append the edges as they were; those that have not changed since are taken from the present."""
         since = {"namespace": self._namespace, "now": self._as_of}
-        if fetch(loader.connection, _OPERATORS_SINCE, since):
-            return loader.load_edges(form, keys)
         ((first_new,),) = fetch(loader.connection, "SELECT min(edge) FROM edges WHERE since > ?", (self._as_of,))
         changed = np.array([key for (key,) in fetch(loader.connection, _EDGES_CHANGED_SINCE, since)], dtype=np.int64)
+        among = f"AND (e.edge IN ({_EDGES_CHANGED_SINCE})"
+        now, now_keys = self._present._form.topology.view(), self._present._edge_keys.values
+        same = (now_keys < (NOW if first_new is None else first_new)) & ~np.isin(now_keys, changed)
+        if fetch(loader.connection, _OPERATORS_SINCE, since):
+            # Whatever can fade may have faded since.
+            among += " OR e.type IN (SELECT type FROM edge_types WHERE plastic)"
+            same &= ~np.array([kind.plastic for kind in now.edge_types], dtype=np.bool_)[now.edge_type]
         scratch = Topology(self._overlay_edges)
-        old_keys = loader.load_strengths(scratch, keys, f"AND e.edge IN ({_EDGES_CHANGED_SINCE})")
-        now, old = self._present._form.topology.view(), scratch.view()
-        now_keys = self._present._edge_keys.values
-        same = np.flatnonzero((now_keys < (NOW if first_new is None else first_new)) & ~np.isin(now_keys, changed))
+        old_keys = loader.load_strengths(scratch, keys, f"{among})")
+        old, same = scratch.view(), np.flatnonzero(same)
         edge_keys = np.concatenate((now_keys[same], old_keys))
         order = np.argsort(edge_keys)
 

@@ -88,6 +88,8 @@ CREATE TABLE node_versions (
 );
 CREATE INDEX node_versions_since ON node_versions (since);
 CREATE INDEX node_versions_until ON node_versions (until) WHERE until IS NOT NULL;
+CREATE INDEX node_versions_lasting ON node_versions (node)
+    WHERE valid_from IS NOT NULL OR valid_to IS NOT NULL OR expires_at IS NOT NULL;
 
 CREATE TABLE vectors (
     node INTEGER NOT NULL REFERENCES nodes,
@@ -119,6 +121,7 @@ CREATE TABLE edges (
 );
 CREATE INDEX edges_since ON edges (since);
 CREATE INDEX edges_until ON edges (until) WHERE until IS NOT NULL;
+CREATE INDEX edges_lasting ON edges (edge) WHERE valid_from IS NOT NULL OR valid_to IS NOT NULL;
 
 CREATE TABLE strengths (                 -- an edge's weight from one delta on, until the next row or operator
     edge INTEGER NOT NULL REFERENCES edges,
