@@ -119,22 +119,25 @@ class PastStore(SqliteGraph):
     def _load_nodes(self, loader: GraphLoader, form: WorkingForm, keys: Keys) -> None:
         """Write the node columns as they were; those that have not changed since are taken from the present."""
         now = self._present._form.topology.view()
-        alive, energies = now.alive.all(), now.base_energy.all()
+        alive, energies, accessed = now.alive.all(), now.base_energy.all(), now.last_accessed.all()
         alive[self._changed_texts] = False
         versions = fetch(
             loader.connection,
-            "SELECT v.node, v.base_energy FROM node_versions v INDEXED BY node_versions_until "
+            "SELECT v.node, v.base_energy, coalesce(a.last_accessed, 0) "
+            "FROM node_versions v INDEXED BY node_versions_until LEFT JOIN accesses a ON a.node = v.node "
             "WHERE v.until > :now AND v.since <= :now",
             {"now": self._as_of},
         )
         # One delta after the other ends a version, so that of those which held then there is one a node.
-        held = dict(versions)
+        held = {key: columns for key, *columns in versions}
         old = np.array(sorted(held), dtype=np.int64)
         old = old[np.isin(old, keys)]
         rows = np.searchsorted(keys, old)
-        alive[rows], energies[rows] = True, [held[key] for key in old.tolist()]
+        alive[rows] = True
+        energies[rows] = [held[key][0] for key in old.tolist()]
+        accessed[rows] = [held[key][1] for key in old.tolist()]
         ids = list(self._present._form.topology.ids)
-        form.topology.set_nodes(ids, np.arange(len(ids)), energies, now.last_accessed.all())
+        form.topology.set_nodes(ids, np.arange(len(ids)), energies, accessed)
         form.topology.mark_removed(np.flatnonzero(~alive.astype(np.bool_)))
         form.topology.sequence = loader.last_sequence()
         loader.load_node_lifetimes(form.lifetimes, keys)
@@ -142,18 +145,20 @@ class PastStore(SqliteGraph):
     def _load_edges(self, loader: GraphLoader, form: WorkingForm, keys: Keys) -> Keys:
         """Append the edges as they were; those that have not changed since are taken from the present."""
         since = {"namespace": self._namespace, "now": self._as_of}
-        ((first_new,),) = fetch(loader.connection, "SELECT min(edge) FROM edges WHERE since > ?", (self._as_of,))
+        ((first_new,),) = fetch(
+            loader.connection, "SELECT min(edge) FROM edges INDEXED BY edges_since WHERE since > ?", (self._as_of,)
+        )
         changed = np.array([key for (key,) in fetch(loader.connection, _EDGES_CHANGED_SINCE, since)], dtype=np.int64)
         among = f"AND (e.edge IN ({_EDGES_CHANGED_SINCE})"
         now, now_keys = self._present._form.topology.view(), self._present._edge_keys.values
-        same = (now_keys < (NOW if first_new is None else first_new)) & ~np.isin(now_keys, changed)
+        kept = (now_keys < (NOW if first_new is None else first_new)) & ~np.isin(now_keys, changed)
         if fetch(loader.connection, _OPERATORS_SINCE, since):
             # Whatever can fade may have faded since.
             among += " OR e.type IN (SELECT type FROM edge_types WHERE plastic)"
-            same &= ~np.array([kind.plastic for kind in now.edge_types], dtype=np.bool_)[now.edge_type]
+            kept &= ~np.array([kind.plastic for kind in now.edge_types], dtype=np.bool_)[now.edge_type]
         scratch = Topology(self._overlay_edges)
         old_keys = loader.load_strengths(scratch, keys, f"{among})")
-        old, same = scratch.view(), np.flatnonzero(same)
+        old, same = scratch.view(), np.flatnonzero(kept)
         edge_keys = np.concatenate((now_keys[same], old_keys))
         order = np.argsort(edge_keys)
 
