@@ -1,15 +1,24 @@
 """Indexes laid over others, which must answer as one index with the same entries would."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
-from neurogated.core.view import Rows
+from neurogated import MemoryNode
+from neurogated.core.rendering import subject_mark
+from neurogated.core.view import GraphView, Rows
 from neurogated.storage.embedding_store import EmbeddingStore, OverlaidEmbeddingStore
 from neurogated.storage.lexical_store import LexicalStore
 from neurogated.storage.mark_index import MarkIndex
+from neurogated.storage.sqlite_past import PastStore
+from neurogated.storage.sqlite_store import SqliteStore
+
+NAMES = [f"n{place}" for place in range(9)]
 
 KEYS = np.arange(12)
 WORDS = ("red", "blue", "fox", "dog", "house")
@@ -125,3 +134,34 @@ def test_marks_over_marks(
     ]
     shown = frozenset().union(*(marks for key, marks in entries.items() if key not in without))
     assert overlaid.carried(iter(asked), _rows(without)) == asked & shown
+
+
+Ask = Callable[[PastStore, GraphView], list[str]]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda past, view: [str(x) for x in past.similarities([1.0, 4.0], view, view.rows(NAMES)).tolist()],
+        lambda past, view: [name for name in NAMES if past.keyword_scores(name, view, view.rows([name]))[0] > 0],
+        lambda past, view: [name for name in NAMES if past.carriers([subject_mark(name)], view, view.rows([name]))[0]],
+        lambda past, view: [name for name, _ in past.nearest([0.0, 1.0], 3, view)],
+        lambda past, view: [name for name, _ in past.keyword_search("flood", 9, view)],
+        lambda past, view: sorted(past.carried([subject_mark(name) for name in NAMES], view)),
+    ],
+)
+def test_a_question_about_the_past_is_answered_alike_when_a_compaction_comes_between_its_steps(
+    tmp_path: Path, ask: Ask
+) -> None:
+    with SqliteStore.open(tmp_path / "memory.db") as store:
+        store.add_node(MemoryNode(id="gone", content="gone", embedding=[1.0, 1.0]))
+        for place, name in enumerate(NAMES):
+            store.add_node(MemoryNode(name, f"flood {name}", embedding=[1.0, place], metadata={"title": name}))
+        past = store.as_of(store.view().sequence)
+        store.remove_node("gone")
+        view = past.view()
+        before = ask(past, view)
+        store.compact()
+        # The rows are numbered anew, and this is the first to notice.
+        assert ask(past, view) == before
+        assert before

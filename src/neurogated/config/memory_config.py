@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import math
 import os
 import types
@@ -283,10 +284,15 @@ class MemoryConfig:
         return found
 
 
+@functools.cache
+def _kinds() -> dict[str, tuple[type, ...]]:
+    """Return the types that each setting may have; working them out takes longer than checking all values."""
+    return {name: typing.get_args(hint) or (hint,) for name, hint in typing.get_type_hints(MemoryConfig).items()}
+
+
 def _checked(spec: dataclasses.Field[Any], value: Any) -> Any:  # noqa: ANN401
     """Return `value` as the type of its field, or say what is allowed."""
-    hint = typing.get_type_hints(MemoryConfig)[spec.name]
-    kinds = typing.get_args(hint) or (hint,)
+    kinds = _kinds()[spec.name]
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     try:

@@ -167,6 +167,11 @@ class OverlaidEmbeddingStore(EmbeddingStore):
         self._changed = changed
         self._is_changed = frozenset(changed.tolist())
 
+    def hide(self, keys: Rows) -> None:
+        """Let vectors of the other store no longer count, because they change there."""
+        self._changed = np.union1d(self._changed, keys)
+        self._is_changed |= frozenset(keys.tolist())
+
     @property
     def size(self) -> int:
         """Number of vectors."""

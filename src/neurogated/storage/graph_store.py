@@ -25,7 +25,7 @@ from neurogated.storage.lifetimes import micros_or_none
 from neurogated.storage.planning import Plan, make_plan
 from neurogated.storage.records import EdgeRecord, NodeRecord
 from neurogated.storage.searchable_store import SearchableStore
-from neurogated.storage.text_index import TextIndex
+from neurogated.storage.text_index import OverlaidTextIndex, TextIndex
 from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["GraphStore"]
@@ -323,7 +323,10 @@ class GraphStore(SearchableStore):
         made = [number for number, delta in enumerate(self._applied, start=1) if delta.at <= moment]
         return made[-1] if made else 0
 
-    def _texts(self) -> TextIndex:
+    def _texts(self) -> TextIndex | OverlaidTextIndex:
+        return self._present_texts()
+
+    def _present_texts(self) -> TextIndex:
         return self._form.texts(self._node_records)
 
     def _nodes_at(self, view: GraphView, rows: Rows) -> list[MemoryNode]:

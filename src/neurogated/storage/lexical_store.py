@@ -146,6 +146,10 @@ class OverlaidLexicalStore:
         self._changed = changed
         self._own = KeywordTable(table.words)
 
+    def hide(self, keys: Rows) -> None:
+        """Let texts of the table no longer count, because they change there."""
+        self._changed = np.union1d(self._changed, keys)
+
     def __len__(self) -> int:
         return self._kept(_NOTHING).size + self._own.texts
 

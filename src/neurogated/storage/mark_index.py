@@ -86,6 +86,10 @@ class OverlaidMarkIndex(MarkIndex):
         self._base = base
         self._changed = changed
 
+    def hide(self, keys: Rows) -> None:
+        """Let marks of the other index no longer count, because they change there."""
+        self._changed = np.union1d(self._changed, keys)
+
     def carried(self, marks: Iterable[str], without: Rows = _NOTHING) -> frozenset[str]:
         """Return those of `marks` that some key carries that is not among `without`."""
         asked = list(marks)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from neurogated.core.model import Vector
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.base_store import BaseStore
-from neurogated.storage.text_index import TextIndex
+from neurogated.storage.text_index import OverlaidTextIndex, TextIndex
 from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["SearchableStore"]
@@ -23,7 +23,7 @@ class SearchableStore(BaseStore):
     _form: WorkingForm
 
     @abstractmethod
-    def _texts(self) -> TextIndex:
+    def _texts(self) -> TextIndex | OverlaidTextIndex:
         """Return keywords and marks of the nodes, made on first use."""
 
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
@@ -36,7 +36,9 @@ class SearchableStore(BaseStore):
         """
         with self._lock:
             seen = self.view() if view is None else view
-            keys, scores = self._form.vectors.search(query, k, self._left_out(seen))
+            # Where the rows are comes first: asking may number them anew, and the indexes with them.
+            left_out = self._left_out(seen)
+            keys, scores = self._form.vectors.search(query, k, left_out)
             return self._ranked(keys, scores, k)
 
     def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float32]:
@@ -45,7 +47,8 @@ class SearchableStore(BaseStore):
         A node without embedding, or removed meanwhile, has 0.
         """
         with self._lock:
-            return self._form.vectors.similarities(query, self._rows_now(view, rows))
+            current = self._rows_now(view, rows)
+            return self._form.vectors.similarities(query, current)
 
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and keyword scores > 0 of the `k` nodes that fit best, best first, ties in order of id.
@@ -54,7 +57,8 @@ class SearchableStore(BaseStore):
         """
         with self._lock:
             seen = self.view() if view is None else view
-            keys, scores = self._texts().keywords.search(query, k, self._left_out(seen))
+            left_out = self._left_out(seen)
+            keys, scores = self._texts().keywords.search(query, k, left_out)
             return self._ranked(keys, scores, k)
 
     def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
@@ -73,7 +77,8 @@ class SearchableStore(BaseStore):
         """Return those of `marks` that some node carries; `view` as in `nearest`."""
         with self._lock:
             seen = self.view() if view is None else view
-            return self._texts().marks.carried(marks, self._rows_now(seen, seen.hidden))
+            hidden = self._rows_now(seen, seen.hidden)
+            return self._texts().marks.carried(marks, hidden)
 
     def _left_out(self, view: GraphView) -> Rows:
         """Return the rows here of what `view` does not show: what it hides, and what is later than it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Any, Self
 
@@ -17,7 +18,7 @@ from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_graph import SqliteGraph, register_types
 from neurogated.storage.sqlite_loading import HOLDS, NOW, GraphLoader, Keys, put_vectors
-from neurogated.storage.text_index import TextIndex
+from neurogated.storage.text_index import OverlaidTextIndex
 from neurogated.storage.topology import Topology
 from neurogated.storage.working_form import WorkingForm
 
@@ -27,6 +28,9 @@ _CHANGED_SINCE = (
     "SELECT {0}.node FROM {1} {0} INDEXED BY {1}_since WHERE {0}.since > ? "
     "UNION SELECT {0}.node FROM {1} {0} INDEXED BY {1}_until WHERE {0}.until > ?"
 )
+
+_ENDED_VECTORS = "FROM vectors v INDEXED BY vectors_until"
+_VECTORS_OF = "FROM json_each(:keys) k JOIN vectors v ON v.node = k.value"
 
 _OPERATORS_SINCE = (
     "SELECT 1 FROM deltas WHERE namespace = :namespace AND sequence > :now AND operators IS NOT NULL LIMIT 1"
@@ -61,8 +65,8 @@ class PastStore(SqliteGraph):
         self._present = present
         self._as_of = sequence
         self._embedder = present.embedder
-        self._seen: tuple[object, int] | None = None
-        self._overlaid: TextIndex | None = None
+        self._seen: tuple[WorkingForm, int] | None = None
+        self._overlaid: OverlaidTextIndex | None = None
         self._require_open()
 
     @property
@@ -78,10 +82,12 @@ class PastStore(SqliteGraph):
         super()._require_open()
         # A process that reads along learns by this that what it knows of the past may have been erased.
         self._present._whole()
-        state = self._present._form, self._present._sequence
-        if self._seen != state:
+        form, sequence = self._present._form, self._present._sequence
+        if self._seen is None or self._seen[0] is not form:
             self._look_back()
-            self._seen = state
+        elif self._seen[1] != sequence:
+            self._follow(self._seen[1])
+        self._seen = form, sequence
 
     def as_of(self, moment: int | datetime) -> PastStore:
         """Return the graph as it was known earlier still.
@@ -101,18 +107,14 @@ class PastStore(SqliteGraph):
             keys = present._node_keys.values.copy()
             form = WorkingForm(self._overlay_edges)
             loader = GraphLoader(connection, self._namespace, register_types(connection), self._as_of)
-            self._changed_texts = self._changed_since("node_versions", keys)
+            self._changed_texts = self._changed_since("node_versions", keys, self._as_of)
             self._load_nodes(loader, form, keys)
             edge_keys = self._load_edges(loader, form, keys)
-            changed = self._changed_since("vectors", keys)
-            form.vectors = OverlaidEmbeddingStore(present._form.vectors, changed)
-            old = fetch(
-                connection,
-                "SELECT v.node, v.vector FROM vectors v INDEXED BY vectors_until JOIN nodes n ON n.node = v.node "
-                f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} AND v.until > :now ORDER BY v.node",
-                {"namespace": self._namespace, "now": self._as_of},
+            self._vectors = OverlaidEmbeddingStore(
+                present._form.vectors, self._changed_since("vectors", keys, self._as_of)
             )
-            put_vectors(form.vectors, keys, old)
+            form.vectors = self._vectors
+            put_vectors(form.vectors, keys, self._old_vectors(_ENDED_VECTORS))
         self._form, self._overlaid = form, None
         self._node_keys, self._edge_keys = Column.of(keys), Column.of(edge_keys)
 
@@ -176,22 +178,49 @@ class PastStore(SqliteGraph):
         loader.load_edge_lifetimes(form.lifetimes, edge_keys[order])
         return edge_keys[order]
 
-    def _changed_since(self, table: str, keys: Keys) -> Rows:
-        """Return the rows of the nodes whose rows in `table` are not those they were."""
+    def _follow(self, after: int) -> None:
+        """Keep what the present has changed since the delta `after` as it was; the graph here is a copy of its own."""
+        present = self._present
+        with self._file.reading():
+            keys = present._node_keys.values.copy()
+            vectors = self._changed_since("vectors", keys, after)
+            self._vectors.hide(vectors)
+            known = json.dumps(keys[vectors[vectors < len(self._node_keys)]].tolist())
+            put_vectors(self._vectors, keys, self._old_vectors(_VECTORS_OF, known))
+            texts = self._changed_since("node_versions", keys, after)
+            self._changed_texts = np.union1d(self._changed_texts, texts)
+            if self._overlaid is not None:
+                self._overlaid.hide(texts)
+                self._put_old_texts(self._overlaid, texts)
+
+    def _changed_since(self, table: str, keys: Keys, after: int) -> Rows:
+        """Return the rows of the nodes whose rows in `table` are not those they were after the delta `after`."""
         statement = _CHANGED_SINCE.format("v", table)
-        found = fetch(self._file.connection, statement, (self._as_of, self._as_of))
+        found = fetch(self._file.connection, statement, (after, after))
         changed = np.array(sorted(key for (key,) in found), dtype=np.int64)
         rows: Rows = np.searchsorted(keys, changed[np.isin(changed, keys)])
         return rows
 
-    def _texts(self) -> TextIndex:
+    def _old_vectors(self, source: str, keys: str = "[]") -> list[tuple[Any, ...]]:
+        """Return the file's numbers and the vectors, as they were, of nodes that `source` tells."""
+        statement = (
+            f"SELECT v.node, v.vector {source} JOIN nodes n ON n.node = v.node "
+            f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} AND v.until > :now ORDER BY v.node"
+        )
+        values = {"namespace": self._namespace, "now": self._as_of, "keys": keys}
+        return fetch(self._file.connection, statement, values)
+
+    def _texts(self) -> OverlaidTextIndex:
         if self._overlaid is None:
-            index = self._present._texts().overlaid(self._changed_texts)
-            alive = self._form.topology.view().alive.take(self._changed_texts).astype(np.bool_)
-            rows = self._changed_texts[alive]
-            index.put(rows, self._node_records(rows))
+            index = self._present._present_texts().overlaid(self._changed_texts)
+            self._put_old_texts(index, self._changed_texts)
             self._overlaid = index
         return self._overlaid
+
+    def _put_old_texts(self, index: OverlaidTextIndex, changed: Rows) -> None:
+        known = changed[changed < len(self._node_keys)]
+        rows = known[self._form.topology.view().alive.take(known).astype(np.bool_)]
+        index.put(rows, self._node_records(rows))
 
     # What cannot be done to the past
 
