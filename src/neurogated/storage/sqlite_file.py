@@ -16,7 +16,7 @@ from neurogated.storage.acknowledged import AcknowledgedNote
 from neurogated.storage.sqlite_connection import connect, fetch, read_whole_file, translated
 from neurogated.storage.sqlite_making import drop_draft, make_file, upgrade_file
 from neurogated.storage.sqlite_schema import CHECKS, FORMAT_VERSION, check_format
-from neurogated.storage.sqlite_wholeness import refuse_cut_file, refuse_lost_changes, refuse_missing_file
+from neurogated.storage.sqlite_wholeness import last_change, refuse_cut_file, refuse_lost_changes, refuse_missing_file
 from neurogated.storage.writer_lock import WriterLock
 
 __all__ = ["SqliteFile"]
@@ -171,12 +171,7 @@ class SqliteFile:
     def _progress(self, connection: apsw.Connection) -> tuple[str, int]:
         """Return the memory's identity and the number of its last delta."""
         with self.translated():
-            ((identity, sequence),) = fetch(
-                connection,
-                "SELECT (SELECT value FROM settings WHERE name = 'identity'), "
-                "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'deltas'), 0)",
-            )
-        return str(identity), int(sequence)
+            return last_change(connection)
 
     def _which_file(self) -> tuple[int, int]:
         try:
