@@ -12,7 +12,7 @@ import apsw
 
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
-from neurogated.storage.sqlite_connection import connect, fetch, translated
+from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, translated
 from neurogated.storage.sqlite_making import LOG_SUFFIXES, drop_file, drop_log, replace_file
 from neurogated.storage.sqlite_schema import FORMAT_VERSION, check_format
 from neurogated.storage.sqlite_wholeness import last_change, refuse_cut_file, refuse_lost_changes
@@ -40,7 +40,7 @@ def take_snapshot(path: Path, target: Path) -> None:
     with _draft_of(target) as draft:
         with (
             translated(target),
-            contextlib.closing(connect(path, read_only=True)) as source,
+            contextlib.closing(connect_reader(path)) as source,
             contextlib.closing(connect(draft, create=True)) as copy,
         ):
             with copy.backup("main", source, "main") as backup:
