@@ -6,6 +6,7 @@ It says what it saw as JSON.
 """
 
 import dataclasses
+import faulthandler
 import functools
 import hashlib
 import json
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from tqdm import tqdm
 
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
 from neurogated.storage.sqlite_store import SqliteStore
@@ -285,7 +287,8 @@ class Rounds:
 
 def look(folder: Path, death: Death, last: dict[str, list[Any]] | None) -> dict[str, Any]:
     """Open the memory after a kill and hold it against what was promised; return what it says."""
-    signal.alarm(_ROUND_SECONDS)
+    # Whatever hangs is to tell where.
+    faulthandler.dump_traceback_later(_ROUND_SECONDS, exit=True)
     promised, doing = death.promised or last or {}, death.in_flight
     for snapshot in folder.glob("*.snapshot"):
         with SqliteStore.open(snapshot, read_only=True) as copy:
@@ -371,6 +374,8 @@ def warm_up(folder: Path) -> None:
 def main() -> None:
     """Run the rounds that the command line asks for."""
     folder, seed, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    # Its thread may hold a lock at the moment of a fork, which nobody in the child would ever release.
+    tqdm.monitor_interval = 0
     warm_up(folder)
     rounds = Rounds(folder, seed)
     for _ in range(count):
