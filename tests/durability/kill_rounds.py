@@ -14,6 +14,7 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections import Counter
@@ -374,7 +375,8 @@ def warm_up(folder: Path) -> None:
 def main() -> None:
     """Run the rounds that the command line asks for."""
     folder, seed, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    # Its thread may hold a lock at the moment of a fork, which nobody in the child would ever release.
+    # Its own lock is shared by forks: a child that is killed while it holds it would hold up all others for ever.
+    tqdm.set_lock(threading.RLock())
     tqdm.monitor_interval = 0
     warm_up(folder)
     rounds = Rounds(folder, seed)
