@@ -258,6 +258,75 @@ def test_a_killed_migration_goes_on_where_it_was(filled: MemoryConfig) -> None:
         assert memory.history()[-1].reason == "migrate to beginnings"
 
 
+class Twin(HashEmbedder):
+    """Another model of the same dimension: it reads backwards."""
+
+    name = "backwards"
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return super().embed_documents([text[::-1] for text in texts])
+
+
+@pytest.fixture
+def twin(monkeypatch: pytest.MonkeyPatch) -> str:
+    def build(config: MemoryConfig, *, api_key: str | None = None) -> HashEmbedder:
+        assert api_key is None
+        return Twin() if config.embedding_name == "twin" else HashEmbedder()
+
+    monkeypatch.setattr(compose, "build_embedder", build)
+    return "twin"
+
+
+@pytest.mark.parametrize("how", ["migrated", "restored"])
+def test_a_reader_with_the_old_model_does_not_answer_any_more(
+    filled: MemoryConfig, tmp_path: Path, twin: str, how: str
+) -> None:
+    moved = filled.replace(embedding_name=twin)
+    if how == "restored":
+        other = moved.replace(save_dir=str(tmp_path / "elsewhere"))
+        with NeuroGraphMemory(other) as memory:
+            memory.add_document(SENTENCES[0])
+            memory.snapshot(tmp_path / "other.snapshot")
+    with NeuroGraphMemory(filled.replace(read_only=True)) as reader:
+        bob = reader.in_namespace("bob")
+        held = reader.store.view()
+        query = HashEmbedder().embed_documents(["herring"])[0]
+        assert reader.recall("herring").ids
+        assert bob.recall("herring").ids
+        if how == "migrated":
+            assert migrate(moved, progress=False) > 0
+        else:
+            administration.restore_snapshot(filled, tmp_path / "other.snapshot")
+        for memory in (reader, bob):
+            with pytest.raises(EmbedderMismatchError, match=r"built with embedder 'backwards'.*opened with 'hash"):
+                memory.recall("herring")
+        with pytest.raises(EmbedderMismatchError):
+            reader.store.nearest(query, 3, held)
+    with NeuroGraphMemory(moved.replace(read_only=True)) as reader:
+        assert reader.recall("pump").ids
+
+
+def test_a_reader_that_came_before_the_first_text_notices_the_model_of_it(config: MemoryConfig, twin: str) -> None:
+    NeuroGraphMemory(config).close()
+    with NeuroGraphMemory(config.replace(read_only=True)) as reader:
+        assert not reader.recall("pump").ids
+        with NeuroGraphMemory(config.replace(embedding_name=twin)) as memory:
+            memory.add_document(SENTENCES[0])
+        with pytest.raises(EmbedderMismatchError):
+            reader.recall("pump")
+
+
+def test_an_open_memory_that_was_moved_does_not_answer_with_the_old_model(
+    filled: MemoryConfig, clock: ManualClock, twin: str
+) -> None:
+    with NeuroGraphMemory(filled) as memory:
+        administration.re_embed(memory.store, Twin(), filled.replace(embedding_name=twin), at=clock(), progress=False)
+        with pytest.raises(EmbedderMismatchError):
+            memory.recall("herring")
+        memory.store.bind_embedder("backwards", None)
+        assert memory.store.view().live_nodes().size == len(SENTENCES)
+
+
 def test_what_cannot_be_migrated_is_said(tmp_path: Path, clock: ManualClock) -> None:
     with pytest.raises(StorageError, match="there is no memory in"):
         migrate(MemoryConfig(save_dir=str(tmp_path / "nowhere")))

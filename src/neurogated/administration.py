@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -33,7 +34,7 @@ from neurogated.core.rendering import render
 from neurogated.errors import ConfigError, StorageError
 from neurogated.ingestion.edge_builder import similarity_edges
 from neurogated.memory import NeuroGraphMemory, show_progress
-from neurogated.storage.registry import memory_exists, open_store, restore_store
+from neurogated.storage.registry import held_still, memory_exists, open_store, restore_store
 
 __all__ = ["export_memory", "import_memory", "migrate", "re_embed", "restore_snapshot"]
 
@@ -44,18 +45,21 @@ def export_memory(memory: NeuroGraphMemory, folder: str | Path, *, progress: boo
     """Write an open memory, with all its namespaces and all its past, to a new folder of plain files.
 
     Args:
-        memory: may be in use meanwhile; of each namespace what it held when its turn came is written.
+        memory: may be in use meanwhile, also in other processes; what it held at one moment is written. A durable one
+            is copied first, so there must be room for that too; with another, writers wait.
         folder: must not be there yet; `archive.manifest` says what is in it.
         progress: show a bar; None shows it where the output is a terminal.
 
     Raises:
         StorageError: the folder is there already or cannot be written.
     """
+    folder = Path(folder).absolute()
+    export.refuse_existing(folder)
     memory.flush()
-    store = memory.store
-    stores = _graphs(store) if isinstance(store, SupportsNamespaces) else {memory.config.namespace: store}
     bar = _bar("exporting", progress)
-    return export.export_memory(stores, store.embedder, Path(folder), made_by=neurogated.__version__, progress=bar)
+    with _scratch(folder) as scratch, held_still(memory.store, scratch) as store:
+        stores = _graphs(store) if isinstance(store, SupportsNamespaces) else {memory.config.namespace: store}
+        return export.export_memory(stores, store.embedder, folder, made_by=neurogated.__version__, progress=bar)
 
 
 def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | None = None) -> Manifest:
@@ -168,6 +172,20 @@ def re_embed(
             if deltas[name]:
                 graph.apply(deltas[name])
     return total
+
+
+@contextlib.contextmanager
+def _scratch(folder: Path) -> Iterator[Path]:
+    """Give an empty folder beside `folder`, named as what a killed export leaves is, that is gone afterwards."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        scratch = tempfile.TemporaryDirectory(
+            prefix=f".{folder.name}.", suffix=".partial", dir=folder.parent, ignore_cleanup_errors=True
+        )
+    except OSError as error:
+        raise StorageError(f"cannot write the export {folder} ({error}); choose another folder") from error
+    with scratch as name:
+        yield Path(name)
 
 
 def _graphs(store: SupportsNamespaces) -> dict[str, GraphStorePort]:

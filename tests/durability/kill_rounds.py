@@ -6,6 +6,7 @@ It says what it saw as JSON.
 """
 
 import dataclasses
+import faulthandler
 import functools
 import hashlib
 import json
@@ -13,6 +14,7 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections import Counter
@@ -22,35 +24,18 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from tqdm import tqdm
 
-from neurogated import GraphDelta, MemoryConfig, NeuroGraphMemory
+from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
 from neurogated.storage.sqlite_store import SqliteStore
 
 __all__ = ["Rounds", "config_for", "run_child"]
 
-_WORDS = [
-    "the",
-    "rain",
-    "broke",
-    "a",
-    "dam",
-    "and",
-    "flooded",
-    "old",
-    "fields",
-    "while",
-    "people",
-    "slept",
-    "because",
-    "nobody",
-    "had",
-    "warned",
-    "them",
-    "about",
-    "water",
-]
-_KINDS = ["add"] * 6 + ["batch"] * 5 + ["delete"] * 3 + ["feedback", "maintenance", "undo", "recall", "elsewhere",
-          "drop", "compact", "snapshot"]  # fmt: skip
+_WORDS = ["the", "rain", "broke", "a", "dam", "and", "flooded", "old", "fields", "because", "people", "slept"]
+_KINDS = ["add"] * 3 + ["batch"] * 3 + ["talk"] * 3 + ["mortal"] * 2 + ["update"] * 4 + ["delete"] * 3 + [
+          "delete_document", "feedback", "maintenance", "maintenance", "undo", "recall", "elsewhere", "drop", "compact",
+          "snapshot"]  # fmt: skip
+_RARE = ["compact", "snapshot", "drop", "batch", "delete", "delete_document", "update", "maintenance"]
 _ROUND_SECONDS = 30
 
 
@@ -67,7 +52,12 @@ def _in_memory() -> MemoryConfig:
 
 def _text(chance: random.Random) -> str:
     sentences = [" ".join(chance.choices(_WORDS, k=12)) for _ in range(chance.choice([1, 3, 12]))]
-    return " ".join(f"{sentence.capitalize()} {chance.randrange(10**6)}." for sentence in sentences)
+    return " ".join(f"{sentence.capitalize()} {chance.randrange(10**9)}." for sentence in sentences)
+
+
+def _talk(texts: list[str]) -> Document:
+    """Return a dialogue, each turn of which is quoted by the next."""
+    return Document(tuple(Passage(text, {"speaker": "Ann" if turn % 2 else "Bo"}) for turn, text in enumerate(texts)))
 
 
 def _graphs(store: Any) -> dict[str, list[Any]]:  # noqa: ANN401
@@ -99,6 +89,9 @@ class Work:
 
     def __init__(self, folder: Path, chance: random.Random, say: Callable[[dict[str, Any]], None]) -> None:
         self._folder, self._chance, self._say = folder, chance, say
+        # What the calls have promised: texts of which nothing is left, and what nodes say now.
+        self._gone: set[str] = set()
+        self._updated: dict[str, str] = {}
 
     def run(self) -> None:
         self._say({"begin": "open"})
@@ -110,8 +103,9 @@ class Work:
                 getattr(self, f"_{kind}")()
                 self._done(kind)
 
-    def _done(self, kind: str, **promise: Any) -> None:  # noqa: ANN401
-        self._say({"done": kind, "graphs": _graphs(self._memory.store), **promise})
+    def _done(self, kind: str) -> None:
+        graphs = _graphs(self._memory.store)
+        self._say({"done": kind, "graphs": graphs, "gone": sorted(self._gone), "updated": self._updated})
 
     def _add(self) -> None:
         text = _text(self._chance)
@@ -123,23 +117,58 @@ class Work:
         self._say({"begin": "batch", "texts": texts})
         self._memory.add_documents(texts, progress=False)
 
+    def _talk(self) -> None:
+        texts = [_text(self._chance) for _ in range(4)]
+        self._say({"begin": "talk", "talk": texts})
+        self._memory.add_documents([_talk(texts)], progress=False)
+
+    def _mortal(self) -> None:
+        text = _text(self._chance)
+        self._say({"begin": "mortal", "texts": [text]})
+        self._memory.add_document(text, ttl=timedelta(days=self._chance.randint(1, 20)))
+
+    def _update(self) -> None:
+        for node in self._memory.store.get_nodes(self._some(1)):
+            text = f"Now {self._chance.choice(_WORDS)} {self._chance.randrange(10**9)}."
+            self._say({"begin": "update", "id": node.id, "old": node.content, "new": text})
+            self._memory.update(node.id, text)
+            self._gone.add(node.content)
+            self._updated[node.id] = text
+
     def _delete(self) -> None:
-        ids = self._some(8)
-        self._say({"begin": "delete", "ids": ids})
-        delete(self._memory, ids)
+        if ids := self._some(8):
+            self._forget("delete", ids, lambda: self._memory.delete(ids))
+
+    def _delete_document(self) -> None:
+        nodes = list(self._memory.store.all_nodes())
+        if nodes:
+            document = self._chance.choice(nodes).metadata["document_id"]
+            ids = [node.id for node in nodes if node.metadata["document_id"] == document]
+            self._forget("delete_document", ids, lambda: self._memory.delete_document(document))
+
+    def _forget(self, kind: str, ids: list[str], call: Callable[[], object]) -> None:
+        """Do what takes nodes away; nothing of their texts may be left once it has returned."""
+        texts = [node.content for node in self._memory.store.get_nodes(ids)]
+        self._say({"begin": kind, "ids": ids, "forgotten": texts})
+        call()
+        self._gone.update(texts)
+        for node_id in ids:
+            self._updated.pop(node_id, None)
 
     def _feedback(self) -> None:
         self._say({"begin": "feedback"})
         self._memory.feedback(self._some(3))
 
     def _maintenance(self) -> None:
-        self._say({"begin": "maintenance"})
-        clock = self._memory._parts.clock
-        self._memory.maintenance(clock() + timedelta(days=self._chance.randrange(40)))
+        now = self._memory._parts.clock() + timedelta(days=self._chance.randrange(40))
+        self._forget("maintenance", self._memory.store.expired(now), lambda: self._memory.maintenance(now))
 
     def _undo(self) -> None:
         self._say({"begin": "undo"})
         self._memory.undo()
+        # It may have brought back anything.
+        self._gone.clear()
+        self._updated.clear()
 
     def _recall(self) -> None:
         self._say({"begin": "recall"})
@@ -171,16 +200,13 @@ class Work:
         return [view.ids[row] for row in self._chance.sample(rows, min(len(rows), self._chance.randint(1, most)))]
 
 
-def delete(memory: NeuroGraphMemory, ids: list[str]) -> None:
-    """Delete nodes of a memory as one change."""
-    memory.store.apply(GraphDelta(removed_nodes=tuple(ids), reason="delete", at=memory._parts.clock()))
-
-
 @dataclasses.dataclass
 class Death:
     """What a child had said when it was killed."""
 
     promised: dict[str, list[Any]] | None = None
+    gone: list[str] = dataclasses.field(default_factory=list)
+    updated: dict[str, str] = dataclasses.field(default_factory=dict)
     in_flight: dict[str, Any] = dataclasses.field(default_factory=dict)
     operations: int = 0
 
@@ -232,7 +258,7 @@ class Rounds:
         """Kill the child at a moment of chance."""
         death, limit = Death(), self.chance.randrange(1, 8)
         # Half of the kills wait for a rare kind of change to begin, the others for a number of changes.
-        rare = self.chance.choice(["compact", "snapshot", "drop", "batch", "delete", "maintenance"])
+        rare = self.chance.choice(_RARE)
         kind = rare if self.chance.random() < 0.5 else None
         begun = 0.0 if self.chance.random() < 0.1 else None
         if begun is not None:
@@ -245,6 +271,7 @@ class Rounds:
                 said = json.loads(line)
                 if "done" in said:
                     death.promised, death.in_flight = said["graphs"], {}
+                    death.gone, death.updated = said["gone"], said["updated"]
                     death.operations += 1
                 else:
                     death.in_flight = said
@@ -261,7 +288,8 @@ class Rounds:
 
 def look(folder: Path, death: Death, last: dict[str, list[Any]] | None) -> dict[str, Any]:
     """Open the memory after a kill and hold it against what was promised; return what it says."""
-    signal.alarm(_ROUND_SECONDS)
+    # Whatever hangs is to tell where.
+    faulthandler.dump_traceback_later(_ROUND_SECONDS, exit=True)
     promised, doing = death.promised or last or {}, death.in_flight
     for snapshot in folder.glob("*.snapshot"):
         with SqliteStore.open(snapshot, read_only=True) as copy:
@@ -282,21 +310,44 @@ def look(folder: Path, death: Death, last: dict[str, list[Any]] | None) -> dict[
             assert doing, f"{name} went on by itself"
             assert there[name][0] > sequence or doing["begin"] == "open", (name, there[name], sequence)
             assert _digest(store.in_namespace(name).as_of(sequence)) == digest, name
+        name = memory.config.namespace
+        if name in promised:
+            sequence = promised[name][0]
+            _look_at_promises(store if there[name][0] == sequence else store.as_of(sequence), death)
         _look_at_documents(memory, doing)
         return _graphs(store)
 
 
+def _look_at_promises(graph: Any, death: Death) -> None:  # noqa: ANN401
+    _no_trace(graph, death.gone)
+    for node_id, text in death.updated.items():
+        assert graph.get_node(node_id).content == text, "an update is lost"
+
+
+def _no_trace(graph: Any, texts: list[str]) -> None:  # noqa: ANN401
+    """See that texts stand nowhere any more, in other turns' quotations neither."""
+    said = [part for node in graph.all_nodes() for part in (node.content, *map(str, node.metadata.get("context", ())))]
+    for text in texts:
+        assert not any(text in part for part in said), f"{text!r} was forgotten"
+
+
 def _look_at_documents(memory: NeuroGraphMemory, doing: dict[str, Any]) -> None:
     """See that documents in flight are whole or not there at all, and so for what was to be deleted."""
-    if "texts" in doing:
+    if "texts" in doing or "talk" in doing:
         with NeuroGraphMemory(_in_memory()) as other:
-            expected = other.add_documents(doing["texts"], progress=False)
+            expected = other.add_documents(doing.get("texts") or [_talk(doing["talk"])], progress=False)
         for ids in expected:
             found = [memory.store.has_node(node_id) for node_id in ids]
             assert all(found) or not any(found), "half a document"
     if doing.get("ids"):
         found = [memory.store.has_node(node_id) for node_id in doing["ids"]]
         assert all(found) or not any(found), "half a deletion"
+        if not any(found):
+            _no_trace(memory.store, doing["forgotten"])
+    if doing.get("begin") == "update":
+        content = memory.store.get_nodes([doing["id"]])[0].content
+        assert content in (doing["old"], doing["new"]), "half an update"
+        _no_trace(memory.store, [doing["new" if content == doing["old"] else "old"]])
 
 
 def _write(pipe: int, said: dict[str, Any]) -> None:
@@ -315,6 +366,8 @@ def warm_up(folder: Path) -> None:
     config_for(folder)
     with NeuroGraphMemory(_in_memory()) as memory:
         memory.feedback(memory.add_document("Rain fell. The dam broke because of the rain."))
+        memory.add_documents([_talk(["It rains.", "It does."])], progress=False)
+        memory.update(memory.add_document("The dam held.")[0], "The dam broke.")
         memory.retrieve("Why did the dam break?")
         memory.undo()
 
@@ -322,6 +375,9 @@ def warm_up(folder: Path) -> None:
 def main() -> None:
     """Run the rounds that the command line asks for."""
     folder, seed, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    # Its own lock is shared by forks: a child that is killed while it holds it would hold up all others for ever.
+    tqdm.set_lock(threading.RLock())
+    tqdm.monitor_interval = 0
     warm_up(folder)
     rounds = Rounds(folder, seed)
     for _ in range(count):

@@ -33,7 +33,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.errors import StorageError
 
-__all__ = ["export_memory"]
+__all__ = ["export_memory", "refuse_existing"]
 
 _NUMBER = np.dtype("<f4")
 
@@ -48,9 +48,9 @@ def export_memory(
 ) -> Manifest:
     """Write graphs, with their whole journals, to a new folder; see `archive.manifest` for what is in it.
 
-    The memory may be in use meanwhile: of each namespace what it held when its turn came is written. The folder is
-    written beside its name and gets it when it is whole; what a killed export leaves begins with a dot and ends in
-    `.partial`. In memory are one delta and a few numbers for every node, never all texts or vectors.
+    What is added meanwhile is left out; the past must not be rewritten meanwhile. The folder is written beside its
+    name and gets it when it is whole; what a killed export leaves begins with a dot and ends in `.partial`. In memory
+    are one delta and a few numbers for every node, never all texts or vectors.
 
     Args:
         stores: the graph of each namespace.
@@ -66,8 +66,7 @@ def export_memory(
         StorageError: the folder is there already or cannot be written, or the journal does not tell the whole graph.
     """
     folder = folder.absolute()
-    if os.path.lexists(folder):
-        raise StorageError(f"{folder} is there already; choose another folder or remove it")
+    refuse_existing(folder)
     partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
     try:
         partial.mkdir(parents=True)
@@ -80,6 +79,12 @@ def export_memory(
             raise StorageError(f"cannot write the export {folder} ({error})") from error
         raise
     return manifest
+
+
+def refuse_existing(folder: Path) -> None:
+    """Raise StorageError where there is something of the name already."""
+    if os.path.lexists(folder):
+        raise StorageError(f"{folder} is there already; choose another folder or remove it")
 
 
 def _write(

@@ -51,6 +51,8 @@ class GraphStore(SearchableStore):
         self._closed = False
         self._interrupted = False
         self._embedder: tuple[str, int] | None = None
+        # The name of the embedder that this process works with; shared by all namespaces.
+        self._bound: list[str] = []
         self._pending: dict[PendingTask, None] = {}
         self._applied: list[GraphDelta] = []
         self._node_payloads: dict[int, NodeRecord] = {}
@@ -90,9 +92,12 @@ class GraphStore(SearchableStore):
 
         Args:
             valid_at: leave out nodes and edges that did not hold in the world at this time.
+
+        Raises:
+            EmbedderMismatchError: the memory has vectors of another embedder than the one it was opened with by now.
         """
         with self._lock:
-            self._require_open()
+            self._require_bound()
             return self._form.view(to_micros(self._clock()), micros_or_none(valid_at))
 
     def expired(self, now: datetime) -> list[str]:
@@ -131,14 +136,11 @@ class GraphStore(SearchableStore):
                 self._embedder = next((store._embedder for store in self._family.values() if store._embedder), None)
             known_name, known_dimension = self._embedder or (name, dimension)
             if name != known_name or dimension not in (None, known_dimension):
-                raise EmbedderMismatchError(
-                    f"this memory was built with embedder {known_name!r} (dimension {known_dimension}), but is opened "
-                    f"with {name!r} (dimension {dimension or 'not loaded yet'}); set embedding_name to the first, "
-                    f"or move the memory to the second with `python main.py migrate --embedding_name {name}`"
-                )
+                raise _mismatch(known_name, known_dimension, name, dimension)
             if self._embedder is None and dimension is not None:
                 self._record_embedder(name, dimension)
                 self._embedder = (name, dimension)
+            self._bound[:] = [name]
 
     @property
     def embedder(self) -> tuple[str, int] | None:
@@ -188,6 +190,7 @@ class GraphStore(SearchableStore):
                 self._family[namespace]._family = self._family
                 # One lock for all: a change may span them, and two that wait for each other would wait for ever.
                 self._family[namespace]._lock = self._lock
+                self._family[namespace]._bound = self._bound
             sibling: Self = self._family[namespace]
             return sibling
 
@@ -307,6 +310,17 @@ class GraphStore(SearchableStore):
                 "a write was interrupted; close the memory and open it again, nothing stored is lost"
             )
 
+    def _require_bound(self) -> None:
+        """Refuse to answer where the vectors have become those of another embedder since this process was given one."""
+        self._require_open()
+        if self._embedder and self._bound and self._embedder[0] not in self._bound:
+            raise _mismatch(*self._embedder, self._bound[0], None)
+
+    def _rows_now(self, view: GraphView, rows: Rows) -> Rows:
+        # Every search comes by here, also with a view that is older than what was taken in since.
+        self._require_bound()
+        return super()._rows_now(view, rows)
+
     def _sequence_at(self, moment: int | datetime) -> int:
         """Return the number of the last delta that was made at a time or before, or a number after checking it."""
         self._require_open()
@@ -364,3 +378,11 @@ class GraphStore(SearchableStore):
                 rows.tolist(), self._edge_records(rows), weights, activated, strict=True
             )
         ]
+
+
+def _mismatch(known: str, known_dimension: int | None, name: str, dimension: int | None) -> EmbedderMismatchError:
+    return EmbedderMismatchError(
+        f"this memory was built with embedder {known!r} (dimension {known_dimension}), but is opened "
+        f"with {name!r} (dimension {dimension or 'not loaded yet'}); set embedding_name to the first, "
+        f"or move the memory to the second with `python main.py migrate --embedding_name {name}`"
+    )

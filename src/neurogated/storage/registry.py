@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphStorePort, SupportsSnapshot, SupportsTransaction
 from neurogated.errors import ConfigError
 
-__all__ = ["memory_exists", "open_store", "restore_store"]
+__all__ = ["held_still", "memory_exists", "open_store", "restore_store"]
 
 _FOLDER = "memory"
 _FILE = "memory.db"
+_COPY = "copy.snapshot"
 
 
 def memory_exists(config: MemoryConfig) -> bool:
@@ -47,6 +50,32 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
         from_scratch=config.force_index_from_scratch and not config.read_only,
         read_only=config.read_only,
     )
+
+
+@contextlib.contextmanager
+def held_still(store: GraphStorePort, folder: Path) -> Iterator[GraphStorePort]:
+    """Give one state of a store, all namespaces at the same moment, to be read while others go on writing.
+
+    Of the durable store it is a snapshot; with another one, writers wait until the block ends where it has
+    transactions.
+
+    Args:
+        store: any graph of the memory.
+        folder: an empty one that there is; whoever made it deletes it afterwards with what is in it.
+
+    Raises:
+        StorageError: there is no room for the snapshot.
+    """
+    if isinstance(store, SupportsSnapshot):
+        from neurogated.storage.sqlite_store import SqliteStore
+
+        if isinstance(store, SqliteStore):
+            store.snapshot(folder / _COPY)
+            with SqliteStore.open(folder / _COPY, read_only=True) as copy:
+                yield copy
+            return
+    with store.transaction() if isinstance(store, SupportsTransaction) else contextlib.nullcontext():
+        yield store
 
 
 def restore_store(config: MemoryConfig, snapshot: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import apsw.sqlite_extra
 
 from neurogated.errors import CorruptMemoryError, StorageError
 
-__all__ = ["RESERVED_BYTES", "connect", "fetch", "read_whole_file", "reserve_checksums", "translated"]
+__all__ = ["RESERVED_BYTES", "connect", "connect_reader", "fetch", "read_whole_file", "reserve_checksums", "translated"]
 
 RESERVED_BYTES = 8
 """What the checksum takes at the end of every page: https://www.sqlite.org/cksumvfs.html"""
@@ -45,6 +46,14 @@ def connect(path: Path, *, read_only: bool = False, create: bool = False) -> aps
     connection = apsw.Connection(str(path), flags | (apsw.SQLITE_OPEN_CREATE if create else 0), vfs=_VFS)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     return connection
+
+
+def connect_reader(path: Path) -> apsw.Connection:
+    """Return a connection to a memory file for reading beside a writer, also in a folder that may not be written to."""
+    if not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists():
+        # Without a log there is nothing to share with a writer, and no file that SQLite would have to make.
+        return read_whole_file(path)
+    return connect(path, read_only=True)
 
 
 def fetch(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +12,10 @@ import apsw
 
 from neurogated.errors import StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
-from neurogated.storage.sqlite_connection import connect, fetch, read_whole_file, translated
+from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, translated
 from neurogated.storage.sqlite_making import drop_draft, make_file, upgrade_file
 from neurogated.storage.sqlite_schema import CHECKS, FORMAT_VERSION, check_format
-from neurogated.storage.sqlite_wholeness import refuse_cut_file, refuse_lost_changes, refuse_missing_file
+from neurogated.storage.sqlite_wholeness import last_change, refuse_cut_file, refuse_lost_changes, refuse_missing_file
 from neurogated.storage.writer_lock import WriterLock
 
 __all__ = ["SqliteFile"]
@@ -171,12 +170,7 @@ class SqliteFile:
     def _progress(self, connection: apsw.Connection) -> tuple[str, int]:
         """Return the memory's identity and the number of its last delta."""
         with self.translated():
-            ((identity, sequence),) = fetch(
-                connection,
-                "SELECT (SELECT value FROM settings WHERE name = 'identity'), "
-                "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'deltas'), 0)",
-            )
-        return str(identity), int(sequence)
+            return last_change(connection)
 
     def _which_file(self) -> tuple[int, int]:
         try:
@@ -226,13 +220,8 @@ class SqliteFile:
             raise StorageError(
                 f"{self.path} has format version {version}; open it for writing once to bring it up to date"
             )
-        log = self.path.with_name(self.path.name + "-wal")
         with self.translated():
-            if not os.access(self.path.parent, os.W_OK) and not log.exists():
-                # Without a log there is nothing to share with a writer, and no file that SQLite would have to make.
-                connection = read_whole_file(self.path)
-            else:
-                connection = connect(self.path, read_only=True)
+            connection = connect_reader(self.path)
             try:
                 self._refuse_loss(connection)
             except BaseException:

@@ -13,11 +13,12 @@ import apsw
 from neurogated.storage.sqlite_connection import connect, reserve_checksums, translated
 from neurogated.storage.sqlite_schema import DDL, FORMAT_VERSION, UPGRADES, check_format
 
-__all__ = ["drop_draft", "drop_file", "drop_log", "make_file", "replace_file", "upgrade_file"]
+__all__ = ["LOG_SUFFIXES", "drop_draft", "drop_file", "drop_log", "make_file", "replace_file", "upgrade_file"]
 
 _log = logging.getLogger(__name__)
 
-_LOG_SUFFIXES = ("-wal", "-shm", "-journal")
+LOG_SUFFIXES = ("-wal", "-shm", "-journal")
+"""What the names of the files end in that SQLite puts beside a file."""
 
 
 def make_file(path: Path) -> None:
@@ -68,7 +69,7 @@ def drop_file(path: Path) -> None:
 
 def drop_log(path: Path) -> None:
     """Delete the log of a memory file; a process that still reads the old file keeps the old log."""
-    for suffix in _LOG_SUFFIXES:
+    for suffix in LOG_SUFFIXES:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 

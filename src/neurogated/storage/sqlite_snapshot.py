@@ -12,28 +12,35 @@ import apsw
 
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
-from neurogated.storage.sqlite_connection import connect, fetch, translated
-from neurogated.storage.sqlite_making import drop_file, drop_log, replace_file
-from neurogated.storage.sqlite_schema import check_format
+from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, translated
+from neurogated.storage.sqlite_making import LOG_SUFFIXES, drop_file, drop_log, replace_file
+from neurogated.storage.sqlite_schema import FORMAT_VERSION, check_format
+from neurogated.storage.sqlite_wholeness import last_change, refuse_cut_file, refuse_lost_changes
 from neurogated.storage.writer_lock import WriterLock
 
 __all__ = ["restore_snapshot", "take_snapshot"]
 
 _log = logging.getLogger(__name__)
 
+_MEMORY_SUFFIX = ".db"
+
 
 def take_snapshot(path: Path, target: Path) -> None:
     """Copy a memory file as it is at this moment; writes go on meanwhile.
 
     Raises:
-        StorageError: `target` exists or cannot be written.
+        StorageError: `target` exists, has a name that belongs to the memory, or cannot be written.
     """
     if target.exists():
         raise StorageError(f"{target} exists already; choose another name for the snapshot")
+    if target.name.startswith(f"{path.stem}.") and target.resolve().parent == path.resolve().parent:
+        raise StorageError(
+            f"{target} has a name that belongs to the memory beside it; choose another name or folder for the snapshot"
+        )
     with _draft_of(target) as draft:
         with (
             translated(target),
-            contextlib.closing(connect(path, read_only=True)) as source,
+            contextlib.closing(connect_reader(path)) as source,
             contextlib.closing(connect(draft, create=True)) as copy,
         ):
             with copy.backup("main", source, "main") as backup:
@@ -46,23 +53,77 @@ def take_snapshot(path: Path, target: Path) -> None:
 def restore_snapshot(snapshot: Path, path: Path) -> None:
     """Put a snapshot in the place of a memory file, sound or not, or where there is none.
 
+    Another memory's file will do as well; what is only in its log is restored with it. It is not changed.
+
     Raises:
         MemoryLockedError: a process has the memory open for writing.
         CorruptMemoryError: the snapshot is damaged; the memory is unharmed.
-        StorageError: it cannot be read, or the memory not be written.
+        StorageError: it is the memory's own file, it cannot be read, or the memory not be written.
     """
+    _refuse_unusable(snapshot, path)
     lock = WriterLock(path)
     lock.acquire()
     try:
         with _draft_of(path) as draft:
-            shutil.copyfile(snapshot, draft)
-            check_format(draft)
+            with translated(snapshot):
+                _copy(snapshot, draft)
             _require_sound(draft, snapshot)
             _settle(path)
             AcknowledgedNote(path.with_suffix(".acknowledged")).remove()
             replace_file(draft, path)
     finally:
         lock.release()
+
+
+def _refuse_unusable(snapshot: Path, path: Path) -> None:
+    try:
+        check_format(snapshot)
+    except FileNotFoundError as error:
+        raise StorageError(f"there is no snapshot {snapshot}; give the file that `snapshot` wrote") from error
+    except OSError as error:
+        if isinstance(error, StorageError):
+            raise
+        raise StorageError(
+            f"the snapshot {snapshot} cannot be read ({error}); give the file that `snapshot` wrote"
+        ) from error
+    if path.exists() and path.samefile(snapshot):
+        raise StorageError(
+            f"{snapshot} is the memory itself, not a snapshot of it; give the file that `snapshot` wrote"
+        )
+
+
+def _copy(snapshot: Path, draft: Path) -> None:
+    """Make a single file of a snapshot and what its log holds, without writing anything beside the snapshot."""
+    if _beside(snapshot, "-shm").exists():
+        # A process may have it open: only SQLite can tell what belongs together.
+        with (
+            contextlib.closing(connect(snapshot, read_only=True)) as source,
+            contextlib.closing(connect(draft, create=True)) as copy,
+        ):
+            _refuse_loss(snapshot, source, snapshot)
+            with copy.backup("main", source, "main") as backup:
+                backup.step(-1)
+            copy.execute("PRAGMA journal_mode = DELETE")
+        return
+    for suffix in ("", *LOG_SUFFIXES):
+        if not suffix or _beside(snapshot, suffix).exists():
+            shutil.copyfile(_beside(snapshot, suffix), _beside(draft, suffix))
+    with contextlib.closing(connect(draft)) as copy:
+        _refuse_loss(draft, copy, snapshot)
+        copy.execute("PRAGMA journal_mode = DELETE")
+
+
+def _refuse_loss(file: Path, connection: apsw.Connection, snapshot: Path) -> None:
+    """Raise CorruptMemoryError where `file`, which is the snapshot or its copy, lacks pages or acknowledged changes."""
+    refuse_cut_file(file, connection, called=snapshot)
+    # A snapshot has no note; one beside a copied memory, and only there, tells of a log that was not copied with it.
+    if snapshot.suffix == _MEMORY_SUFFIX and check_format(file) == FORMAT_VERSION:
+        note = AcknowledgedNote(snapshot.with_suffix(".acknowledged"))
+        refuse_lost_changes(snapshot, note, lambda: last_change(connection))
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
 
 
 @contextlib.contextmanager

@@ -10,8 +10,9 @@ import apsw
 
 from neurogated.errors import CorruptMemoryError
 from neurogated.storage.acknowledged import AcknowledgedNote
+from neurogated.storage.sqlite_connection import fetch
 
-__all__ = ["refuse_cut_file", "refuse_lost_changes", "refuse_missing_file"]
+__all__ = ["last_change", "refuse_cut_file", "refuse_lost_changes", "refuse_missing_file"]
 
 # Of the log: https://www.sqlite.org/fileformat.html#the_write_ahead_log
 _LOG_HEADER = 32
@@ -46,10 +47,21 @@ def refuse_missing_file(path: Path, note: AcknowledgedNote) -> None:
         )
 
 
-def refuse_cut_file(path: Path, connection: apsw.Connection) -> None:
+def last_change(connection: apsw.Connection) -> tuple[str, int]:
+    """Return a memory's identity and the number of its last delta."""
+    ((identity, sequence),) = fetch(
+        connection,
+        "SELECT (SELECT value FROM settings WHERE name = 'identity'), "
+        "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'deltas'), 0)",
+    )
+    return str(identity), int(sequence)
+
+
+def refuse_cut_file(path: Path, connection: apsw.Connection, *, called: Path | None = None) -> None:
     """Raise CorruptMemoryError where pages are missing at the end of the file and are not in its log either.
 
-    SQLite would take them for pages of zeros, which carry a valid checksum.
+    SQLite would take them for pages of zeros, which carry a valid checksum. `called` is the name for the message, where
+    it is another.
     """
     connection.execute("BEGIN")
     try:
@@ -58,7 +70,7 @@ def refuse_cut_file(path: Path, connection: apsw.Connection) -> None:
         missing = set(range(whole + 1, wanted + 1))
         if missing and missing - _pages_in_log(path.with_name(path.name + "-wal"), page_size):
             raise CorruptMemoryError(
-                f"{path} is damaged: it has {whole} of its {wanted} pages; restore a snapshot, as in "
+                f"{called or path} is damaged: it has {whole} of its {wanted} pages; restore a snapshot, as in "
                 "`python main.py restore FILE`"
             )
     finally:

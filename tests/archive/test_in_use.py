@@ -1,0 +1,130 @@
+"""Exporting a memory that others change meanwhile: what is written is one state that was."""
+
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory, administration
+from neurogated.administration import export_memory, import_memory
+from neurogated.archive import export
+from neurogated.archive.progress import Progress
+from neurogated.errors import StorageError
+
+EXPORTS = 6
+A_WHILE = 0.3
+
+
+@pytest.fixture
+def durable(tmp_path: Path) -> MemoryConfig:
+    return MemoryConfig(save_dir=str(tmp_path / "source"), embedding_name="hash")
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> MemoryConfig:
+    return MemoryConfig(save_dir=str(tmp_path / "target"), embedding_name="hash")
+
+
+def _left(folder: Path) -> list[str]:
+    return [path.name for path in folder.glob(".*")]
+
+
+def test_compaction_in_the_middle_of_an_export_does_not_show(
+    durable: MemoryConfig, target: MemoryConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with NeuroGraphMemory(durable) as memory:
+        ids = [memory.add_document(f"Dam {number} broke.")[0] for number in range(5)]
+        before = list(memory.store.all_nodes()), list(memory.store.all_edges())
+
+        def compact_first(what: str, progress: bool | None) -> Progress:  # noqa: FBT001 - as in _bar
+            def wrap(items: Iterable[bytes], total: int) -> Iterable[bytes]:
+                assert (what, progress, total) == ("exporting", None, 5)
+                memory.delete(ids[:2])
+                memory.compact()
+                return items
+
+            return wrap  # type: ignore[return-value]
+
+        with monkeypatch.context() as patch:
+            patch.setattr(administration, "_bar", compact_first)
+            export_memory(memory, tmp_path / "out")
+        assert len(memory.store) == 3  # type: ignore[arg-type]
+    assert not _left(tmp_path)
+    import_memory(target, tmp_path / "out")
+    with NeuroGraphMemory(target) as copy:
+        assert (list(copy.store.all_nodes()), list(copy.store.all_edges())) == before
+
+
+def test_exports_beside_a_thread_that_compacts(durable: MemoryConfig, target: MemoryConfig, tmp_path: Path) -> None:
+    enough = threading.Event()
+    with NeuroGraphMemory(durable) as memory:
+        ids = [memory.add_document(f"Dam {number} broke.")[0] for number in range(30)]
+
+        def work() -> None:
+            for number, node_id in enumerate(ids):
+                if enough.is_set():
+                    return
+                memory.add_document(f"Village {number} was flooded.")
+                memory.delete([node_id])
+                memory.compact()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            for number in range(EXPORTS):
+                export_memory(memory, tmp_path / f"{number}.export", progress=False)
+        finally:
+            enough.set()
+            thread.join()
+    for number in range(EXPORTS):
+        config = target.replace(save_dir=str(tmp_path / f"{number}"))
+        import_memory(config, tmp_path / f"{number}.export", progress=False)
+        with NeuroGraphMemory(config) as copy:
+            assert copy.store.check() == []  # type: ignore[attr-defined]
+            assert 29 <= len(copy.store) <= 31  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("storage", ["memory", "sqlite"])
+def test_namespaces_are_exported_as_they_were_at_one_moment(
+    durable: MemoryConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: str
+) -> None:
+    survey, threads = export._survey, []
+    with NeuroGraphMemory(durable.replace(storage=storage)) as memory:
+        store: Any = memory.store
+        other = store.in_namespace("other")
+
+        def both() -> None:
+            with store.transaction():
+                for graph in (store, other):
+                    graph.add_node(MemoryNode(f"n{len(graph)}", "one of a pair"))
+
+        def survey_then_write(*arguments):  # type: ignore[no-untyped-def] # noqa: ANN002, ANN202
+            found = survey(*arguments)
+            threads.append(threading.Thread(target=both))
+            threads[-1].start()
+            # Whoever has to wait for the export goes on after it.
+            threads[-1].join(A_WHILE)
+            return found
+
+        both()
+        with monkeypatch.context() as patch:
+            patch.setattr(export, "_survey", survey_then_write)
+            manifest = export_memory(memory, tmp_path / "out", progress=False)
+        for thread in threads:
+            thread.join()
+        assert len(store) == len(other) == 3
+    assert [counts.nodes for counts in manifest.namespaces] == [1, 1]
+
+
+def test_what_cannot_be_exported_leaves_nothing(durable: MemoryConfig, tmp_path: Path) -> None:
+    with NeuroGraphMemory(durable) as memory:
+        memory.add_document("A dam.")
+        (tmp_path / "out").mkdir()
+        with pytest.raises(StorageError, match="is there already"):
+            export_memory(memory, tmp_path / "out")
+        (tmp_path / "file").touch()
+        with pytest.raises(StorageError, match="cannot write the export"):
+            export_memory(memory, tmp_path / "file" / "out")
+    assert not _left(tmp_path)

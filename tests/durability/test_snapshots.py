@@ -1,0 +1,142 @@
+"""Restoring: what was acknowledged is never lost, and what is restored from is not touched."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from neurogated import MemoryConfig, MemoryNode
+from neurogated.administration import restore_snapshot
+from neurogated.core.clock import utc_now
+from neurogated.errors import CorruptMemoryError, StorageError
+from neurogated.storage.registry import open_store
+from neurogated.storage.sqlite_store import SqliteStore
+from tests.durability.contents import killed_copy
+
+COUNT = 5
+
+
+def _node(number: int) -> MemoryNode:
+    return MemoryNode(id=str(number), content=f"badger {number}", embedding=[1.0, number])
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def _count(config: MemoryConfig) -> int:
+    with open_store(config.replace(read_only=True), utc_now) as store:  # type: ignore[attr-defined]
+        assert store.check() == []
+        return len(store)
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Path:
+    """Return a memory's file as a kill leaves it: most changes are only in the log."""
+    path = tmp_path / "alive" / "memory.db"
+    with SqliteStore.open(path) as store:
+        store.add_node(_node(0))
+        store._file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        for number in range(1, COUNT):
+            store.add_node(_node(number))
+        return killed_copy(path, tmp_path / "killed" / "memory")
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> MemoryConfig:
+    return MemoryConfig(save_dir=str(tmp_path / "restored"), embedding_name="hash")
+
+
+@pytest.mark.parametrize("how", ["same name", "link", "other way"])
+def test_a_memory_is_not_restored_from_its_own_file(killed: Path, tmp_path: Path, how: str) -> None:
+    config = MemoryConfig(save_dir=str(killed.parent.parent), embedding_name="hash")
+    given = killed
+    if how == "link":
+        given = tmp_path / "link"
+        given.symlink_to(killed)
+    elif how == "other way":
+        given = killed.parent / ".." / "memory" / "memory.db"
+    before = _files(killed.parent)
+    with pytest.raises(StorageError, match="is the memory itself"):
+        restore_snapshot(config, given)
+    assert _files(killed.parent) == before
+    assert _count(config) == COUNT
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["with -shm", "without"])
+def test_what_is_only_in_the_log_of_a_copied_memory_is_restored(
+    killed: Path, target: MemoryConfig, *, shared: bool
+) -> None:
+    if not shared:
+        killed.with_name("memory.db-shm").unlink()
+    before = _files(killed.parent)
+    restore_snapshot(target, killed)
+    assert _count(target) == COUNT
+    after = _files(killed.parent)
+    assert after.keys() == before.keys()
+    # The shared memory of processes holds nothing that lasts.
+    assert {name: after[name] for name in after if "shm" not in name} == {
+        name: before[name] for name in before if "shm" not in name
+    }
+
+
+def test_a_copied_memory_whose_log_was_left_behind_is_refused(killed: Path, target: MemoryConfig) -> None:
+    for suffix in ("-wal", "-shm"):
+        killed.with_name(killed.name + suffix).unlink()
+    with pytest.raises(CorruptMemoryError, match=f"changes up to {COUNT} were acknowledged"):
+        restore_snapshot(target, killed)
+    assert not Path(target.save_dir, "memory", "memory.db").exists()
+
+
+def test_a_memory_in_use_is_restored_from(tmp_path: Path, target: MemoryConfig) -> None:
+    with SqliteStore.open(tmp_path / "memory.db") as store:
+        for number in range(COUNT):
+            store.add_node(_node(number))
+        restore_snapshot(target, tmp_path / "memory.db")
+        store.add_node(_node(COUNT))
+        assert len(store) == COUNT + 1
+    assert _count(target) == COUNT
+
+
+def test_a_snapshot_that_is_cut_short_is_refused_by_its_name(
+    killed: Path, tmp_path: Path, target: MemoryConfig
+) -> None:
+    snapshot = tmp_path / "cut.snapshot"
+    with SqliteStore.open(killed) as store:
+        store.snapshot(snapshot)
+    os.truncate(snapshot, snapshot.stat().st_size - 4096)
+    with pytest.raises(CorruptMemoryError, match=r"cut\.snapshot is damaged"):
+        restore_snapshot(target, snapshot)
+
+
+def test_a_snapshot_that_is_not_there_is_named(tmp_path: Path, target: MemoryConfig) -> None:
+    with pytest.raises(StorageError, match=r"there is no snapshot .*nowhere"):
+        restore_snapshot(target, tmp_path / "nowhere")
+    with pytest.raises(StorageError, match="cannot be read"):
+        restore_snapshot(target, tmp_path)
+    assert not Path(target.save_dir).exists()
+
+
+def test_a_snapshot_takes_no_name_of_the_memory(killed: Path) -> None:
+    with SqliteStore.open(killed) as store:
+        before = set(killed.parent.iterdir())
+        for name in ("memory.snapshot", "memory.lock.snapshot"):
+            with pytest.raises(StorageError, match="belongs to the memory"):
+                store.snapshot(killed.with_name(name))
+        assert set(killed.parent.iterdir()) == before
+        store.snapshot(killed.with_name("memory-of-may.snapshot"))
+        (killed.parent / "elsewhere").mkdir()
+        store.snapshot(killed.parent / "elsewhere" / "memory.snapshot")
+
+
+def test_an_older_snapshot_beside_a_note_that_is_not_its_own(killed: Path) -> None:
+    """Earlier snapshots may have taken a name of the memory; the memory's note says nothing about them."""
+    config = MemoryConfig(save_dir=str(killed.parent.parent), embedding_name="hash")
+    snapshot = killed.parent.parent / "older"
+    with SqliteStore.open(killed) as store:
+        store.snapshot(snapshot)
+        store.add_node(_node(COUNT))
+    shutil.move(snapshot, killed.with_name("memory.snapshot"))
+    restore_snapshot(config, killed.with_name("memory.snapshot"))
+    assert _count(config) == COUNT
