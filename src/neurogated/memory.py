@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from datetime import datetime, timedelta
 from typing import Any, Self, Unpack
 from uuid import UUID
@@ -13,7 +13,7 @@ from neurogated import compose
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import SupportsCompaction
+from neurogated.core.ports import SupportsCompaction, SupportsNamespaces
 from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall
 from neurogated.errors import ConfigError
@@ -75,7 +75,11 @@ class NeuroGraphMemory(Upkeep):
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, self.config.llm_concurrency)
         self._ingestion = IngestionEngine(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
-        self._use = UseMarks(self.store, self._parts.clock, self.config.TOUCH_FLUSH_SECONDS)
+        # Whoever shares a graph shares its engine, which lets one thread at a time change the texts.
+        self._engines = {self.config.namespace: self._ingestion}
+        self._use = UseMarks(
+            self.store, self._parts.clock, self.config.TOUCH_FLUSH_SECONDS, gathers=not self.config.read_only
+        )
 
     def add_document(
         self,
@@ -162,7 +166,7 @@ class NeuroGraphMemory(Upkeep):
         valid_to: datetime | None = None,
         ttl: timedelta | None = None,
     ) -> MemoryNode:
-        """Put a new version of a memory in its place; the old one stays in the history until `compact`.
+        """Put a new version of a memory in its place; the old one stays in the history until `compact(history=True)`.
 
         Edges follow: SIM, TERM and MENTION fit the new text, causes are judged anew where the content changes; SEQ and
         ASSOC stay. What is left out stays as it is.
@@ -247,7 +251,8 @@ class NeuroGraphMemory(Upkeep):
         if self._use.frozen:
             return 0
         reason = f"feedback on {len(ids)} memories"
-        return self.plasticity.reinforce_path(ids, associate=True, reason=reason)
+        with self._ingestion.exclusively():
+            return self.plasticity.reinforce_path(ids, associate=True, reason=reason)
 
     def maintenance(self, now: datetime | None = None) -> int:
         """Remove what has expired, and let what lies idle fade (LTD); SIM edges never do.
@@ -264,9 +269,10 @@ class NeuroGraphMemory(Upkeep):
         if self._use.frozen:
             return 0
         self.flush()
-        before = self.store.view().live_edges().size
-        self.plasticity.decay_unused(now)
-        return before - self.store.view().live_edges().size
+        with self._ingestion.exclusively():
+            before = self.store.view().live_edges().size
+            self.plasticity.decay_unused(now)
+            return before - self.store.view().live_edges().size
 
     def freeze(self) -> None:
         """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`."""
@@ -304,17 +310,32 @@ class NeuroGraphMemory(Upkeep):
         parts = dataclasses.replace(self._parts, store=store.in_namespace(namespace))
         other = NeuroGraphMemory(config, parts=parts)
         other._owns_parts = False
+        engine = self._engines.get(namespace)
+        if engine is not None and engine.writes_to(other.store):
+            other._ingestion = engine
+        self._engines[namespace] = other._ingestion
+        other._engines = self._engines
         return other
 
-    def compact(self) -> int:
-        """Erase for good what was deleted, updated or has expired and was removed, with its history, and empty caches.
+    def compact(self, *, history: bool = False) -> int:
+        """Erase for good what was deleted or has expired, in every namespace, with its history, and empty all caches.
+
+        Args:
+            history: erase also what memories that are still there said before they were updated. Then `as_of` shows
+                them in the past as they are now, and `undo` brings no old text back.
 
         Returns:
             How many memories were erased; 0 for a store that keeps nothing on disk.
         """
         self.flush()
-        erased = self.store.compact() if isinstance(self.store, SupportsCompaction) else 0
-        self._ingestion.forget_index()
+        now = self._parts.clock()
+        for graph in self._graphs():
+            graph._ingestion.expire(now)
+        erased = 0
+        if isinstance(self.store, SupportsCompaction):
+            erased = self.store.compact(history=True) if history else self.store.compact()
+        for engine in self._engines.values():
+            engine.forget_index()
         for cache in self._parts.caches:
             cache.clear()
         return erased
@@ -335,6 +356,14 @@ class NeuroGraphMemory(Upkeep):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _graphs(self) -> Iterator[NeuroGraphMemory]:
+        """Yield this memory and those of all its other namespaces."""
+        yield self
+        if isinstance(self.store, SupportsNamespaces):
+            for name in self.store.namespaces():
+                if name != self.config.namespace:
+                    yield self.in_namespace(name)
 
     def _recalls(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[Recall]:
         recalls = self.retriever.recall_batch(queries, **options)

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -66,7 +67,7 @@ class IngestionEngine:
         self._config = config
         self._clock = clock
         # Which nodes are new is found out and acted on by one thread at a time.
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
         self._mentions = MentionIndex(store, config)
         self._reviser = Reviser(store, embedder, analysis, self._mentions, config)
@@ -136,6 +137,16 @@ class IngestionEngine:
             delta = self._reviser.update(node_id, change, at=at)
             self._apply(delta)
             return self._store.get_node(node_id)
+
+    def writes_to(self, store: GraphStorePort) -> bool:
+        """Return whether `store` is the graph that this engine writes to."""
+        return self._store is store
+
+    @contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Run a block that reads the graph and acts on it while no other thread changes its texts."""
+        with self._lock:
+            yield
 
     def expire(self, now: datetime) -> int:
         """Remove the nodes that have expired by `now`; return how many they were."""

@@ -1,0 +1,99 @@
+"""What `compact` promises: nothing of what was forgotten is left in any file of the memory."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory
+from neurogated.compose import build
+from neurogated.core.ports import Message
+from neurogated.llm.cache import CachedLLM
+from neurogated.testing import ManualClock
+
+WORD = "SWORDFISH"
+
+
+class Parrot(BaseLLM):
+    """A language model that says the secret whatever it is asked."""
+
+    name = "parrot"
+    parameters: Mapping[str, Any] = {}
+
+    def infer(
+        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        assert messages or schema
+        return '{"thought": "t", "answer": "SWORDFISH"}', {"finish_reason": "stop"}
+
+
+def _files_with(folder: Path, text: str = WORD) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes())
+
+
+def _opened(config: MemoryConfig, clock: ManualClock) -> NeuroGraphMemory:
+    memory = NeuroGraphMemory(config, parts=build(config, clock))
+    memory._owns_parts = True
+    return memory
+
+
+def test_caches_of_a_language_model_are_emptied_without_one_too(
+    config: MemoryConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(config.save_dir)
+    with monkeypatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "none")
+        patch.setattr("neurogated.compose.get_llm", lambda *_, cache_path, **__: CachedLLM(Parrot(), cache_path))
+        with NeuroGraphMemory(config) as memory:
+            (node_id,) = memory.add_document("The pass word of the gate was told to Ann.")
+            assert memory.answer(memory.recall("What is the pass word?")) == WORD
+    (folder / "llm_cache.damaged").write_bytes(WORD.encode())
+    assert _files_with(folder) == ["llm_cache.damaged", "llm_cache.db"]
+    with NeuroGraphMemory(config) as memory:
+        memory.delete([node_id])
+        assert memory.compact() == 1
+        assert _files_with(folder) == []
+    assert not (folder / "llm_cache.damaged").exists()
+
+
+def test_where_there_was_no_language_model_no_cache_is_made_for_one(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        memory.compact()
+    assert not list(Path(config.save_dir).glob("llm_cache*"))
+
+
+def test_what_has_expired_is_erased_in_every_namespace(config: MemoryConfig, clock: ManualClock) -> None:
+    with _opened(config, clock) as memory:
+        for graph in (memory, memory.in_namespace("bob"), memory.in_namespace("eve")):
+            graph.add_document(f"The code is {WORD}.", ttl=timedelta(hours=1))
+            graph.add_document("The gate is green.")
+        assert memory.compact() == 0
+    clock.advance(timedelta(hours=2))
+    # Another process has opened one of them only.
+    with _opened(config.replace(namespace="bob"), clock) as memory:
+        assert memory.compact() == 3
+        assert _files_with(Path(config.save_dir)) == []
+        assert memory.retrieve("code?") == ["The gate is green."]
+        assert memory.check() == []
+
+
+def test_old_texts_are_kept_or_erased_as_is_asked_for(config: MemoryConfig) -> None:
+    folder = Path(config.save_dir)
+    with NeuroGraphMemory(config) as memory:
+        (node_id, *_), _ = memory.add_documents([f"The code is {WORD}.", "The gate of the code is green."])
+        known = memory.history()[-1].sequence
+        memory.update(node_id, "The code is secret.")
+        assert memory.compact() == 0
+        assert memory.retrieve("code?", as_of=known, top_n=1) == [f"The code is {WORD}."]
+        assert _files_with(folder) == ["memory.db"]
+        assert memory.compact(history=True) == 0
+        assert _files_with(folder) == []
+        assert memory.check() == []
+    with NeuroGraphMemory(config) as memory:
+        assert memory.check() == []
+        assert memory.retrieve("code?", as_of=known, top_n=1) == ["The code is secret."]
+        memory.undo(known)
+        assert memory.retrieve("code?", top_n=1) == ["The code is secret."]
+    assert _files_with(folder) == []
