@@ -1,19 +1,28 @@
-"""What `compact` promises: nothing of what was forgotten is left in any file of the memory."""
+"""What was forgotten is left in no file after `compact`, and recalled with nothing else before it."""
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory
+from neurogated import BaseLLM, Document, MemoryConfig, NeuroGraphMemory, Passage
 from neurogated.compose import build
 from neurogated.core.ports import Message
+from neurogated.core.rendering import quoted
 from neurogated.llm.cache import CachedLLM
 from neurogated.testing import ManualClock
 
 WORD = "SWORDFISH"
+TALK = (
+    ("Ann", "My cat Mio is ill since Monday."),
+    ("Bo", "Oh no!"),
+    ("Ann", "The vet gave Mio a blue pill."),
+    ("Bo", "Oh no!"),
+    ("Ann", "Because of the pill, Mio sleeps."),
+    ("Bo", "Let it sleep until tomorrow."),
+)
 
 
 class Parrot(BaseLLM):
@@ -31,6 +40,17 @@ class Parrot(BaseLLM):
 
 def _files_with(folder: Path, text: str = WORD) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes())
+
+
+def _talk(*turns: tuple[str, str], title: str = "Session 1") -> Document:
+    return Document(tuple(Passage(text, {"speaker": speaker}) for speaker, text in turns), title)
+
+
+@pytest.fixture
+def talking(clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    config = MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=2)
+    with _opened(config, clock) as memory:
+        yield memory
 
 
 def _opened(config: MemoryConfig, clock: ManualClock) -> NeuroGraphMemory:
@@ -97,3 +117,42 @@ def test_old_texts_are_kept_or_erased_as_is_asked_for(config: MemoryConfig) -> N
         memory.undo(known)
         assert memory.retrieve("code?", top_n=1) == ["The code is secret."]
     assert _files_with(folder) == []
+
+
+# What is hidden but still there
+
+
+@pytest.mark.parametrize("gone", range(3))
+def test_words_of_an_expired_turn_are_not_recalled_with_the_turns_after_it(
+    talking: NeuroGraphMemory, clock: ManualClock, gone: int
+) -> None:
+    said = [(speaker, f"{text} Turn{place}.") for place, (speaker, text) in enumerate(TALK)]
+    (ids,) = talking.add_documents([_talk(*said)], progress=False)
+    talking.add_documents([_talk(*said, title="Session 2")], progress=False)
+    talking.update(ids[gone], ttl=timedelta(hours=1))
+    known = talking.history()[-1].sequence
+    clock.advance(timedelta(hours=2))
+    for options in ({}, {"as_of": clock()}, {"valid_at": clock()}):
+        recall = talking.recall("Mio the cat", top_n=12, **options)
+        assert len(recall) == 11
+        found = {remembered.id: remembered for remembered in recall}
+        assert all(f"Turn{gone}." not in str(found[name].metadata) for name in ids if name != ids[gone])
+        # The next turns keep the rest, and other documents all of it.
+        after = found[ids[gone + 2]].metadata["context"]
+        assert after == [
+            quoted(f"{TALK[gone + 1][1]} Turn{gone + 1}.", {"speaker": TALK[gone + 1][0], "title": "Session 1"})
+        ]
+        assert str([remembered.metadata for remembered in recall]).count(f"Turn{gone}.") == 2
+    assert len(talking.history()) == known
+    at_the_time = talking.recall("Mio the cat", top_n=12, as_of=known)
+    assert str([remembered.metadata for remembered in at_the_time]).count(f"Turn{gone}.") == 4
+
+
+def test_words_that_did_not_hold_then_are_not_recalled_with_the_turns_after_them(talking: NeuroGraphMemory) -> None:
+    (ids,) = talking.add_documents([_talk(*TALK)], progress=False)
+    talking.update(ids[2], valid_from=datetime(2026, 1, 1, tzinfo=UTC))
+    before, after = (
+        talking.recall("pill", top_n=6, valid_at=datetime(year, 6, 1, tzinfo=UTC)) for year in (2025, 2026)
+    )
+    assert "blue pill" not in str([remembered.metadata for remembered in before])
+    assert str([remembered.metadata for remembered in after]).count("blue pill") == 2

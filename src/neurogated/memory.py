@@ -12,11 +12,12 @@ from uuid import UUID
 from neurogated import compose
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import checked_moment
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import SupportsCompaction, SupportsNamespaces
 from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall
-from neurogated.errors import ConfigError
+from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.document import Document, read_documents
 from neurogated.ingestion.ingestion_engine import IngestionEngine
@@ -87,7 +88,7 @@ class NeuroGraphMemory(Upkeep):
         *,
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        ttl: timedelta | None = None,
+        ttl: timedelta | float | None = None,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
     ) -> list[str]:
@@ -97,7 +98,8 @@ class NeuroGraphMemory(Upkeep):
             text: of any length; it is cut into chunks of whole sentences.
             title: what the text is about; it takes part in what is embedded.
             metadata: JSON values, kept with every chunk.
-            ttl: how long it is to be remembered, from now; for ever when left out. Then nothing recalls it any more.
+            ttl: how long it is to be remembered, from now, as a timedelta or in seconds; for ever when left out. Then
+                nothing recalls it any more.
             valid_from: when what it says began to hold; see `recall`.
             valid_to: when it ceased to hold.
 
@@ -144,8 +146,9 @@ class NeuroGraphMemory(Upkeep):
 
         Raises:
             UnknownIdError: an id is not in the memory; nothing was changed.
+            InputError: it is one id, and no list.
         """
-        return self._ingestion.delete(map(str, ids))
+        return self._ingestion.delete(_several_ids(ids))
 
     def delete_document(self, document_id: str) -> int:
         """Forget all memories of a document, by the `document_id` in their metadata; see `delete`.
@@ -164,7 +167,7 @@ class NeuroGraphMemory(Upkeep):
         metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
-        ttl: timedelta | None = None,
+        ttl: timedelta | float | None = None,
     ) -> MemoryNode:
         """Put a new version of a memory in its place; the old one stays in the history until `compact(history=True)`.
 
@@ -178,7 +181,7 @@ class NeuroGraphMemory(Upkeep):
             metadata: merged over what there is; a key with the value None is removed.
             valid_from: when what it says began to hold.
             valid_to: when it ceased to hold.
-            ttl: how long it is to be remembered, from now; `timedelta.max` for ever.
+            ttl: how long it is to be remembered, from now, as a timedelta or in seconds; `timedelta.max` for ever.
 
         Returns:
             The new version.
@@ -203,7 +206,7 @@ class NeuroGraphMemory(Upkeep):
                 by `valid_from` and `valid_to`. The last two leave no marks of use.
 
         Raises:
-            InputError: the query is blank, `top_n` is less than 1, or there is no such delta.
+            InputError: the query is blank, `top_n` is less than 1, a time is no time, or there is no such delta.
         """
         (recall,) = self._recalls([query], **options)
         return recall
@@ -246,8 +249,9 @@ class NeuroGraphMemory(Upkeep):
 
         Raises:
             UnknownIdError: an id is not in the memory; nothing was changed.
+            InputError: it is one id, and no list.
         """
-        ids = [str(node_id) for node_id in relevant_node_ids]
+        ids = _several_ids(relevant_node_ids)
         if self._use.frozen:
             return 0
         reason = f"feedback on {len(ids)} memories"
@@ -264,7 +268,11 @@ class NeuroGraphMemory(Upkeep):
 
         Returns:
             How many edges faded away altogether.
+
+        Raises:
+            InputError: `now` is no time.
         """
+        checked_moment("now", now)
         self._ingestion.expire(self._parts.clock() if now is None else now)
         if self._use.frozen:
             return 0
@@ -371,3 +379,9 @@ class NeuroGraphMemory(Upkeep):
             for recall in recalls:
                 self._use.add(recall.mark)
         return recalls
+
+
+def _several_ids(ids: Iterable[str | UUID]) -> list[str]:
+    if isinstance(ids, str | UUID) or not isinstance(ids, Iterable):
+        raise InputError(f"the ids are {ids!r}, but must be several; give a list, as in [node_id]")
+    return [str(node_id) for node_id in ids]

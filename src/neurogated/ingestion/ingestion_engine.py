@@ -21,7 +21,7 @@ from neurogated.core.times import find_times
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
-from neurogated.ingestion.document import Document
+from neurogated.ingestion.document import Document, checked_ttl
 from neurogated.ingestion.edge_builder import fitted, reweighed_similarities, sequence_edges, similarity_edges
 from neurogated.ingestion.mentions import MentionIndex
 from neurogated.ingestion.revision import NodeChange, Reviser, expiry, with_lifetime
@@ -245,7 +245,9 @@ class IngestionEngine:
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
         times = {"valid_from": document.valid_from, "valid_to": document.valid_to}
         given: dict[str, datetime | None] = {name: to_utc(time) for name, time in times.items() if time is not None}
-        return given if document.ttl is None else {**given, "expires_at": expiry(self._clock(), document.ttl)}
+        return (
+            given if (ttl := checked_ttl(document.ttl)) is None else {**given, "expires_at": expiry(self._clock(), ttl)}
+        )
 
     def _told(self, drafts: Sequence[_Draft], old: Mapping[str, MemoryNode]) -> Iterator[_Draft]:
         """Yield the drafts of a document with what the text itself tells: words that tell when, and its context.
