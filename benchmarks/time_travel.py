@@ -57,8 +57,13 @@ def change(store: SqliteStore, rng: np.random.Generator) -> None:
     view = store.view()
     for _ in range(CHANGES):
         names = [view.ids[row] for row in rng.choice(view.live_nodes(), 20, replace=False)]
-        updated = tuple(MemoryNode(name, f"updated {name} w17") for name in names[:10] if store.has_node(name))
-        removed = tuple(name for name in names[10:12] if store.has_node(name))
+        texts = {name: f"updated {name} w{number}" for number, name in enumerate(names[:10])}
+        vectors = HashEmbedder().embed_documents(list(texts.values()))
+        updated = tuple(
+            MemoryNode(name, text, embedding=vector)
+            for (name, text), vector in zip(texts.items(), vectors, strict=True)
+        )
+        removed = tuple(names[10:12])
         store.apply(GraphDelta(nodes=updated, removed_nodes=removed, reason="change"))
         view = store.view()
         plastic = [row for row in rng.choice(view.live_edges(), 40, replace=False) if view.edge_key(row).type.plastic]
@@ -94,7 +99,9 @@ def main() -> None:
         faded = store.view().sequence
         store.add_node(MemoryNode("last", "w1 w2"))
         questions = [" ".join(f"w{word}" for word in rng.integers(1, 300, size=8)) for _ in range(QUESTIONS)]
-        store.keyword_search(questions[0], 1)  # the keyword index is made on the first question
+        begin = time.perf_counter()
+        store.keyword_search(questions[0], 1)
+        print(f"the keyword index, made on the first question after opening: {time.perf_counter() - begin:.1f} s")
         print(f"{arguments.nodes} nodes, {store.view().live_edges().size} edges, {store.view().sequence} changes")
         for what, moment in (
             ("half of the building", built // 2),

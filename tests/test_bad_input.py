@@ -3,20 +3,32 @@
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated import Document, MemoryConfig, MemoryNode, NeuroGraphMemory, compute_mdhash_id, export_memory
 from neurogated.compose import Parts
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.errors import InputError, MemoryLockedError, NeurogatedError, StorageError, UnknownIdError
+from neurogated.errors import (
+    InputError,
+    MemoryClosedError,
+    MemoryLockedError,
+    NeurogatedError,
+    StorageError,
+    UnknownIdError,
+)
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.storage.graph_store import GraphStore
 
 GOOD = "The ferry left at dawn."
+ID = compute_mdhash_id(f"{Document.from_text(GOOD).id}\n0\n{GOOD}", prefix="chunk-")
+EAST, WEST = timezone(timedelta(hours=12)), timezone(timedelta(hours=-12))
 
 
 @pytest.fixture
@@ -121,3 +133,96 @@ def test_every_error_of_ours_is_caught_by_one_name(kept: NeuroGraphMemory) -> No
     for wrong in (lambda: kept.recall(" "), lambda: kept.undo(to=99), lambda: MemoryNode(id="", content="x")):
         with pytest.raises(NeurogatedError):
             wrong()
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda m: m.add_document("Text.", valid_from="2020"), "valid_from is '2020'"),
+        (lambda m: m.add_document("Text.", valid_to=2020), "valid_to is 2020"),
+        (lambda m: m.add_document("Text.", valid_from=datetime(1, 1, 1, tzinfo=EAST)), "years 1 to 9999"),
+        (lambda m: m.add_document("Text.", valid_to=datetime(9999, 12, 31, 23, tzinfo=WEST)), "years 1 to 9999"),
+        (lambda m: m.add_document("Text.", ttl="5"), "ttl is '5'"),
+        (lambda m: m.add_document("Text.", ttl=True), "ttl is True"),
+        (lambda m: m.add_document("Text.", ttl=0), "above 0"),
+        (lambda m: m.add_document("Text.", ttl=float("nan")), "no span of time"),
+        (lambda m: m.add_documents([Document.from_text("Text.", ttl=float("inf"))]), "no span of time"),
+        (lambda m: m.add_documents([{"text": "Text.", "valid_from": "2020"}]), "document 0: valid_from is '2020'"),
+        (lambda m: m.update(ID, valid_to="2020"), "valid_to is '2020'"),
+        (lambda m: m.update(ID, valid_from=datetime(1, 1, 1, tzinfo=EAST)), "years 1 to 9999"),
+        (lambda m: m.update(ID, ttl="5"), "ttl is '5'"),
+        (lambda m: m.recall("ferry", valid_at="2020"), "valid_at is '2020'"),
+        (lambda m: m.recall("ferry", valid_at=datetime(1, 1, 1, tzinfo=EAST)), "years 1 to 9999"),
+        (lambda m: m.recall("ferry", as_of="2020"), "as_of, .* is '2020'"),
+        (lambda m: m.recall("ferry", as_of=True), "is True"),
+        (lambda m: m.retrieve_batch(["ferry"], as_of=1.0), "is 1.0"),
+        (lambda m: m.recall("ferry", as_of=datetime(1, 1, 1, tzinfo=EAST)), "years 1 to 9999"),
+        (lambda m: m.recall(7), "query is 7"),
+        (lambda m: m.maintenance("x"), "now is 'x'"),
+        (lambda m: m.maintenance(datetime(1, 1, 1, tzinfo=EAST)), "years 1 to 9999"),
+        (lambda m: m.undo("x"), "'x'"),
+        (lambda m: m.undo(True), "True"),
+        (lambda m: m.undo(1.0), "1.0"),
+        (lambda m: m.delete("chunk-1"), "'chunk-1', .* give a list"),
+        (lambda m: m.delete(UUID(int=1)), "give a list"),
+        (lambda m: m.delete(None), "give a list"),
+        (lambda m: m.feedback("chunk-1"), "give a list"),
+    ],
+)
+def test_values_of_the_wrong_kind_are_refused_by_value_and_remedy(
+    kept: NeuroGraphMemory, act: Callable[[NeuroGraphMemory], object], message: str
+) -> None:
+    before = kept.store.view().sequence
+    with pytest.raises(InputError, match=message):
+        act(kept)
+    assert kept.store.view().sequence == before
+
+
+def test_a_ttl_may_be_seconds_everywhere(kept: NeuroGraphMemory) -> None:
+    documents: list[Document | dict[str, object]] = [
+        Document.from_text("A.", ttl=5),
+        {"text": "B.", "ttl": 5.0},
+        {"text": "C.", "ttl": timedelta(seconds=5)},
+    ]
+    ids = [*kept.add_document("D.", ttl=5), *[ids[0] for ids in kept.add_documents(documents)]]
+    ids.append(kept.update(kept.add_document("E.")[0], ttl=5.0).id)
+    for node in kept.store.get_nodes(ids):
+        assert node.expires_at is not None
+        assert timedelta(seconds=4) < node.expires_at - node.created_at < timedelta(seconds=9)
+
+
+def test_what_reads_only_notes_no_use_and_can_be_copied(kept: NeuroGraphMemory, tmp_path: Path, caplog: Any) -> None:  # noqa: ANN401
+    kept.flush()
+    with NeuroGraphMemory(kept.config.replace(read_only=True)) as reader:
+        for graph in (reader, reader.in_namespace(kept.config.namespace)):
+            assert graph.retrieve("ferry") == [GOOD]
+            graph.freeze()
+            graph.unfreeze()
+            assert graph.retrieve("ferry") == [GOOD]
+            graph.flush()
+        reader.snapshot(tmp_path / "copy")
+        assert export_memory(reader, tmp_path / "export").namespaces
+        assert reader.check() == []
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+
+
+def test_a_namespace_that_was_dropped_says_so(kept: NeuroGraphMemory) -> None:
+    other = kept.in_namespace("bob")
+    other.add_document("A text.")
+    kept.drop_namespace("bob")
+    with pytest.raises(MemoryClosedError, match="namespace was dropped"):
+        other.recall("text")
+    again = kept.in_namespace("bob")
+    again.add_document("Another text.")
+    assert again.retrieve("text") == ["Another text."]
+    kept.close()
+    with pytest.raises(MemoryClosedError, match="memory is closed"):
+        again.recall("text")
+    with pytest.raises(MemoryClosedError, match="memory is closed"):
+        kept.recall("text")
+
+
+def test_a_memory_says_whether_it_is_sound(kept: NeuroGraphMemory) -> None:
+    assert kept.check() == []
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        assert memory.check() == []

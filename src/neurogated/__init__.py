@@ -4,6 +4,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neurogated.administration import export_memory, import_memory, migrate, restore_snapshot
     from neurogated.analysis import extract_causal_edges, generate_kernel
     from neurogated.config.memory_config import MemoryConfig
     from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, WeightChange
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from neurogated.plasticity.plasticity_engine import PlasticityEngine
     from neurogated.prompts.prompt_manager import PromptTemplateManager
     from neurogated.retrieval.kernel_generator import KernelGenerator
+    from neurogated.retrieval.neuro_retriever import RecallOptions
     from neurogated.retrieval.spreading_activation import SpreadingActivation
     from neurogated.storage.graph_store import GraphStore
     from neurogated.utils.hash_utils import compute_mdhash_id
@@ -47,14 +49,19 @@ __all__ = [
     "PlasticityEngine",
     "PromptTemplateManager",
     "Recall",
+    "RecallOptions",
     "RecalledMemory",
     "SpreadingActivation",
     "WeightChange",
     "__version__",
     "compute_mdhash_id",
+    "export_memory",
     "extract_causal_edges",
     "generate_kernel",
     "get_llm",
+    "import_memory",
+    "migrate",
+    "restore_snapshot",
 ]
 
 __version__ = "0.1.0"
@@ -83,13 +90,18 @@ _HOMES = {
     "PlasticityEngine": "plasticity.plasticity_engine",
     "PromptTemplateManager": "prompts.prompt_manager",
     "Recall": "core.trace",
+    "RecallOptions": "retrieval.neuro_retriever",
     "RecalledMemory": "core.trace",
     "SpreadingActivation": "retrieval.spreading_activation",
     "WeightChange": "core.delta",
     "compute_mdhash_id": "utils.hash_utils",
+    "export_memory": "administration",
     "extract_causal_edges": "analysis",
     "generate_kernel": "analysis",
     "get_llm": "llm.factory",
+    "import_memory": "administration",
+    "migrate": "administration",
+    "restore_snapshot": "administration",
 }
 
 # Silent unless whoever uses the library sets up logging.

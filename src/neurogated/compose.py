@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.ports import (
     CausalJudge,
@@ -96,7 +97,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
             embedder = CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE)
         offline = OfflineQuestionJudge(embedder)
         llm = _language_model(config)
-        caches = _clearable(embedder, llm)
+        caches = _clearable(embedder, llm, _unused_cache(config, llm))
         patterns = OfflineEntityFinder()
         spacy = SpacyEntityFinder(config.spacy_model, patterns) if config.entity_finder == "spacy" else None
         if llm is None:
@@ -143,6 +144,13 @@ def offline_kernel_generator() -> KernelGenerator:
 
 def _clearable(*parts: object) -> tuple[SupportsClear, ...]:
     return tuple(part for part in parts if isinstance(part, SupportsClear))
+
+
+def _unused_cache(config: MemoryConfig, llm: BaseLLM | None) -> UnusedCache | None:
+    """Return the cache of answers that the memory may have from when there was a language model."""
+    if llm is not None or config.storage == "memory" or config.read_only:
+        return None
+    return UnusedCache(Path(config.save_dir) / _LLM_CACHE)
 
 
 def _language_model(config: MemoryConfig) -> BaseLLM | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from datetime import datetime, timedelta
 from typing import Any, Self, Unpack
 from uuid import UUID
@@ -12,11 +12,12 @@ from uuid import UUID
 from neurogated import compose
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import checked_moment
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import SupportsCompaction
+from neurogated.core.ports import SupportsCompaction, SupportsNamespaces
 from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall
-from neurogated.errors import ConfigError
+from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.document import Document, read_documents
 from neurogated.ingestion.ingestion_engine import IngestionEngine
@@ -75,7 +76,11 @@ class NeuroGraphMemory(Upkeep):
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, self.config.llm_concurrency)
         self._ingestion = IngestionEngine(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
-        self._use = UseMarks(self.store, self._parts.clock, self.config.TOUCH_FLUSH_SECONDS)
+        # Whoever shares a graph shares its engine, which lets one thread at a time change the texts.
+        self._engines = {self.config.namespace: self._ingestion}
+        self._use = UseMarks(
+            self.store, self._parts.clock, self.config.TOUCH_FLUSH_SECONDS, gathers=not self.config.read_only
+        )
 
     def add_document(
         self,
@@ -83,7 +88,7 @@ class NeuroGraphMemory(Upkeep):
         *,
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        ttl: timedelta | None = None,
+        ttl: timedelta | float | None = None,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
     ) -> list[str]:
@@ -93,7 +98,8 @@ class NeuroGraphMemory(Upkeep):
             text: of any length; it is cut into chunks of whole sentences.
             title: what the text is about; it takes part in what is embedded.
             metadata: JSON values, kept with every chunk.
-            ttl: how long it is to be remembered, from now; for ever when left out. Then nothing recalls it any more.
+            ttl: how long it is to be remembered, from now, as a timedelta or in seconds; for ever when left out. Then
+                nothing recalls it any more.
             valid_from: when what it says began to hold; see `recall`.
             valid_to: when it ceased to hold.
 
@@ -140,8 +146,9 @@ class NeuroGraphMemory(Upkeep):
 
         Raises:
             UnknownIdError: an id is not in the memory; nothing was changed.
+            InputError: it is one id, and no list.
         """
-        return self._ingestion.delete(map(str, ids))
+        return self._ingestion.delete(_several_ids(ids))
 
     def delete_document(self, document_id: str) -> int:
         """Forget all memories of a document, by the `document_id` in their metadata; see `delete`.
@@ -160,9 +167,9 @@ class NeuroGraphMemory(Upkeep):
         metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
-        ttl: timedelta | None = None,
+        ttl: timedelta | float | None = None,
     ) -> MemoryNode:
-        """Put a new version of a memory in its place; the old one stays in the history until `compact`.
+        """Put a new version of a memory in its place; the old one stays in the history until `compact(history=True)`.
 
         Edges follow: SIM, TERM and MENTION fit the new text, causes are judged anew where the content changes; SEQ and
         ASSOC stay. What is left out stays as it is.
@@ -174,7 +181,7 @@ class NeuroGraphMemory(Upkeep):
             metadata: merged over what there is; a key with the value None is removed.
             valid_from: when what it says began to hold.
             valid_to: when it ceased to hold.
-            ttl: how long it is to be remembered, from now; `timedelta.max` for ever.
+            ttl: how long it is to be remembered, from now, as a timedelta or in seconds; `timedelta.max` for ever.
 
         Returns:
             The new version.
@@ -199,7 +206,7 @@ class NeuroGraphMemory(Upkeep):
                 by `valid_from` and `valid_to`. The last two leave no marks of use.
 
         Raises:
-            InputError: the query is blank, `top_n` is less than 1, or there is no such delta.
+            InputError: the query is blank, `top_n` is less than 1, a time is no time, or there is no such delta.
         """
         (recall,) = self._recalls([query], **options)
         return recall
@@ -242,12 +249,14 @@ class NeuroGraphMemory(Upkeep):
 
         Raises:
             UnknownIdError: an id is not in the memory; nothing was changed.
+            InputError: it is one id, and no list.
         """
-        ids = [str(node_id) for node_id in relevant_node_ids]
+        ids = _several_ids(relevant_node_ids)
         if self._use.frozen:
             return 0
         reason = f"feedback on {len(ids)} memories"
-        return self.plasticity.reinforce_path(ids, associate=True, reason=reason)
+        with self._ingestion.exclusively():
+            return self.plasticity.reinforce_path(ids, associate=True, reason=reason)
 
     def maintenance(self, now: datetime | None = None) -> int:
         """Remove what has expired, and let what lies idle fade (LTD); SIM edges never do.
@@ -259,14 +268,19 @@ class NeuroGraphMemory(Upkeep):
 
         Returns:
             How many edges faded away altogether.
+
+        Raises:
+            InputError: `now` is no time.
         """
+        checked_moment("now", now)
         self._ingestion.expire(self._parts.clock() if now is None else now)
         if self._use.frozen:
             return 0
         self.flush()
-        before = self.store.view().live_edges().size
-        self.plasticity.decay_unused(now)
-        return before - self.store.view().live_edges().size
+        with self._ingestion.exclusively():
+            before = self.store.view().live_edges().size
+            self.plasticity.decay_unused(now)
+            return before - self.store.view().live_edges().size
 
     def freeze(self) -> None:
         """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`."""
@@ -304,17 +318,32 @@ class NeuroGraphMemory(Upkeep):
         parts = dataclasses.replace(self._parts, store=store.in_namespace(namespace))
         other = NeuroGraphMemory(config, parts=parts)
         other._owns_parts = False
+        engine = self._engines.get(namespace)
+        if engine is not None and engine.writes_to(other.store):
+            other._ingestion = engine
+        self._engines[namespace] = other._ingestion
+        other._engines = self._engines
         return other
 
-    def compact(self) -> int:
-        """Erase for good what was deleted, updated or has expired and was removed, with its history, and empty caches.
+    def compact(self, *, history: bool = False) -> int:
+        """Erase for good what was deleted or has expired, in every namespace, with its history, and empty all caches.
+
+        Args:
+            history: erase also what memories that are still there said before they were updated. Then `as_of` shows
+                them in the past as they are now, and `undo` brings no old text back.
 
         Returns:
             How many memories were erased; 0 for a store that keeps nothing on disk.
         """
         self.flush()
-        erased = self.store.compact() if isinstance(self.store, SupportsCompaction) else 0
-        self._ingestion.forget_index()
+        now = self._parts.clock()
+        for graph in self._graphs():
+            graph._ingestion.expire(now)
+        erased = 0
+        if isinstance(self.store, SupportsCompaction):
+            erased = self.store.compact(history=True) if history else self.store.compact()
+        for engine in self._engines.values():
+            engine.forget_index()
         for cache in self._parts.caches:
             cache.clear()
         return erased
@@ -336,9 +365,23 @@ class NeuroGraphMemory(Upkeep):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _graphs(self) -> Iterator[NeuroGraphMemory]:
+        """Yield this memory and those of all its other namespaces."""
+        yield self
+        if isinstance(self.store, SupportsNamespaces):
+            for name in self.store.namespaces():
+                if name != self.config.namespace:
+                    yield self.in_namespace(name)
+
     def _recalls(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[Recall]:
         recalls = self.retriever.recall_batch(queries, **options)
         if options.get("as_of") is None and options.get("valid_at") is None:
             for recall in recalls:
                 self._use.add(recall.mark)
         return recalls
+
+
+def _several_ids(ids: Iterable[str | UUID]) -> list[str]:
+    if isinstance(ids, str | UUID) or not isinstance(ids, Iterable):
+        raise InputError(f"the ids are {ids!r}, but must be several; give a list, as in [node_id]")
+    return [str(node_id) for node_id in ids]

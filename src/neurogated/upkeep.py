@@ -6,8 +6,9 @@ from pathlib import Path
 
 from neurogated.compose import Parts
 from neurogated.core.delta import HistoryEntry
-from neurogated.core.ports import GraphStorePort, SupportsNamespaces, SupportsSnapshot
-from neurogated.errors import ConfigError
+from neurogated.core.ports import GraphStorePort, SupportsCheck, SupportsNamespaces, SupportsSnapshot
+from neurogated.errors import ConfigError, InputError
+from neurogated.ingestion.ingestion_engine import IngestionEngine
 from neurogated.plasticity.undo import undo
 from neurogated.plasticity.use import UseMarks
 
@@ -22,6 +23,7 @@ class Upkeep:
     """
 
     store: GraphStorePort
+    _ingestion: IngestionEngine
     _parts: Parts
     _use: UseMarks
 
@@ -44,7 +46,10 @@ class Upkeep:
         Raises:
             InputError: there is no such delta.
         """
-        return undo(self.store, to, self._parts.clock)
+        if to is not None and (isinstance(to, bool) or not isinstance(to, int)):
+            raise InputError(f"the change to go back to is {to!r}, but must be a sequence of history()")
+        with self._ingestion.exclusively():
+            return undo(self.store, to, self._parts.clock)
 
     def flush(self) -> None:
         """Write down now which memories were used; otherwise done every `TOUCH_FLUSH_SECONDS` and on close."""
@@ -75,6 +80,14 @@ class Upkeep:
             raise ConfigError(f"a {type(self.store).__name__} keeps nothing on disk; use another storage for snapshots")
         self.flush()
         self.store.snapshot(Path(path))
+
+    def check(self) -> list[str]:
+        """Return what is wrong with the memory, a line each; none if it is sound, or keeps nothing on disk.
+
+        Read are all namespaces: the file with the checksums of its pages, and every graph, which is made anew from its
+        journal and compared with the one in use.
+        """
+        return self.store.check() if isinstance(self.store, SupportsCheck) else []
 
     def _several_graphs(self) -> SupportsNamespaces:
         if not isinstance(self.store, SupportsNamespaces):

@@ -1,14 +1,18 @@
 """What is erased is gone from every byte on disk, and nothing else is."""
 
 import json
+import tempfile
 from datetime import timedelta
 from pathlib import Path
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 from neurogated import Document, EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory, Passage
-from neurogated.core.delta import PendingTask
+from neurogated.core.clock import utc_now
+from neurogated.core.delta import Decay, PendingTask
 from neurogated.core.rendering import quoted
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.storage.sqlite_store import SqliteStore
@@ -189,3 +193,79 @@ def test_compaction_is_no_part_of_a_transaction(tmp_path: Path) -> None:
         assert store.has_node("a")
         store.remove_node("a")
         assert store.compact() == 1
+
+
+# The past of what stays
+
+
+def _texts(store: SqliteStore) -> dict[str, str]:
+    return {node.id: node.content for node in store.all_nodes()}
+
+
+def test_no_byte_of_an_old_text_is_left_where_the_history_is_erased(tmp_path: Path, clock: ManualClock) -> None:
+    with SqliteStore.open(tmp_path / "memory.db", "one", clock=clock) as store:
+        sibling = store.in_namespace("two")
+        for graph in (store, sibling):
+            _fill(graph, clock)
+            graph.apply(GraphDelta(nodes=(MemoryNode("hushed-id", "open content", [0, 0, 1]),)))
+            # Removed and put again, with an edge that went meanwhile and one that came after.
+            graph.remove_node("other")
+            graph.add_node(MemoryNode("other", "other again"))
+        store.add_edge("hushed-id", "other", EdgeType.SIM, 0.5)
+        assert store.compact() == 0
+        assert SECRETS[0].encode() in _bytes(tmp_path)
+        assert store.as_of(1).get_node("answer").content == "first answer"
+        before = list(store.all_nodes()), list(store.all_edges()), store.nearest([0, 0, 1], 3)
+        last = store.view().sequence
+        assert store.compact(history=True) == 0
+        found = _bytes(tmp_path)
+        for text in (*SECRETS[:1], *SECRETS[2:], "first answer", "other content"):
+            assert text.encode() not in found
+        assert SECRET_VECTOR.tobytes() not in found
+        assert store.check() == []
+        assert (next(store.all_nodes()).content, store.view().sequence) == ("open content", last)
+        after = list(store.all_nodes()), list(store.all_edges()), store.nearest([0, 0, 1], 3)
+        assert [node.content for node in after[0]] == [node.content for node in before[0]]
+        assert after[1:] == before[1:]
+        assert store.get_node("answer").metadata["context"] == ["something else"]
+        assert store.compact(history=True) == 0
+    with SqliteStore.open(tmp_path / "memory.db", "one", clock=clock) as store:
+        assert store.check() == []
+        past = store.as_of(1)
+        assert _texts(past) == {"hushed-id": "open content", "answer": "second answer"}  # type: ignore[arg-type]
+        assert past.get_edge("hushed-id", "answer").weight == 1.0
+        assert past.nearest([0, 0, 1], 1)[0][0] == "hushed-id"
+        store.add_node(MemoryNode("answer", "third answer"))
+        assert store.as_of(last).get_node("answer").content == "second answer"
+        store.remove_node("answer")
+        assert store.compact() == 1
+        assert store.check() == []
+
+
+@given(st.lists(st.tuples(st.sampled_from("puruxd"), st.integers(0, 3), st.integers(0, 3)), max_size=25))
+@settings(max_examples=40)
+def test_whatever_happened_the_journal_still_makes_the_graph_without_its_history(
+    steps: list[tuple[str, int, int]],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, SqliteStore.open(Path(folder) / "memory.db") as store:
+        said: set[str] = set()
+        for number, (step, first, second) in enumerate(steps):
+            names = f"node {first}", f"node {second}"
+            if step in "pu":
+                said.add(f"text <{number}>")
+                vector = [1.0, number] if second % 2 else None
+                store.add_node(MemoryNode(names[0], f"text <{number}>", vector, created_at=utc_now()))
+            elif step == "r" and store.has_node(names[0]):
+                store.remove_node(names[0])
+            elif step == "x" and first != second and all(map(store.has_node, names)):
+                store.add_edge(*names, EdgeType.ASSOC, 0.1 * number % 1)
+            elif step == "d":
+                store.apply(GraphDelta(operators=(Decay(0.9, utc_now()),)))
+        nodes, edges = list(store.all_nodes()), list(store.all_edges())
+        store.compact(history=True)
+        assert store.check() == []
+        assert (list(store.all_nodes()), list(store.all_edges())) == (nodes, edges)
+        content = _bytes(Path(folder))
+        assert {text for text in said if text.encode() in content} == {node.content for node in nodes}
+        for sequence in range(store.view().sequence):
+            assert _texts(store.as_of(sequence)).items() <= _texts(store).items()  # type: ignore[arg-type]

@@ -7,7 +7,6 @@ import argparse
 from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory
-from neurogated.core.ports import SupportsCheck
 
 __all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
 
@@ -25,6 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     """Check and say what is wrong."""
     with open_memory(arguments) as memory:
-        problems = memory.store.check() if isinstance(memory.store, SupportsCheck) else []
+        problems = memory.check()
     emit(arguments, {"problems": problems}, "\n".join(problems) or "the memory is sound")
     return 1 if problems else 0

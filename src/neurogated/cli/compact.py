@@ -10,20 +10,24 @@ from neurogated.cli.settings import open_memory
 
 __all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
 
-SUMMARY = "erase for good what was deleted, updated or has expired and was removed, with its history; empty the caches"
+SUMMARY = "erase for good what was deleted or has expired, with its history; empty the caches"
 EXAMPLES = """\
   python main.py compact --save_dir my_agent
+  python main.py compact --save_dir my_agent --history
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
+    parser.add_argument(
+        "--history", action="store_true", help="erase also the texts that memories had before they were updated"
+    )
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Compact and say how many memories were erased."""
     with open_memory(arguments) as memory:
-        erased = memory.compact()
+        erased = memory.compact(history=arguments.history)
     emit(arguments, {"erased": erased}, f"{erased} memories erased for good")
     return 0

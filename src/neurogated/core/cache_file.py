@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from neurogated.errors import MemoryClosedError, StorageError
 
-__all__ = ["CacheFile"]
+__all__ = ["CacheFile", "UnusedCache"]
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ class CacheFile:
             StorageError: it can be neither opened nor made.
         """
         self.path = path
-        self._aside = path.with_suffix(".damaged")
+        self._aside = _aside(path)
         self._lock = threading.Lock()
         self._closed = False
         self._hits = self._misses = 0
@@ -216,6 +216,29 @@ class CacheFile:
             self._inode = self._inode_now()
         self._connection = connection
         return connection
+
+
+class UnusedCache:
+    """A cache file that other settings of a memory would use, opened only to be emptied."""
+
+    def __init__(self, path: Path) -> None:
+        """Stand for the cache at `path`, which need not be there."""
+        self._path = path
+
+    def clear(self) -> None:
+        """Forget everything, what was moved aside too; raises StorageError where that cannot be done now."""
+        if not (self._path.exists() or _aside(self._path).exists()):
+            return
+        file = CacheFile(self._path)
+        try:
+            file.clear()
+        finally:
+            file.close()
+
+
+def _aside(path: Path) -> Path:
+    """Return where a damaged file is moved to."""
+    return path.with_suffix(".damaged")
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

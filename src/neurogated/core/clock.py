@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["Clock", "from_micros", "to_micros", "to_utc", "utc_now"]
+from neurogated.errors import InputError
+
+__all__ = ["Clock", "checked_moment", "from_micros", "to_micros", "to_utc", "utc_now"]
 
 Clock = Callable[[], datetime]
 
@@ -17,8 +19,29 @@ def utc_now() -> datetime:
 
 
 def to_utc(moment: datetime) -> datetime:
-    """Return `moment` in UTC; a naive datetime is taken as local time, as Python does."""
-    return moment.astimezone(UTC)
+    """Return `moment` in UTC; a naive datetime is taken as local time, as Python does.
+
+    Raises:
+        InputError: in UTC it would lie outside the calendar, which has the years 1 to 9999.
+    """
+    try:
+        return moment.astimezone(UTC)
+    except (OverflowError, ValueError):
+        raise InputError(f"the time {moment} is outside the years 1 to 9999 in UTC; choose one within") from None
+
+
+def checked_moment(name: str, value: object) -> datetime | None:
+    """Return the time that was given as `name`, None for None.
+
+    Raises:
+        InputError: it is no datetime, or outside the calendar.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, datetime):
+        raise InputError(f"{name} is {value!r}, but must be a datetime")
+    to_utc(value)
+    return value
 
 
 def to_micros(moment: datetime) -> int:

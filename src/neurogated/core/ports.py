@@ -249,8 +249,11 @@ class SupportsReembedding(Protocol):
 class SupportsCompaction(Protocol):
     """Ability of a store: to erase for good what was removed."""
 
-    def compact(self) -> int:
-        """Erase removed nodes with all their history; return how many nodes were erased."""
+    def compact(self, *, history: bool = False) -> int:
+        """Erase removed nodes with all their history; return how many nodes were erased.
+
+        With `history` also erase the past versions of those that stay.
+        """
 
 
 @runtime_checkable

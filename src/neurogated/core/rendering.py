@@ -7,7 +7,7 @@ is written) or `timestamp` (seconds since 1970 UTC), and `times` (words of the c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,10 +20,12 @@ __all__ = [
     "marks",
     "named_subjects",
     "quoted",
+    "quotes",
     "render",
     "speaker_mark",
     "subject_mark",
     "subjects",
+    "without_quotes",
 ]
 
 TIME_MARK = "time"
@@ -43,14 +45,28 @@ def quoted(content: str, metadata: Mapping[str, Any]) -> str:
     return f"{title}\n{text}" if title else text
 
 
+def quotes(metadata: Mapping[str, Any]) -> Sequence[object]:
+    """Return the turns before it that a turn of a dialogue carries as its `context`, the last first."""
+    context = metadata.get("context")
+    return context if isinstance(context, list | tuple) else ()
+
+
 def render(content: str, metadata: Mapping[str, Any]) -> str:
     """Return the text that stands for a node before the embedder: as it is quoted, and what was said before it.
 
     A turn often makes sense only as an answer to the one before; what comes first counts most for the embedder.
     """
-    context = metadata.get("context")
-    before = map(str, context) if isinstance(context, list | tuple) else ()
-    return "\n".join((quoted(content, metadata), *before))
+    return "\n".join((quoted(content, metadata), *map(str, quotes(metadata))))
+
+
+def without_quotes(metadata: Mapping[str, Any], unwanted: Collection[str]) -> Mapping[str, Any]:
+    """Return the metadata without those turns in its `context` that are among `unwanted`."""
+    said = quotes(metadata)
+    kept = [item for item in said if not (isinstance(item, str) and item in unwanted)]
+    if len(kept) == len(said):
+        return metadata
+    rest = {name: value for name, value in metadata.items() if name != "context"}
+    return {**rest, "context": kept} if kept else rest
 
 
 def keyword_text(content: str, metadata: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Self
 
-from neurogated.core.clock import to_utc
+from neurogated.core.clock import checked_moment, to_utc
 from neurogated.errors import InputError
 from neurogated.utils.hash_utils import compute_mdhash_id
 
@@ -39,8 +39,8 @@ class Document:
     passages: tuple[Passage, ...]
     title: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    ttl: timedelta | None = None
-    """How long it is to be remembered; None for as long as it was, or for ever."""
+    ttl: timedelta | float | None = None
+    """How long it is to be remembered, as a timedelta or in seconds; None for as long as it was, or for ever."""
     valid_from: datetime | None = None
     """When what it says began to hold; None if it always did."""
     valid_to: datetime | None = None
@@ -51,7 +51,9 @@ class Document:
             raise InputError("a document has no passage; give it at least one")
         if self.title is not None:
             checked_text("a title", self.title)
-        checked_ttl(self.ttl)
+        object.__setattr__(self, "ttl", checked_ttl(self.ttl))
+        checked_moment("valid_from", self.valid_from)
+        checked_moment("valid_to", self.valid_to)
         if (
             self.valid_from is not None
             and self.valid_to is not None
@@ -66,7 +68,7 @@ class Document:
         *,
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        ttl: timedelta | None = None,
+        ttl: timedelta | float | None = None,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
     ) -> Self:
@@ -106,10 +108,23 @@ def checked_text(what: str, text: object) -> None:
         ) from None
 
 
-def checked_ttl(ttl: timedelta | None) -> None:
-    """Raise InputError where `ttl` is not above 0."""
-    if ttl is not None and ttl <= timedelta():
-        raise InputError(f"the ttl is {ttl}, but must be above 0; to forget at once, delete")
+def checked_ttl(ttl: object) -> timedelta | None:
+    """Return the span of time that `ttl` is, which may be a number of seconds; None for None.
+
+    Raises:
+        InputError: it is neither, or not above 0.
+    """
+    if ttl is None:
+        return None
+    if isinstance(ttl, bool) or not isinstance(ttl, timedelta | int | float):
+        raise InputError(f"the ttl is {ttl!r}, but must be a timedelta or a number of seconds")
+    try:
+        span = ttl if isinstance(ttl, timedelta) else timedelta(seconds=ttl)
+    except (OverflowError, ValueError):
+        raise InputError(f"the ttl is {ttl} seconds, which is no span of time; leave it out for ever") from None
+    if span <= timedelta():
+        raise InputError(f"the ttl is {span}, but must be above 0; to forget at once, delete")
+    return span
 
 
 def _read_document(item: object) -> Document:
@@ -123,24 +138,7 @@ def _read_document(item: object) -> Document:
         item["text"],
         title=item.get("title"),
         metadata=item.get("metadata"),
-        ttl=_ttl(item.get("ttl")),
-        valid_from=_moment("valid_from", item.get("valid_from")),
-        valid_to=_moment("valid_to", item.get("valid_to")),
+        ttl=item.get("ttl"),
+        valid_from=item.get("valid_from"),
+        valid_to=item.get("valid_to"),
     )
-
-
-def _ttl(value: object) -> timedelta | None:
-    if value is None or isinstance(value, timedelta):
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"the ttl is {value!r}, but must be a timedelta or a number of seconds")
-    try:
-        return timedelta(seconds=value)
-    except (OverflowError, ValueError):
-        raise InputError(f"the ttl is {value} seconds, which is no span of time; leave it out for ever") from None
-
-
-def _moment(name: str, value: object) -> datetime | None:
-    if value is None or isinstance(value, datetime):
-        return value
-    raise InputError(f"{name} is {value!r}, but must be a datetime")

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -20,7 +21,7 @@ from neurogated.core.times import find_times
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
-from neurogated.ingestion.document import Document
+from neurogated.ingestion.document import Document, checked_ttl
 from neurogated.ingestion.edge_builder import fitted, reweighed_similarities, sequence_edges, similarity_edges
 from neurogated.ingestion.mentions import MentionIndex
 from neurogated.ingestion.revision import NodeChange, Reviser, expiry, with_lifetime
@@ -66,7 +67,7 @@ class IngestionEngine:
         self._config = config
         self._clock = clock
         # Which nodes are new is found out and acted on by one thread at a time.
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
         self._mentions = MentionIndex(store, config)
         self._reviser = Reviser(store, embedder, analysis, self._mentions, config)
@@ -136,6 +137,16 @@ class IngestionEngine:
             delta = self._reviser.update(node_id, change, at=at)
             self._apply(delta)
             return self._store.get_node(node_id)
+
+    def writes_to(self, store: GraphStorePort) -> bool:
+        """Return whether `store` is the graph that this engine writes to."""
+        return self._store is store
+
+    @contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Run a block that reads the graph and acts on it while no other thread changes its texts."""
+        with self._lock:
+            yield
 
     def expire(self, now: datetime) -> int:
         """Remove the nodes that have expired by `now`; return how many they were."""
@@ -234,7 +245,9 @@ class IngestionEngine:
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
         times = {"valid_from": document.valid_from, "valid_to": document.valid_to}
         given: dict[str, datetime | None] = {name: to_utc(time) for name, time in times.items() if time is not None}
-        return given if document.ttl is None else {**given, "expires_at": expiry(self._clock(), document.ttl)}
+        return (
+            given if (ttl := checked_ttl(document.ttl)) is None else {**given, "expires_at": expiry(self._clock(), ttl)}
+        )
 
     def _told(self, drafts: Sequence[_Draft], old: Mapping[str, MemoryNode]) -> Iterator[_Draft]:
         """Yield the drafts of a document with what the text itself tells: words that tell when, and its context.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import to_utc
+from neurogated.core.clock import checked_moment, to_utc
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
@@ -59,7 +59,8 @@ class NodeChange:
     metadata: Mapping[str, Any] | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
-    ttl: timedelta | None = None
+    ttl: timedelta | float | None = None
+    """A timedelta, or a number of seconds."""
 
     def __post_init__(self) -> None:
         if all(getattr(self, name) is None for name in self.__slots__):
@@ -72,13 +73,15 @@ class NodeChange:
             checked_text("the new title", self.title)
         if self.metadata is not None and _DOCUMENT_ID in self.metadata:
             raise InputError("document_id says which document a memory is of and cannot be changed; leave it out")
-        checked_ttl(self.ttl)
+        object.__setattr__(self, "ttl", checked_ttl(self.ttl))
+        checked_moment("valid_from", self.valid_from)
+        checked_moment("valid_to", self.valid_to)
 
     def lifetime(self, at: datetime) -> dict[str, datetime | None]:
         """Return the times that change, by field, where the change is made at `at`."""
         times = {"valid_from": self.valid_from, "valid_to": self.valid_to}
         given: dict[str, datetime | None] = {name: to_utc(time) for name, time in times.items() if time is not None}
-        return given if self.ttl is None else {**given, "expires_at": expiry(at, self.ttl)}
+        return given if (ttl := checked_ttl(self.ttl)) is None else {**given, "expires_at": expiry(at, ttl)}
 
 
 class Reviser:

@@ -23,9 +23,13 @@ class UseMarks:
         frozen: while set, use leaves no marks.
     """
 
-    def __init__(self, store: GraphStorePort, clock: Clock, seconds: float) -> None:
-        """Gather for `store`; marks are written once the oldest of them is `seconds` old, at the next recall."""
+    def __init__(self, store: GraphStorePort, clock: Clock, seconds: float, *, gathers: bool = True) -> None:
+        """Gather for `store`; marks are written once the oldest of them is `seconds` old, at the next recall.
+
+        With `gathers` unset nothing is ever noted, as befits a store that cannot be written to.
+        """
         self.frozen = False
+        self._gathers = gathers
         self._store = store
         self._clock = clock
         self._interval = timedelta(seconds=seconds)
@@ -35,7 +39,7 @@ class UseMarks:
 
     def add(self, mark: AccessMark) -> None:
         """Note what a recall used; when it is time, write down all that was noted."""
-        if self.frozen:
+        if self.frozen or not self._gathers:
             return
         with self._lock:
             self._marks |= mark

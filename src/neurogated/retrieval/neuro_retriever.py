@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple, TypedDict, Unpack
@@ -14,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Clock, to_micros, utc_now
+from neurogated.core.clock import Clock, checked_moment, to_micros, utc_now
+from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource
+from neurogated.core.rendering import quoted, quotes, without_quotes
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
@@ -27,6 +31,7 @@ __all__ = ["NeuroRetriever", "RecallOptions"]
 
 _log = logging.getLogger(__name__)
 
+_DOCUMENT = "document_id"
 _COSINE_ALONE = {"KEYWORD_WEIGHT": 0.0, "SUBJECT_WEIGHT": 0.0, "MARK_WEIGHT": 0.0}
 
 
@@ -91,7 +96,7 @@ class NeuroRetriever:
             **options: see `RecallOptions`.
 
         Raises:
-            InputError: the query is blank, `top_n` is less than 1, or there is no such delta.
+            InputError: the query is blank, `top_n` is less than 1, a time is no time, or there is no such delta.
         """
         return self.recall_batch([query], **options)[0]
 
@@ -104,11 +109,17 @@ class NeuroRetriever:
         valid_at: datetime | None = None,
     ) -> list[Recall]:
         """Return a recall for each query; they are embedded together. See `recall`."""
+        for query in queries:
+            if not isinstance(query, str):
+                raise InputError(f"the query is {query!r}, but must be text")
         if any(not query.strip() for query in queries):
             raise InputError("the query is blank; ask something")
         wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n
         if wanted < 1:
             raise InputError(f"top_n is {top_n}, but must be at least 1")
+        if isinstance(as_of, bool) or not isinstance(as_of, int):
+            checked_moment("as_of, where it is no number of history(),", as_of)
+        checked_moment("valid_at", valid_at)
         if not queries:
             return []
         store = self._store if as_of is None else self._store.as_of(as_of)
@@ -204,8 +215,7 @@ class NeuroRetriever:
 def _memories(store: GraphStorePort, ranking: _Ranking, activation: Activation) -> tuple[RecalledMemory, ...]:
     rows = ranking.likeness.rows
     ids = [activation.view.ids[row] for row in rows.tolist()]
-    # A node may have been removed since the view was taken.
-    nodes = {node.id: node for node in store.get_nodes(ids, missing_ok=True)}
+    nodes = {node.id: node for node in _present(store, activation.view, ids)}
     columns = {"similarity": ranking.likeness.similarity, "energy": ranking.energy, "recency": ranking.recency}
     columns |= {name: getattr(ranking.likeness, name) for name in ("cosine", "keywords", "subject", "marks")}
     parts = [
@@ -217,6 +227,22 @@ def _memories(store: GraphStorePort, ranking: _Ranking, activation: Activation) 
         for node_id, score, part, row in zip(ids, ranking.score.tolist(), parts, rows.tolist(), strict=True)
         if node_id in nodes
     )
+
+
+def _present(store: GraphStorePort, view: GraphView, ids: Sequence[str]) -> list[MemoryNode]:
+    """Return those of the nodes that there are, with no words of nodes of their documents that the view hides."""
+    # A node may have been removed since the view was taken.
+    nodes = store.get_nodes(ids, missing_ok=True)
+    if not view.hidden.size or not any(quotes(node.metadata) for node in nodes):
+        return nodes
+    hidden = defaultdict(set)
+    for node in store.get_nodes([view.ids[row] for row in view.hidden.tolist()], missing_ok=True):
+        hidden[node.metadata.get(_DOCUMENT)].add(quoted(node.content, node.metadata))
+    # What is hidden may have been removed before it was read; who quoted it then no longer does.
+    return [
+        replace(node, metadata=without_quotes(node.metadata, hidden[node.metadata.get(_DOCUMENT)]))
+        for node in store.get_nodes(ids, missing_ok=True)
+    ]
 
 
 def _best(view: GraphView, rows: Rows, scores: NDArray[np.floating], count: int) -> list[int]:

@@ -303,6 +303,8 @@ class GraphStore(SearchableStore):
         self._pending = {task: None for task in waiting if task not in plan.delta.settled}
 
     def _require_open(self) -> None:
+        if self._closed and not any(store is self for store in self._family.values()):
+            raise MemoryClosedError("this namespace was dropped; ask in_namespace for a new one")
         if self._closed:
             raise MemoryClosedError("the memory is closed; open it again to use it")
         if self._interrupted:

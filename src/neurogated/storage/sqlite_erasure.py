@@ -1,4 +1,4 @@
-"""Erasing for good: rows of removed nodes with all their history, and whole namespaces."""
+"""Erasing for good: rows of removed nodes with all their history, past versions, and whole namespaces."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ _Document = tuple[int, str]
 """Namespace and name of a document."""
 _CONTEXT = "context"
 _DOCUMENT = "document_id"
+# Which versions are to be erased.
+_GONE = "v.node IN (SELECT node FROM temp.erased)"
+_GONE_OR_PAST = f"(v.until IS NOT NULL OR {_GONE})"
 
 
-def erase_removed(file: SqliteFile) -> int:
+def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
     """Erase every node that is removed, in all namespaces, with its history; return how many there were.
 
     Turns of a dialogue quote the ones before them; what past versions of other nodes quote of an erased one goes too.
+    With `history` the past versions of the other nodes are erased as well.
     """
     with _without_references(file) as connection:
         connection.execute(
@@ -33,8 +37,10 @@ def erase_removed(file: SqliteFile) -> int:
             "WHERE NOT EXISTS (SELECT 1 FROM node_versions v WHERE v.node = n.node AND v.until IS NULL)"
         )
         ((count,),) = fetch(connection, "SELECT count(*) FROM temp.erased")
-        _erase_quotations(connection)
+        _erase_quotations(connection, _GONE_OR_PAST if history else _GONE)
         _erase_nodes(connection)
+        if history:
+            _erase_past_versions(connection)
         connection.execute("DROP TABLE temp.erased")
     return int(count)
 
@@ -76,6 +82,24 @@ def _erase_nodes(connection: apsw.Connection) -> None:
         connection.execute(f"DELETE FROM {table} WHERE node {erased}")
 
 
+def _erase_past_versions(connection: apsw.Connection) -> None:
+    """Erase ended versions and vectors; those that stay begin when the node was first put.
+
+    So whatever leads to a node in the journal comes after the node itself, and the journal still makes the graph.
+    """
+    connection.execute(
+        "CREATE TEMP TABLE changed AS SELECT node, min(since) AS since FROM node_versions "
+        "GROUP BY node HAVING count(*) > 1"
+    )
+    for table in ("vectors", "node_versions"):
+        connection.execute(f"DELETE FROM {table} WHERE until IS NOT NULL")
+        connection.execute(
+            f"UPDATE {table} SET since = (SELECT c.since FROM temp.changed c WHERE c.node = {table}.node) "
+            "WHERE node IN (SELECT node FROM temp.changed)"
+        )
+    connection.execute("DROP TABLE temp.changed")
+
+
 def _erase_judgements(connection: apsw.Connection) -> None:
     """Erase judgements that wait for a node that is gone."""
     connection.execute(
@@ -85,14 +109,15 @@ def _erase_judgements(connection: apsw.Connection) -> None:
     )
 
 
-def _erase_quotations(connection: apsw.Connection) -> None:
-    """Take what is erased out of the context that versions of other nodes of the same document keep."""
+def _erase_quotations(connection: apsw.Connection, erased_versions: str) -> None:
+    """Take what is erased out of the context that other versions of nodes of the same document keep."""
     quoting = [
         (node, since, _document(namespace, metadata), metadata)
-        for node, since, namespace, metadata in _with_context(connection)
+        for node, since, namespace, metadata in _with_context(connection, erased_versions)
     ]
     documents = {document for _, _, document, _ in quoting}
-    gone, kept = (_quotations(connection, documents, condition) for condition in ("IN", "NOT IN"))
+    gone = _quotations(connection, documents, erased_versions)
+    kept = _quotations(connection, documents, f"NOT {erased_versions}")
     for node, since, document, metadata in quoting:
         # What another turn of the dialogue says in the same words is not gone.
         erased = gone[document] - kept[document]
@@ -109,12 +134,12 @@ def _erase_quotations(connection: apsw.Connection) -> None:
 def _quotations(
     connection: apsw.Connection, documents: Collection[_Document], condition: str
 ) -> Mapping[_Document, set[str]]:
-    """Return how each document's nodes are quoted, of those that are IN the erased ones, or NOT IN them."""
+    """Return how each document's nodes are quoted, in those versions `v` that fulfil a condition."""
     found: dict[_Document, set[str]] = defaultdict(set)
     rows = fetch(
         connection,
         "SELECT n.namespace, v.content, v.metadata FROM node_versions v JOIN nodes n ON n.node = v.node "
-        f"WHERE v.node {condition} (SELECT node FROM temp.erased)",
+        f"WHERE {condition}",
     )
     for namespace, content, text in rows:
         metadata = json.loads(text)
@@ -123,12 +148,12 @@ def _quotations(
     return found
 
 
-def _with_context(connection: apsw.Connection) -> list[tuple[int, int, int, dict[str, Any]]]:
-    """Return all versions of nodes that stay and quote others: node, since, namespace and metadata."""
+def _with_context(connection: apsw.Connection, erased_versions: str) -> list[tuple[int, int, int, dict[str, Any]]]:
+    """Return all versions that stay and quote others: node, since, namespace and metadata."""
     rows = fetch(
         connection,
         "SELECT v.node, v.since, n.namespace, v.metadata FROM node_versions v JOIN nodes n ON n.node = v.node "
-        "WHERE v.node NOT IN (SELECT node FROM temp.erased) AND json_type(v.metadata, '$.context') = 'array'",
+        f"WHERE NOT {erased_versions} AND json_type(v.metadata, '$.context') = 'array'",
     )
     return [(node, since, namespace, json.loads(text)) for node, since, namespace, text in rows]
 

@@ -159,10 +159,14 @@ class SqliteStore(SqliteGraph):
             self.view()
             return PastStore(self, self._sequence_at(moment), moment if isinstance(moment, datetime) else None)
 
-    def compact(self) -> int:
+    def compact(self, *, history: bool = False) -> int:
         """Erase removed nodes, of all namespaces, with all their history, and leave nothing of them on disk.
 
         Afterwards `as_of` and `undo` show the past without them.
+
+        Args:
+            history: erase also the past versions of the nodes that stay, with their vectors; then the past shows these
+                as they are now, from when they were first put. Edges and the list of changes stay.
 
         Returns:
             How many nodes were erased.
@@ -175,7 +179,7 @@ class SqliteStore(SqliteGraph):
             self._require_open()
             if self._file.connection.in_transaction:
                 raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
-            erased = erase_removed(self._file)
+            erased = erase_removed(self._file, history=history)
             self._reload_all()
             self._file.rewrite()
         _log.info("%s was compacted: %d nodes erased", self._file.path, erased)

@@ -1,0 +1,158 @@
+"""What was forgotten is left in no file after `compact`, and recalled with nothing else before it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated import BaseLLM, Document, MemoryConfig, NeuroGraphMemory, Passage
+from neurogated.compose import build
+from neurogated.core.ports import Message
+from neurogated.core.rendering import quoted
+from neurogated.llm.cache import CachedLLM
+from neurogated.testing import ManualClock
+
+WORD = "SWORDFISH"
+TALK = (
+    ("Ann", "My cat Mio is ill since Monday."),
+    ("Bo", "Oh no!"),
+    ("Ann", "The vet gave Mio a blue pill."),
+    ("Bo", "Oh no!"),
+    ("Ann", "Because of the pill, Mio sleeps."),
+    ("Bo", "Let it sleep until tomorrow."),
+)
+
+
+class Parrot(BaseLLM):
+    """A language model that says the secret whatever it is asked."""
+
+    name = "parrot"
+    parameters: Mapping[str, Any] = {}
+
+    def infer(
+        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        assert messages or schema
+        return '{"thought": "t", "answer": "SWORDFISH"}', {"finish_reason": "stop"}
+
+
+def _files_with(folder: Path, text: str = WORD) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes())
+
+
+def _talk(*turns: tuple[str, str], title: str = "Session 1") -> Document:
+    return Document(tuple(Passage(text, {"speaker": speaker}) for speaker, text in turns), title)
+
+
+@pytest.fixture
+def talking(clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    config = MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=2)
+    with _opened(config, clock) as memory:
+        yield memory
+
+
+def _opened(config: MemoryConfig, clock: ManualClock) -> NeuroGraphMemory:
+    memory = NeuroGraphMemory(config, parts=build(config, clock))
+    memory._owns_parts = True
+    return memory
+
+
+def test_caches_of_a_language_model_are_emptied_without_one_too(
+    config: MemoryConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(config.save_dir)
+    with monkeypatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "none")
+        patch.setattr("neurogated.compose.get_llm", lambda *_, cache_path, **__: CachedLLM(Parrot(), cache_path))
+        with NeuroGraphMemory(config) as memory:
+            (node_id,) = memory.add_document("The pass word of the gate was told to Ann.")
+            assert memory.answer(memory.recall("What is the pass word?")) == WORD
+    (folder / "llm_cache.damaged").write_bytes(WORD.encode())
+    assert _files_with(folder) == ["llm_cache.damaged", "llm_cache.db"]
+    with NeuroGraphMemory(config) as memory:
+        memory.delete([node_id])
+        assert memory.compact() == 1
+        assert _files_with(folder) == []
+    assert not (folder / "llm_cache.damaged").exists()
+
+
+def test_where_there_was_no_language_model_no_cache_is_made_for_one(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        memory.compact()
+    assert not list(Path(config.save_dir).glob("llm_cache*"))
+
+
+def test_what_has_expired_is_erased_in_every_namespace(config: MemoryConfig, clock: ManualClock) -> None:
+    with _opened(config, clock) as memory:
+        for graph in (memory, memory.in_namespace("bob"), memory.in_namespace("eve")):
+            graph.add_document(f"The code is {WORD}.", ttl=timedelta(hours=1))
+            graph.add_document("The gate is green.")
+        assert memory.compact() == 0
+    clock.advance(timedelta(hours=2))
+    # Another process has opened one of them only.
+    with _opened(config.replace(namespace="bob"), clock) as memory:
+        assert memory.compact() == 3
+        assert _files_with(Path(config.save_dir)) == []
+        assert memory.retrieve("code?") == ["The gate is green."]
+        assert memory.check() == []
+
+
+def test_old_texts_are_kept_or_erased_as_is_asked_for(config: MemoryConfig) -> None:
+    folder = Path(config.save_dir)
+    with NeuroGraphMemory(config) as memory:
+        (node_id, *_), _ = memory.add_documents([f"The code is {WORD}.", "The gate of the code is green."])
+        known = memory.history()[-1].sequence
+        memory.update(node_id, "The code is secret.")
+        assert memory.compact() == 0
+        assert memory.retrieve("code?", as_of=known, top_n=1) == [f"The code is {WORD}."]
+        assert _files_with(folder) == ["memory.db"]
+        assert memory.compact(history=True) == 0
+        assert _files_with(folder) == []
+        assert memory.check() == []
+    with NeuroGraphMemory(config) as memory:
+        assert memory.check() == []
+        assert memory.retrieve("code?", as_of=known, top_n=1) == ["The code is secret."]
+        memory.undo(known)
+        assert memory.retrieve("code?", top_n=1) == ["The code is secret."]
+    assert _files_with(folder) == []
+
+
+# What is hidden but still there
+
+
+@pytest.mark.parametrize("gone", range(3))
+def test_words_of_an_expired_turn_are_not_recalled_with_the_turns_after_it(
+    talking: NeuroGraphMemory, clock: ManualClock, gone: int
+) -> None:
+    said = [(speaker, f"{text} Turn{place}.") for place, (speaker, text) in enumerate(TALK)]
+    (ids,) = talking.add_documents([_talk(*said)], progress=False)
+    talking.add_documents([_talk(*said, title="Session 2")], progress=False)
+    talking.update(ids[gone], ttl=timedelta(hours=1))
+    known = talking.history()[-1].sequence
+    clock.advance(timedelta(hours=2))
+    for options in ({}, {"as_of": clock()}, {"valid_at": clock()}):
+        recall = talking.recall("Mio the cat", top_n=12, **options)
+        assert len(recall) == 11
+        found = {remembered.id: remembered for remembered in recall}
+        assert all(f"Turn{gone}." not in str(found[name].metadata) for name in ids if name != ids[gone])
+        # The next turns keep the rest, and other documents all of it.
+        after = found[ids[gone + 2]].metadata["context"]
+        assert after == [
+            quoted(f"{TALK[gone + 1][1]} Turn{gone + 1}.", {"speaker": TALK[gone + 1][0], "title": "Session 1"})
+        ]
+        assert str([remembered.metadata for remembered in recall]).count(f"Turn{gone}.") == 2
+    assert len(talking.history()) == known
+    at_the_time = talking.recall("Mio the cat", top_n=12, as_of=known)
+    assert str([remembered.metadata for remembered in at_the_time]).count(f"Turn{gone}.") == 4
+
+
+def test_words_that_did_not_hold_then_are_not_recalled_with_the_turns_after_them(talking: NeuroGraphMemory) -> None:
+    (ids,) = talking.add_documents([_talk(*TALK)], progress=False)
+    talking.update(ids[2], valid_from=datetime(2026, 1, 1, tzinfo=UTC))
+    before, after = (
+        talking.recall("pill", top_n=6, valid_at=datetime(year, 6, 1, tzinfo=UTC)) for year in (2025, 2026)
+    )
+    assert "blue pill" not in str([remembered.metadata for remembered in before])
+    assert str([remembered.metadata for remembered in after]).count("blue pill") == 2
