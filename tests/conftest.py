@@ -1,6 +1,9 @@
 """Fixtures that many tests share."""
 
 import os
+import resource
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,3 +53,19 @@ def memory(config: MemoryConfig) -> Iterator["NeuroGraphMemory"]:
 
     with NeuroGraphMemory(config) as opened:
         yield opened
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of one megabyte; where the machine lets us mount none, no file may grow beyond a megabyte."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if os.geteuid() == 0 and shutil.which("mount") and not subprocess.run(mount, check=False).returncode:
+        yield folder
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+    else:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, hard))
+        yield folder
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

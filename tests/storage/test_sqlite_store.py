@@ -1,17 +1,13 @@
 """What the durable store does beyond any store: it comes back, and it refuses what it must not touch."""
 
 import os
-import resource
-import shutil
 import sqlite3
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
@@ -162,22 +158,6 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         SqliteStore.open(tmp_path / "file" / "memory.db")
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of one megabyte; where the machine lets us mount none, no file may grow beyond a megabyte."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
-    if os.geteuid() == 0 and shutil.which("mount") and not subprocess.run(mount, check=False).returncode:
-        yield folder
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-    else:
-        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, hard))
-        yield folder
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 def test_a_full_disk_refuses_the_delta_and_keeps_the_rest(small_disk: Path) -> None:
     path = small_disk / "memory.db"
     store = SqliteStore.open(path)
@@ -195,37 +175,6 @@ def test_a_full_disk_refuses_the_delta_and_keeps_the_rest(small_disk: Path) -> N
     store.close()
     with SqliteStore.open(path) as again:
         assert sorted(node.id for node in again.all_nodes()) == sorted(stored)
-
-
-_WRITER = """
-import sys
-from neurogated import *
-from neurogated.storage.sqlite_store import SqliteStore
-store = SqliteStore.open(sys.argv[1])
-for place in range(10_000):
-    nodes = (MemoryNode(id=str(place), content="text", embedding=[1.0, place]),)
-    edges = (MemoryEdge(str(place), str(place - 1), EdgeType.SEQ, 0.5),) if place else ()
-    store.apply(GraphDelta(nodes=nodes, edges=edges))
-    print(place, flush=True)
-"""
-
-
-@pytest.mark.parametrize("acknowledged", [1, 7, 40])
-def test_what_was_acknowledged_is_there_after_kill_9(path: Path, acknowledged: int) -> None:
-    with subprocess.Popen([sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdout is not None
-        last = -1
-        for line in writer.stdout:
-            last = int(line)
-            if last >= acknowledged:
-                writer.kill()
-        writer.wait()
-    with SqliteStore.open(path) as store:
-        present = len(store)
-        assert present >= last + 1
-        assert [node.id for node in store.all_nodes()] == [str(place) for place in range(present)]
-        assert [edge.key[:2] for edge in store.all_edges()] == [(str(p), str(p - 1)) for p in range(1, present)]
-        assert np.allclose(store.view().weight.all(), 0.5)
 
 
 def test_a_crash_while_the_file_is_made_leaves_nothing_in_the_way(path: Path) -> None:
