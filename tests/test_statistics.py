@@ -106,8 +106,8 @@ def test_removed_nodes_and_edges_do_not_count(parts: Parts, config: MemoryConfig
     assert set(stats["edges"].values()) == {0}
 
 
-@pytest.mark.parametrize(("address", "number"), [(None, 1), ("http://127.0.0.1:1/v1", 2)])
-def test_the_caches_of_a_memory_on_disk_are_handed_out(tmp_path: Path, address: str | None, number: int) -> None:
+@pytest.mark.parametrize("address", [None, "http://127.0.0.1:1/v1"])
+def test_the_caches_of_a_memory_on_disk_are_handed_out(tmp_path: Path, address: str | None) -> None:
     config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash", llm_base_url=address)
     parts = build(config)
     text = " ".join(f"word{number}" for number in range(500))
@@ -115,7 +115,8 @@ def test_the_caches_of_a_memory_on_disk_are_handed_out(tmp_path: Path, address: 
     vector = parts.embedder.embed_documents([text]).tobytes()[500:900]
     caches = [path for path in sorted(tmp_path.iterdir()) if path.is_file()]
     assert any(vector in path.read_bytes() for path in caches)
-    assert len(parts.caches) == number
+    # That of the language model too, whether or not there is one just now: it may have been used before.
+    assert len(parts.caches) == 2
 
     for cache in parts.caches:
         cache.clear()
