@@ -1,6 +1,6 @@
 """What expires, questions about the past, and what keeps a memory in order."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -13,18 +13,6 @@ from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import ConfigError, InputError, UnknownIdError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.testing import ManualClock
-
-
-@pytest.fixture
-def settings_used() -> MemoryConfig:
-    return MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=2)
-
-
-@pytest.fixture
-def memory(settings_used: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemory]:
-    parts = Parts(GraphStore(clock=clock), HashEmbedder(), UniformKernelSource(), clock=clock)
-    with NeuroGraphMemory(settings_used, parts=parts) as opened:
-        yield opened
 
 
 def nodes_of(memory: NeuroGraphMemory) -> list[MemoryNode]:

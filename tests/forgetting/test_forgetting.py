@@ -36,18 +36,6 @@ def talk(*turns: tuple[str, str], title: str | None = "Session 1") -> Document:
     return Document(tuple(Passage(text, {"speaker": speaker}) for speaker, text in turns), title)
 
 
-@pytest.fixture
-def settings_used() -> MemoryConfig:
-    return MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=2)
-
-
-@pytest.fixture
-def memory(settings_used: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemory]:
-    parts = Parts(GraphStore(clock=clock), HashEmbedder(), UniformKernelSource(), clock=clock)
-    with NeuroGraphMemory(settings_used, parts=parts) as opened:
-        yield opened
-
-
 def nodes_of(memory: NeuroGraphMemory) -> list[MemoryNode]:
     return list(memory.store.all_nodes())
 

@@ -1,0 +1,23 @@
+"""A memory that is forgotten from: in memory, with two turns of context."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
+from neurogated.compose import Parts
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.testing import ManualClock
+
+
+@pytest.fixture
+def settings_used() -> MemoryConfig:
+    return MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=2)
+
+
+@pytest.fixture
+def memory(settings_used: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    parts = Parts(GraphStore(clock=clock), HashEmbedder(), UniformKernelSource(), clock=clock)
+    with NeuroGraphMemory(settings_used, parts=parts) as opened:
+        yield opened
