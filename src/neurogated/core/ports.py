@@ -192,6 +192,15 @@ class GraphStorePort(Protocol):
     def carried(self, marks: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
         """Return those of `marks` that some node carries; `view` as in `nearest`."""
 
+    def holders(self, marks: Collection[str], limit: int | None = None) -> list[str]:
+        """Return the nodes that carry all of `marks`, at most `limit`, in the order they were added.
+
+        Those that have expired and are not removed yet are among them.
+        """
+
+    def marks_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
+        """Return the marks of each node; an unknown id raises UnknownIdError."""
+
     @property
     def embedder(self) -> tuple[str, int] | None:
         """Name and dimension of the embedder the vectors come from, None while there is none."""

@@ -16,6 +16,7 @@ from neurogated.core.words import split_words
 
 __all__ = [
     "TIME_MARK",
+    "document_mark",
     "keyword_text",
     "marks",
     "named_subjects",
@@ -25,7 +26,10 @@ __all__ = [
     "speaker_mark",
     "subject_mark",
     "subjects",
+    "term_mark",
+    "terms",
     "without_quotes",
+    "word_mark",
 ]
 
 TIME_MARK = "time"
@@ -78,11 +82,27 @@ def keyword_text(content: str, metadata: Mapping[str, Any]) -> str:
     return f"{date}\n{render(content, metadata)}" if date else render(content, metadata)
 
 
-def marks(metadata: Mapping[str, Any]) -> frozenset[str]:
-    """Return the marks of a node: what it is about, who speaks, and whether it tells a time."""
+def marks(content: str, metadata: Mapping[str, Any]) -> frozenset[str]:
+    """Return the marks of a node, by which it can be found.
+
+    They are what it is about, who speaks, whether it tells a time, its document, its terms, and the words it holds.
+    """
     carried = [subject_mark(name) for name in subjects(metadata)]
     carried += [speaker_mark(name) for name in _names(metadata.get("speaker"))]
-    return frozenset(carried + [TIME_MARK] * bool(metadata.get("times")))
+    carried += [TIME_MARK] * bool(metadata.get("times"))
+    if isinstance(document_id := metadata.get("document_id"), str):
+        carried.append(document_mark(document_id))
+    carried += map(term_mark, terms(content, metadata))
+    carried += map(word_mark, split_words(fold(content)))
+    return frozenset(carried)
+
+
+def terms(content: str, metadata: Mapping[str, Any]) -> frozenset[str]:
+    """Return the terms of a node: keywords of its content and title, and the names of several words found in it."""
+    keywords = split_keywords(quoted(content, {"title": metadata.get("title")}))
+    entities = metadata.get("entities")
+    names = [split_words(fold(str(name))) for name in entities] if isinstance(entities, list) else []
+    return frozenset((*keywords, *(" ".join(words) for words in names if len(words) > 1)))
 
 
 def subjects(metadata: Mapping[str, Any]) -> tuple[str, ...]:
@@ -106,6 +126,21 @@ def subject_mark(name: str) -> str:
 def speaker_mark(name: str) -> str:
     """Return the mark of what `name`, in folded words, said."""
     return f"speaker {name}"
+
+
+def term_mark(term: str) -> str:
+    """Return the mark of nodes that have `term`; see `terms`."""
+    return f"term {term}"
+
+
+def word_mark(word: str) -> str:
+    """Return the mark of nodes whose content holds `word`, folded."""
+    return f"word {word}"
+
+
+def document_mark(document_id: str) -> str:
+    """Return the mark of the nodes of a document."""
+    return f"document {document_id}"
 
 
 def named_subjects(text: str) -> Iterator[str]:

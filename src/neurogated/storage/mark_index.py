@@ -23,6 +23,7 @@ class MarkIndex:
         self._numbers: dict[str, int] = {}
         self._table = np.full((0, 1), _NONE, dtype=np.int32)
         self._carriers: dict[int, int] = {}
+        self._holders: dict[int, set[int]] = {}
 
     def put(self, keys: Rows, marks: Sequence[Collection[str]]) -> None:
         """Give every key its marks, in the place of those it had."""
@@ -35,13 +36,16 @@ class MarkIndex:
             self._table[key, : len(carried)] = numbers
             for number in numbers:
                 self._carriers[number] = self._carriers.get(number, 0) + 1
+                self._holders.setdefault(number, set()).add(key)
 
     def remove(self, keys: Rows) -> None:
         """Take all marks from `keys`; keys without marks are passed over."""
         known = keys[keys < len(self._table)]
-        for number in self._table[known].ravel().tolist():
-            if number != _NONE:
-                self._carriers[number] -= 1
+        for key in known.tolist():
+            for number in self._table[key].tolist():
+                if number != _NONE:
+                    self._carriers[number] -= 1
+                    self._holders[number].discard(key)
         self._table[known] = _NONE
 
     def carried(self, marks: Iterable[str], without: Rows = _NOTHING) -> frozenset[str]:
@@ -49,6 +53,12 @@ class MarkIndex:
         hidden = Counter(self._table[without[without < len(self._table)]].ravel().tolist())
         numbers = {mark: self._numbers.get(mark, _NONE) for mark in marks}
         return frozenset(mark for mark, number in numbers.items() if self._carriers.get(number, 0) > hidden[number])
+
+    def holders(self, marks: Collection[str]) -> Rows:
+        """Return the keys that carry all of `marks`, ascending; none where no marks are given."""
+        numbers = [self._numbers.get(mark, _NONE) for mark in marks]
+        found = [self._holders.get(number, set()) for number in numbers]
+        return np.array(sorted(set.intersection(*found)) if found else [], dtype=np.int64)
 
     def marks_of(self, key: int) -> frozenset[str]:
         """Return the marks of a key."""
@@ -95,6 +105,11 @@ class OverlaidMarkIndex(MarkIndex):
         asked = list(marks)
         below = self._base.carried(asked, np.union1d(self._changed, without))
         return below | super().carried(asked, without)
+
+    def holders(self, marks: Collection[str]) -> Rows:
+        """Return the keys that carry all of `marks`, ascending; none where no marks are given."""
+        below = self._base.holders(marks)
+        return np.union1d(below[~np.isin(below, self._changed)], super().holders(marks))
 
     def marks_of(self, key: int) -> frozenset[str]:
         """Return the marks of a key."""

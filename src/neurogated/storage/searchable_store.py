@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,25 @@ class SearchableStore(BaseStore):
             seen = self.view() if view is None else view
             hidden = self._rows_now(seen, seen.hidden)
             return self._texts().marks.carried(marks, hidden)
+
+    def holders(self, marks: Collection[str], limit: int | None = None) -> list[str]:
+        """Return the ids of the nodes that carry all of `marks`, in the order they were added.
+
+        Args:
+            marks: see `core.rendering`; no marks are carried by no node.
+            limit: how many at most; all when left out.
+        """
+        with self._lock:
+            self._require_open()
+            ids = self._form.topology.ids
+            return [ids[row] for row in self._texts().marks.holders(marks)[:limit].tolist()]
+
+    def marks_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
+        """Return the marks of each node, in the order of their ids; raises UnknownIdError."""
+        with self._lock:
+            rows = self._whole().rows(node_ids)
+            index = self._texts().marks
+            return [index.marks_of(row) for row in rows.tolist()]
 
     def _left_out(self, view: GraphView) -> Rows:
         """Return the rows here of what `view` does not show: what it hides, and what is later than it."""

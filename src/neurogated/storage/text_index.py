@@ -39,7 +39,7 @@ class TextIndex(NamedTuple):
     def put(self, rows: Rows, nodes: Sequence[Described]) -> None:
         """Add nodes, or put them in the place of those at the same rows."""
         self.keywords.put(rows, [keyword_text(node.content, node.metadata) for node in nodes])
-        self.marks.put(rows, [marks(node.metadata) for node in nodes])
+        self.marks.put(rows, [marks(node.content, node.metadata) for node in nodes])
 
     def described(self, row: int) -> tuple[Mapping[str, int], frozenset[str]]:
         """Return what is kept of one node: its keywords with how often each occurs, and its marks."""
@@ -69,7 +69,7 @@ class OverlaidTextIndex(NamedTuple):
     def put(self, rows: Rows, nodes: Sequence[Described]) -> None:
         """Add nodes as they once were."""
         self.keywords.put(rows, [keyword_text(node.content, node.metadata) for node in nodes])
-        self.marks.put(rows, [marks(node.metadata) for node in nodes])
+        self.marks.put(rows, [marks(node.content, node.metadata) for node in nodes])
 
     def described(self, row: int) -> tuple[Mapping[str, int], frozenset[str]]:
         """Return what is kept of one node: its keywords with how often each occurs, and its marks."""

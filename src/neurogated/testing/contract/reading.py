@@ -92,7 +92,7 @@ def _carrying(store: GraphStorePort, wanted: Sequence[str]) -> set[str]:
     view = store.view()
     rows = view.live_nodes()
     found = {view.ids[row] for row in rows[store.carriers(wanted, view, rows)].tolist()}
-    assert found == {one.id for one in store.all_nodes() if marks(one.metadata) & set(wanted)}
+    assert found == {one.id for one in store.all_nodes() if marks(one.content, one.metadata) & set(wanted)}
     return found
 
 
