@@ -1,0 +1,30 @@
+"""What is derived from the truth and kept beside it, so that opening a memory need not derive it again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+__all__ = ["Frozen", "Keepable"]
+
+
+class Frozen(Protocol):
+    """One state of a derived part, to be written while the part itself goes on changing."""
+
+    def write(self, folder: Path, previous: Path | None) -> None:
+        """Write files into `folder`, which is empty.
+
+        Args:
+            folder: where to.
+            previous: the folder of an earlier state of the same part; files that only grew may be linked from there.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+
+
+class Keepable(Protocol):
+    """A derived part that can be kept on disk; its class has `load(folder)`, which maps the files into memory."""
+
+    def freeze(self) -> Frozen:
+        """Return the present state; quick, and not to be called while another thread changes the part."""
