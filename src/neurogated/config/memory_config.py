@@ -234,6 +234,12 @@ class MemoryConfig:
         False, "read a memory beside a process that writes to it; whatever would change it fails"
     )
     OVERLAY_EDGES: int = _setting(4096, "changed edges gathered before the adjacency is sorted anew", low=1)
+    KEEP_CHANGES: int = _setting(
+        10_000,
+        "changed nodes and edges after which, once they are a twentieth of the graph, its indexes are written anew "
+        "beside the memory; fewer: quicker to open, more to write",
+        low=1,
+    )
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):

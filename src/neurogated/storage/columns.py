@@ -22,9 +22,9 @@ class Column:
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> Self:
-        """Return a column that begins with `values`."""
+        """Return a column that begins with `values`, which must not change any more; they are not copied."""
         column = cls(values.dtype)
-        column.extend(values)
+        column._buffer, column._size = values, values.size
         return column
 
     def __len__(self) -> int:
@@ -59,6 +59,13 @@ class PatchedColumn:
         self._fold_at = fold_at
         self._snapshot: PatchedValues | None = None
 
+    @classmethod
+    def of(cls, values: NDArray[Any], fold_at: int) -> Self:
+        """Return a column that begins with `values`, which must not change any more; they are not copied."""
+        column = cls(values.dtype, fold_at)
+        column._base = Column.of(values)
+        return column
+
     def __len__(self) -> int:
         return len(self._base)
 
@@ -77,14 +84,15 @@ class PatchedColumn:
             self.replace(self.snapshot().all())
 
     def replace(self, values: NDArray[Any]) -> None:
-        """Put a whole new column in the place of the old one."""
+        """Put a whole new column, which must not change any more, in the place of the old one."""
         self._base, self._patches, self._snapshot = Column.of(values), {}, None
 
     def snapshot(self) -> PatchedValues:
         """Return the column as it is now."""
         if self._snapshot is None:
             base = self._base.values
-            rows = np.array(sorted(self._patches), dtype=np.int64)
-            patches = np.array([self._patches[row] for row in rows.tolist()], dtype=base.dtype)
-            self._snapshot = PatchedValues(base, rows, patches)
+            rows = np.fromiter(self._patches, dtype=np.int64, count=len(self._patches))
+            patches = np.fromiter(self._patches.values(), dtype=base.dtype, count=len(self._patches))
+            order = np.argsort(rows)
+            self._snapshot = PatchedValues(base, rows[order], patches[order])
         return self._snapshot

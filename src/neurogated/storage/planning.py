@@ -36,6 +36,12 @@ class Plan:
     touched_nodes: Rows
     touched_edges: Rows
 
+    @property
+    def size(self) -> int:
+        """How many nodes and edges it changes."""
+        changed = (self.node_rows, self.edge_rows, self.weight_rows, self.removed_nodes, self.removed_edges)
+        return sum(rows.size for rows in (*changed, self.touched_nodes, self.touched_edges))
+
 
 def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
     """Resolve every id of `delta` in `view`.

@@ -46,6 +46,7 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
         _path(config),
         config.namespace,
         overlay_edges=config.OVERLAY_EDGES,
+        keep_changes=config.KEEP_CHANGES,
         clock=clock,
         from_scratch=config.force_index_from_scratch and not config.read_only,
         read_only=config.read_only,

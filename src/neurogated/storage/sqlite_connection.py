@@ -7,15 +7,27 @@ import ctypes
 import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import apsw
 import apsw.sqlite_extra
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from neurogated.errors import CorruptMemoryError, StorageError
 
-__all__ = ["RESERVED_BYTES", "connect", "connect_reader", "fetch", "read_whole_file", "reserve_checksums", "translated"]
+__all__ = [
+    "RESERVED_BYTES",
+    "connect",
+    "connect_reader",
+    "fetch",
+    "fetch_columns",
+    "read_whole_file",
+    "reserve_checksums",
+    "translated",
+]
 
 RESERVED_BYTES = 8
 """What the checksum takes at the end of every page: https://www.sqlite.org/cksumvfs.html"""
@@ -23,6 +35,7 @@ RESERVED_BYTES = 8
 _VFS = "cksmvfs"
 _EXTENSION = "cksumvfs"
 _BUSY_MILLISECONDS = 10_000
+_ROWS_AT_ONCE = 100_000
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError)
 _DAMAGE_CODES = frozenset({apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_SHORT_READ})
 
@@ -61,6 +74,18 @@ def fetch(
 ) -> list[tuple[Any, ...]]:
     """Return all rows that a statement finds."""
     return connection.execute(statement, values).fetchall()
+
+
+def fetch_columns(
+    connection: apsw.Connection, statement: str, values: Mapping[str, Any], kinds: Sequence[DTypeLike]
+) -> list[NDArray[Any]]:
+    """Return what a query of numbers finds, by columns of the given kinds; rows are held a part at a time."""
+    rows = connection.execute(statement, values)
+    parts: list[list[NDArray[Any]]] = [[np.empty(0, dtype=kind)] for kind in kinds]
+    while chunk := list(islice(rows, _ROWS_AT_ONCE)):
+        for part, column, kind in zip(parts, zip(*chunk, strict=True), kinds, strict=True):
+            part.append(np.fromiter(column, kind, len(chunk)))
+    return [np.concatenate(part) for part in parts]
 
 
 def read_whole_file(path: Path) -> apsw.Connection:

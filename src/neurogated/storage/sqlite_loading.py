@@ -1,4 +1,4 @@
-"""Reading a graph's working form out of the memory file, as it is or as it was."""
+"""Reading parts of a graph out of the memory file, as they were after a delta."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.ports import VectorIndex
 from neurogated.errors import CorruptMemoryError
 from neurogated.storage.lifetimes import Lifetimes
-from neurogated.storage.sqlite_connection import fetch
+from neurogated.storage.sqlite_connection import fetch, fetch_columns
 from neurogated.storage.topology import Topology
-from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["HOLDS", "NOW", "GraphLoader", "Keys", "operators_from_json", "operators_to_json", "put_vectors"]
 
@@ -33,10 +32,9 @@ HOLDS = "{0}.since <= :now AND ({0}.until IS NULL OR {0}.until > :now)"
 
 @dataclass(frozen=True, slots=True)
 class GraphLoader:
-    """Reads one namespace as it was after the delta number `as_of`; `NOW` stands for the last one.
+    """Reads one namespace as it was after the delta number `as_of`.
 
-    Nodes and edges come in the order in which they were added, so that sums over them are the same to the last bit as
-    before closing.
+    Edges come in the order in which they were added, so that sums over them are the same to the last bit as then.
     """
 
     connection: apsw.Connection
@@ -44,42 +42,22 @@ class GraphLoader:
     types: Mapping[int, EdgeType]
     as_of: int
 
-    def load(self, form: WorkingForm) -> tuple[Keys, Keys]:
-        """Fill `form` but for the texts; return the file's number of every node row and of every edge row."""
-        node_keys, ids = self._nodes()
-        self.load_graph(form, node_keys, ids)
-        put_vectors(form.vectors, node_keys, self._vectors())
-        return node_keys, self.load_edges(form, node_keys)
-
-    def load_graph(self, form: WorkingForm, node_keys: Keys, ids: list[str]) -> None:
-        """Fill the node columns and lifetimes of `form`, with the rows and ids that are given."""
-        keys, energies, accessed = self._columns(
-            "SELECT v.node, v.base_energy, coalesce(a.last_accessed, 0) "
-            "FROM nodes n JOIN node_versions v ON v.node = n.node LEFT JOIN accesses a ON a.node = n.node "
-            f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} ORDER BY v.node",
-            (np.int64, np.float64, np.int64),
-        )
-        rows = _rows_of(keys, node_keys)
-        columns = np.zeros(node_keys.size), np.zeros(node_keys.size, dtype=np.int64)
-        columns[0][rows], columns[1][rows] = energies, accessed
-        form.topology.set_nodes(ids, np.arange(len(ids)), columns[0], columns[1])
-        form.topology.mark_removed(np.setdiff1d(np.arange(len(ids)), rows))
-        form.topology.sequence = self.last_sequence()
-        self.load_node_lifetimes(form.lifetimes, node_keys)
-
-    def load_edges(self, form: WorkingForm, node_keys: Keys) -> Keys:
-        """Append the edges with all that is known of them, and return the file's number of each row."""
-        edge_keys = self.load_strengths(form.topology, node_keys)
-        self.load_edge_lifetimes(form.lifetimes, edge_keys)
-        return edge_keys
-
     def load_strengths(self, topology: Topology, node_keys: Keys, among: str = "") -> Keys:
         """Append the edges, with the weights they had, and return the file's number of each row.
 
         Args:
-            topology: what they are appended to.
+            topology: one without edges, that they are appended to.
             node_keys: the file's number of every node row.
             among: a condition in SQL on the edge `e`; all edges when left out.
+        """
+        edge_keys, since = self.append_edges(topology, node_keys, among)
+        self.replay_operators(since, topology)
+        return edge_keys
+
+    def append_edges(self, topology: Topology, node_keys: Keys, among: str) -> tuple[Keys, Keys]:
+        """Append the edges with their last recorded weights; return the file's number of each and that weight's delta.
+
+        See `load_strengths`.
         """
         edge, source, target, code, since, weight, activated = self._columns(
             "SELECT e.edge, e.source, e.target, e.type, s.since, s.weight, s.last_activated "
@@ -94,17 +72,18 @@ class GraphLoader:
         codes = topology.type_codes(self.types[value] for value in file_codes.tolist())[places]
         ends = _rows_of(source[current], node_keys), _rows_of(target[current], node_keys)
         topology.append_edges(ends, codes, weight[current], activated[current])
-        self._replay_operators(since[current], topology)
-        edge_keys: Keys = edge[current]
-        return edge_keys
+        return edge[current], since[current]
 
-    def load_edge_lifetimes(self, lifetimes: Lifetimes, edge_keys: Keys) -> None:
-        """Take in when the edges hold; `edge_keys` are the file's numbers of all rows, ascending."""
+    def load_edge_lifetimes(self, lifetimes: Lifetimes, edge_keys: Keys, after: int = 0) -> None:
+        """Take in when the edges hold that were added after the delta `after`.
+
+        `edge_keys` are the file's numbers of all rows, ascending.
+        """
         for key, begin, end in self._query(
             "SELECT e.edge, e.valid_from, e.valid_to "
             "FROM edges e INDEXED BY edges_lasting JOIN nodes n ON n.node = e.source "
             f"WHERE (e.valid_from IS NOT NULL OR e.valid_to IS NOT NULL) AND n.namespace = :namespace "
-            f"AND {HOLDS.format('e')}"
+            f"AND {HOLDS.format('e')} AND e.since > {after}"
         ):
             lifetimes.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
 
@@ -113,13 +92,8 @@ class GraphLoader:
 
     def _columns(self, statement: str, kinds: tuple[DTypeLike, ...]) -> list[NDArray[Any]]:
         """Return what a query of numbers finds by columns."""
-        rows = self._query(statement)
-        columns = zip(*rows, strict=True) if rows else [()] * len(kinds)
-        return [np.fromiter(column, kind, len(rows)) for column, kind in zip(columns, kinds, strict=True)]
-
-    def _nodes(self) -> tuple[Keys, list[str]]:
-        rows = self._query("SELECT n.node, n.id FROM nodes n WHERE n.namespace = :namespace ORDER BY n.node")
-        return np.array([key for key, _ in rows], dtype=np.int64), [name for _, name in rows]
+        values = {"namespace": self.namespace, "now": self.as_of}
+        return fetch_columns(self.connection, statement, values, kinds)
 
     def last_sequence(self) -> int:
         """Return the number of the last delta of the namespace."""
@@ -128,27 +102,24 @@ class GraphLoader:
         )
         return int(sequence)
 
-    def _vectors(self) -> list[tuple[int, bytes]]:
-        return self._query(
-            "SELECT v.node, v.vector FROM vectors v JOIN nodes n ON n.node = v.node "
-            f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} ORDER BY v.node"
-        )
-
-    def load_node_lifetimes(self, lifetimes: Lifetimes, node_keys: Keys) -> None:
-        """Take in when the nodes hold, and when they expire."""
+    def load_node_lifetimes(self, lifetimes: Lifetimes, node_keys: Keys, after: int = 0) -> None:
+        """Take in when the nodes hold, and when they expire, that have changed after the delta `after`."""
         for key, begin, end, expires in self._query(
             "SELECT v.node, v.valid_from, v.valid_to, v.expires_at "
             "FROM node_versions v INDEXED BY node_versions_lasting JOIN nodes n ON n.node = v.node "
             "WHERE (v.valid_from IS NOT NULL OR v.valid_to IS NOT NULL OR v.expires_at IS NOT NULL) "
-            f"AND n.namespace = :namespace AND {HOLDS.format('v')}"
+            f"AND n.namespace = :namespace AND {HOLDS.format('v')} AND v.since > {after}"
         ):
             lifetimes.put_node(int(np.searchsorted(node_keys, key)), begin, end, expires)
 
-    def _replay_operators(self, since: NDArray[Any], topology: Topology) -> None:
-        """Evaluate the journaled operators over the weights that are older than each."""
+    def replay_operators(self, since: Keys, topology: Topology, after: int = 0) -> None:
+        """Evaluate the operators journaled after the delta `after` over the weights that are older than each.
+
+        `since` (edges,) says from which delta each weight is.
+        """
         rows = self._query(
-            "SELECT sequence, operators FROM deltas "
-            "WHERE namespace = :namespace AND sequence <= :now AND operators IS NOT NULL ORDER BY sequence"
+            "SELECT sequence, operators FROM deltas WHERE namespace = :namespace AND sequence <= :now "
+            f"AND sequence > {after} AND operators IS NOT NULL ORDER BY sequence"
         )
         for sequence, operators in rows:
             for operator in operators_from_json(operators):

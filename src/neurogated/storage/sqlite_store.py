@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Self
-
-import apsw
-import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, utc_now
@@ -21,25 +17,23 @@ from neurogated.core.ports import EmbeddedVersion, VersionKey
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.storage.agreement import disagreements
-from neurogated.storage.columns import Column
-from neurogated.storage.planning import Plan, make_plan
+from neurogated.storage.kept_forms import KeptForms
+from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_erasure import erase_namespace, erase_removed
 from neurogated.storage.sqlite_file import SqliteFile
-from neurogated.storage.sqlite_graph import SqliteGraph, register_types
-from neurogated.storage.sqlite_loading import NOW, GraphLoader
 from neurogated.storage.sqlite_past import PastStore
+from neurogated.storage.sqlite_present import SqlitePresent, find_namespace
 from neurogated.storage.sqlite_reembedding import embedded_versions, replace_vectors
 from neurogated.storage.sqlite_snapshot import take_snapshot
 from neurogated.storage.sqlite_writing import PlanWriter
-from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["SqliteStore"]
 
 _log = logging.getLogger(__name__)
 
 
-class SqliteStore(SqliteGraph):
+class SqliteStore(SqlitePresent):
     """One namespace of a memory file: a `GraphStore` whose texts, vectors and journal are on disk.
 
     What `apply` returned from is there after `kill -9`. A store that is opened for reading only takes in what another
@@ -52,11 +46,11 @@ class SqliteStore(SqliteGraph):
         namespace: str = MemoryConfig().namespace,
         *,
         overlay_edges: int = MemoryConfig().OVERLAY_EDGES,
+        keep_changes: int = MemoryConfig().KEEP_CHANGES,
         clock: Clock = utc_now,
     ) -> None:
         number = _namespace_number(file, namespace)
-        super().__init__(file, namespace, number, overlay_edges=overlay_edges, clock=clock)
-        self._load()
+        super().__init__(file, namespace, number, overlay_edges=overlay_edges, keep_changes=keep_changes, clock=clock)
 
     @classmethod
     def open(
@@ -65,6 +59,7 @@ class SqliteStore(SqliteGraph):
         namespace: str = MemoryConfig().namespace,
         *,
         overlay_edges: int = MemoryConfig().OVERLAY_EDGES,
+        keep_changes: int = MemoryConfig().KEEP_CHANGES,
         clock: Clock = utc_now,
         from_scratch: bool = False,
         read_only: bool = False,
@@ -75,6 +70,7 @@ class SqliteStore(SqliteGraph):
             path: the file.
             namespace: which of its graphs is meant.
             overlay_edges: changed edges gathered before the adjacency is sorted anew.
+            keep_changes: changes after which what is derived is kept anew, see `KEEP_CHANGES`.
             clock: tells the time.
             from_scratch: drop what the file holds first.
             read_only: open an existing file beside a process that writes to it, which shows as whole deltas.
@@ -86,8 +82,10 @@ class SqliteStore(SqliteGraph):
             StorageError: it cannot be read or written.
         """
         file = SqliteFile(Path(path), from_scratch=from_scratch, read_only=read_only)
+        if from_scratch:
+            KeptForms(file.path).drop()
         try:
-            return cls(file, namespace, overlay_edges=overlay_edges, clock=clock)
+            return cls(file, namespace, overlay_edges=overlay_edges, keep_changes=keep_changes, clock=clock)
         except BaseException:
             file.close()
             raise
@@ -175,11 +173,14 @@ class SqliteStore(SqliteGraph):
             InputError: within a transaction, which could not be taken back.
             StorageError: another process reads just now; the nodes are erased, but not yet from all of the disk.
         """
+        self._stop_keeping()
         with self._lock:
             self._require_open()
             if self._file.connection.in_transaction:
                 raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
             erased = erase_removed(self._file, history=history)
+            # What is kept holds words of what was erased.
+            self._kept.drop()
             self._reload_all()
             self._file.rewrite()
         _log.info("%s was compacted: %d nodes erased", self._file.path, erased)
@@ -230,21 +231,32 @@ class SqliteStore(SqliteGraph):
 
     def statistics(self) -> Mapping[str, int]:
         """Return how many bytes the memory takes on disk."""
-        return {"bytes": self._file.size()}
+        return {"bytes": self._file.size() + self._kept.size()}
 
     def close(self) -> None:
         """Close the file with all its namespaces; every acknowledged write is in it."""
         if not self.closed:
+            for store in self._family.values():
+                store._keeper.settle()
             super().close()
             self._file.close()
 
     # What GraphStore leaves to the durable store
 
     def _open_namespace(self, namespace: str) -> Self:
-        return type(self)(self._file, namespace, overlay_edges=self._overlay_edges, clock=self._clock)
+        return type(self)(
+            self._file,
+            namespace,
+            overlay_edges=self._overlay_edges,
+            keep_changes=self._keep_changes,
+            clock=self._clock,
+        )
 
     def _erase_namespace(self, namespace: str) -> None:
+        with self._file.reading() as connection:
+            number = find_namespace(connection, namespace)
         erase_namespace(self._file, namespace)
+        self._kept.drop(number)
 
     def _record_embedder(self, name: str, dimension: int) -> None:
         with self._file.transaction() as connection:
@@ -260,22 +272,6 @@ class SqliteStore(SqliteGraph):
         self._edge_keys.extend(written.new_edges)
         return written.sequence
 
-    # Following the file
-
-    def _load(self) -> None:
-        """Make the working form anew from the file."""
-        self._state = self._file.state()
-        with self._file.reading() as connection:
-            self._generation = _generation(connection)
-            self._embedder = _read_embedder(connection)
-            form = WorkingForm(self._overlay_edges)
-            loader = GraphLoader(connection, self._namespace, register_types(connection), NOW)
-            node_keys, edge_keys = loader.load(form)
-            self._pending = _read_pending(connection, self._namespace)
-        self._form = form
-        self._touched = form.topology.sequence
-        self._node_keys, self._edge_keys = Column.of(node_keys), Column.of(edge_keys)
-
     def _reload_all(self) -> None:
         """Make all graphs anew from the file; one that the file does not have was made in vain."""
         known = self.namespaces()
@@ -285,71 +281,17 @@ class SqliteStore(SqliteGraph):
             else:
                 self._family.pop(name)._closed = True
 
-    def _catch_up(self) -> None:
-        """Take in what another process has written since, delta by delta."""
-        state = self._file.state()
-        if state == self._state:
-            return
-        replaced = state[:-1] != self._state[:-1]
-        with self._file.reading() as connection:
-            # Another file may be an older state of the same memory, that went on otherwise.
-            if replaced or not self._namespace or _generation(connection) != self._generation:
-                self._namespace = _find_namespace(connection, self._name)
-                self._load()
-                return
-            for number, delta, node_keys, edge_keys in self._journal(connection).entries(self._sequence):
-                plan = make_plan(self._form.topology.view(), delta)
-                known = len(self._node_keys)
-                self._form.commit(plan, number)
-                self._node_keys.extend(
-                    [key for key, row in zip(node_keys, plan.node_rows, strict=True) if row >= known]
-                )
-                self._edge_keys.extend(edge_keys)
-            self._take_in_marks(connection, self._touched)
-            self._touched = self._sequence
-            self._pending = _read_pending(connection, self._namespace)
-            self._embedder = _read_embedder(connection)
-        self._state = state
-
-    def _take_in_marks(self, connection: apsw.Connection, since: int) -> None:
-        """Take in when nodes were last used, as far as it was written after the delta `since`."""
-        rows = fetch(
-            connection,
-            "SELECT a.node, a.last_accessed FROM accesses a JOIN nodes n ON n.node = a.node "
-            "WHERE a.since > ? AND n.namespace = ?",
-            (since, self._namespace),
-        )
-        if rows:
-            keys, moments = zip(*rows, strict=True)
-            self._form.topology.touch(np.searchsorted(self._node_keys.values, np.array(keys)), np.array(moments))
+    def _stop_keeping(self) -> None:
+        """Let go of whatever is being kept; not to be called with the lock held."""
+        for store in list(self._family.values()):
+            store._keeper.cancel()
 
 
 def _namespace_number(file: SqliteFile, name: str) -> int:
     """Return the file's number of a namespace, made if there is none; 0 where it may not be made."""
     if file.read_only:
         with file.reading() as connection:
-            return _find_namespace(connection, name)
+            return find_namespace(connection, name)
     with file.transaction() as connection:
         connection.execute("INSERT OR IGNORE INTO namespaces (name) VALUES (?)", (name,))
-        return _find_namespace(connection, name)
-
-
-def _find_namespace(connection: apsw.Connection, name: str) -> int:
-    row = connection.execute("SELECT namespace FROM namespaces WHERE name = ?", (name,)).fetchone()
-    return int(row[0]) if row else 0
-
-
-def _generation(connection: apsw.Connection) -> str:
-    """Return what changes when rows of the past are changed, so that whoever reads along must read anew."""
-    rows = fetch(connection, "SELECT value FROM settings WHERE name IN ('identity', 'generation') ORDER BY name")
-    return " ".join(str(value) for (value,) in rows)
-
-
-def _read_embedder(connection: apsw.Connection) -> tuple[str, int] | None:
-    settings = dict(fetch(connection, "SELECT name, value FROM settings"))
-    return (settings["embedder"], int(settings["dimension"])) if "embedder" in settings else None
-
-
-def _read_pending(connection: apsw.Connection, namespace: int) -> dict[PendingTask, None]:
-    rows = fetch(connection, "SELECT kind, nodes FROM pending WHERE namespace = ? ORDER BY task", (namespace,))
-    return {PendingTask(kind, tuple(json.loads(nodes))): None for kind, nodes in rows}
+        return find_namespace(connection, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +12,11 @@ from neurogated.core.clock import to_micros
 from neurogated.core.delta import Decay, GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
-from neurogated.core.view import Adjacency, GraphView, Layer, Rows
+from neurogated.core.view import Adjacency, GraphView, Layer, PatchedValues, Rows
 from neurogated.storage.columns import Column, PatchedColumn
 from neurogated.storage.planning import Plan
 
-__all__ = ["Topology", "weight_times"]
+__all__ = ["Topology", "layer_of", "weight_times"]
 
 
 def weight_times(delta: GraphDelta) -> list[int]:
@@ -53,6 +53,38 @@ class Topology:
         self._last_activated = PatchedColumn(np.int64, overlay_edges)
         self._layers: list[Layer] = []
         self._view: GraphView | None = None
+
+    @classmethod
+    def of(cls, view: GraphView, ids: list[str], overlay_edges: int) -> Self:
+        """Return a working form that begins with what `view` shows, whose arrays must not change; `ids` is taken over.
+
+        Args:
+            view: a whole graph, without patches.
+            ids: id of every node row.
+            overlay_edges: how many edges are gathered before they are sorted.
+        """
+        topology = cls(overlay_edges)
+        topology.sequence = view.sequence
+        topology._ids = ids
+        topology._rows_by_id = dict(zip(ids, range(len(ids)), strict=True))
+        topology._alive = PatchedColumn.of(view.alive.base, overlay_edges)
+        topology._base_energy = PatchedColumn.of(view.base_energy.base, overlay_edges)
+        topology._last_accessed = PatchedColumn.of(view.last_accessed.base, overlay_edges)
+        topology._edge_types = list(view.edge_types)
+        topology._edge_source = Column.of(view.edge_source)
+        topology._edge_target = Column.of(view.edge_target)
+        topology._edge_type = Column.of(view.edge_type)
+        topology._weight = PatchedColumn.of(view.weight.base, overlay_edges)
+        topology._last_activated = PatchedColumn.of(view.last_activated.base, overlay_edges)
+        topology._layers = list(view.layers)
+        return topology
+
+    def adopt(self, base: Layer) -> None:
+        """Put a layer that was made aside, of all edges from the first on, in the place of those it covers."""
+        above = [layer for layer in self._layers if layer.begin >= base.end]
+        # One that was merged meanwhile may lie across the end of the new one; its edges are sorted anew.
+        self._layers = [base, *above] if above and above[0].begin == base.end else [base]
+        self._view = None
 
     @property
     def ids(self) -> list[str]:
@@ -141,6 +173,17 @@ class Topology:
         self._weight.extend(weights)
         self._view = None
 
+    def remove_edges(self, edges: Rows) -> None:
+        """Mark edge rows as those of removed edges."""
+        self._weight.set(edges, np.nan)
+        self._view = None
+
+    def set_strengths(self, edges: Rows, weights: ArrayLike, activated: ArrayLike) -> None:
+        """Write weights and when they were last activated, in microseconds."""
+        self._weight.set(edges, weights)
+        self._last_activated.set(edges, activated)
+        self._view = None
+
     def touch(self, nodes: Rows, moments: ArrayLike) -> None:
         """Note when nodes were last used, in microseconds."""
         self._last_accessed.set(nodes, moments)
@@ -191,10 +234,26 @@ class Topology:
         return tuple(self._layers)
 
     def _layer(self, begin: int, end: int) -> Layer:
-        rows = np.arange(begin, end)
-        rows = rows[~np.isnan(self._weight.snapshot().take(rows))]
-        source, target, nodes = self._edge_source.values[rows], self._edge_target.values[rows], len(self._alive)
-        return Layer(begin, end, _adjacency(source, target, rows, nodes), _adjacency(target, source, rows, nodes))
+        ends = self._edge_source.values, self._edge_target.values
+        return layer_of(begin, end, ends, self._weight.snapshot(), len(self._alive))
+
+
+def layer_of(
+    begin: int, end: int, ends: tuple[NDArray[np.int32], NDArray[np.int32]], weight: PatchedValues, nodes: int
+) -> Layer:
+    """Sort the edges of the rows from `begin` to before `end` by the nodes they leave and reach.
+
+    Args:
+        begin: first edge row.
+        end: row after the last one.
+        ends: source and target of every edge row.
+        weight: of every edge row; NaN marks those that are removed and left out.
+        nodes: number of node rows.
+    """
+    rows = np.arange(begin, end)
+    rows = rows[~np.isnan(weight.take(rows))]
+    source, target = (column[rows] for column in ends)
+    return Layer(begin, end, _adjacency(source, target, rows, nodes), _adjacency(target, source, rows, nodes))
 
 
 def _size(layer: Layer) -> int:

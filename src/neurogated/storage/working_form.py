@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -10,11 +13,13 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.ports import VectorIndex
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
+from neurogated.storage.derived import Frozen
 from neurogated.storage.embedding_store import EmbeddingStore
 from neurogated.storage.lifetimes import Lifetimes
 from neurogated.storage.planning import Plan
 from neurogated.storage.text_index import Described, TextIndex
 from neurogated.storage.topology import Topology
+from neurogated.storage.topology_files import FrozenTopology, load_base_layer, load_topology
 
 __all__ = ["WorkingForm"]
 
@@ -22,18 +27,64 @@ __all__ = ["WorkingForm"]
 _INDEX_CHUNK = 1000
 
 
+_TOPOLOGY = "topology"
+_VECTORS = "vectors"
+_TEXTS = "texts"
+
+
+@dataclass(frozen=True, slots=True)
+class _FrozenForm:
+    """A working form at one moment; see `derived.Frozen`."""
+
+    parts: Mapping[str, Frozen]
+
+    def write(self, folder: Path, previous: Path | None) -> None:
+        for name, part in self.parts.items():
+            (folder / name).mkdir()
+            part.write(folder / name, None if previous is None else previous / name)
+
+
 class WorkingForm:
     """What is kept in memory of one graph; everything in it follows from the journal and can be made anew."""
 
     def __init__(self, overlay_edges: int) -> None:
+        self._overlay_edges = overlay_edges
         self.topology = Topology(overlay_edges)
         self.lifetimes = Lifetimes()
         self.vectors: VectorIndex = EmbeddingStore()
-        # Made on first use, so that a memory that is only counted or written to does not read all its texts.
+        # Made on first use, so that a memory that is only counted does not read all its texts.
         self._texts: TextIndex | None = None
+
+    @classmethod
+    def load(cls, folder: Path, overlay_edges: int) -> Self:
+        """Return the form that was frozen and written, but for the lifetimes.
+
+        Raises:
+            OSError: a file is missing.
+            ValueError: a file is not what was written.
+        """
+        form = cls(overlay_edges)
+        form.topology = load_topology(folder / _TOPOLOGY, overlay_edges)
+        form.vectors = EmbeddingStore.load(folder / _VECTORS)
+        form._texts = TextIndex.load(folder / _TEXTS)
+        return form
+
+    def freeze(self, read: Callable[[Rows], Sequence[Described]]) -> Frozen:
+        """Return the form as it is now but for the lifetimes, to be written while it goes on changing; see `texts`."""
+        topology = FrozenTopology(self.topology.view())
+        return _FrozenForm({_TOPOLOGY: topology, _VECTORS: self.vectors.freeze(), _TEXTS: self.texts(read).freeze()})
+
+    def adopt(self, folder: Path) -> None:
+        """Use what was frozen and written to `folder` in the place of what is in memory."""
+        self.topology.adopt(load_base_layer(folder / _TOPOLOGY))
+        self.vectors.adopt(folder / _VECTORS)
+        if self._texts is not None:
+            self._texts.adopt(folder / _TEXTS)
 
     def commit(self, plan: Plan, sequence: int) -> None:
         """Make a planned change, numbered `sequence`; it cannot fail."""
+        if self._texts is None and not self.topology.ids:
+            self._texts = TextIndex.empty()
         self.topology.commit(plan, sequence)
         self.lifetimes.remove(plan.removed_nodes, plan.removed_edges)
         self.lifetimes.put_nodes(plan.node_rows.tolist(), plan.delta.nodes)
@@ -50,12 +101,16 @@ class WorkingForm:
     def texts(self, read: Callable[[Rows], Sequence[Described]]) -> TextIndex:
         """Return keywords and marks of all nodes; `read` gives the texts at rows when they are needed."""
         if self._texts is None:
-            index, rows = TextIndex.empty(), self.topology.view().live_nodes()
-            for begin in range(0, rows.size, _INDEX_CHUNK):
-                chunk = rows[begin : begin + _INDEX_CHUNK]
-                index.put(chunk, read(chunk))
+            index = TextIndex.empty()
+            _put_texts(index, self.topology.view().live_nodes(), read)
             self._texts = index
         return self._texts
+
+    def renew_texts(self, changed: Rows, removed: Rows, read: Callable[[Rows], Sequence[Described]]) -> None:
+        """Let keywords and marks follow nodes that have changed; see `texts`."""
+        if self._texts is not None:
+            self._texts.remove(removed)
+            _put_texts(self._texts, changed, read)
 
     def rows_now(self, view: GraphView, rows: Rows) -> Rows:
         """Return the rows here of nodes at `rows` of `view`, a view of this graph."""
@@ -89,3 +144,9 @@ class WorkingForm:
         if given:
             rows, vectors = zip(*given, strict=True)
             self.vectors.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))
+
+
+def _put_texts(index: TextIndex, rows: Rows, read: Callable[[Rows], Sequence[Described]]) -> None:
+    for begin in range(0, rows.size, _INDEX_CHUNK):
+        chunk = rows[begin : begin + _INDEX_CHUNK]
+        index.put(chunk, read(chunk))

@@ -1,0 +1,140 @@
+"""One namespace of a memory file at present: its working form, and how it follows the file and is kept beside it."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import apsw
+
+from neurogated.core.clock import Clock
+from neurogated.core.delta import PendingTask
+from neurogated.storage.keeper import Keeper
+from neurogated.storage.kept_forms import FORM_FOLDER, FrozenForm, KeptForms, Stamp
+from neurogated.storage.planning import Plan
+from neurogated.storage.sqlite_connection import fetch
+from neurogated.storage.sqlite_file import SqliteFile
+from neurogated.storage.sqlite_following import GraphFollower, KeyedForm
+from neurogated.storage.sqlite_graph import SqliteGraph, register_types
+from neurogated.storage.sqlite_loading import GraphLoader
+from neurogated.storage.working_form import WorkingForm
+
+__all__ = ["SqlitePresent", "find_namespace"]
+
+
+class SqlitePresent(SqliteGraph):
+    """A graph whose working form follows the file, and is kept beside it in the background."""
+
+    def __init__(
+        self, file: SqliteFile, name: str, namespace: int, *, overlay_edges: int, keep_changes: int, clock: Clock
+    ) -> None:
+        super().__init__(file, name, namespace, overlay_edges=overlay_edges, clock=clock)
+        self._keep_changes = keep_changes
+        self._kept = KeptForms(file.path)
+        self._keeper = Keeper(self._kept, self._freeze, self._adopt, self._is_current, keep_changes)
+        self._load()
+
+    def _commit(self, plan: Plan, sequence: int) -> None:
+        super()._commit(plan, sequence)
+        self._keeper.note(plan.size, len(plan.delta.operators), len(self._node_keys) + len(self._edge_keys))
+
+    # Following the file
+
+    def _load(self) -> None:
+        """Make the working form anew: from what is kept beside the file, and what the file has gained since."""
+        self._generation = ""
+        state = self._file.state()
+        with self._file.reading() as connection:
+            generation = _generation(connection)
+            load_form = partial(WorkingForm.load, overlay_edges=self._overlay_edges)
+            made_at = partial(_made_at, connection, self._namespace)
+            keyed = self._kept.load(load_form, generation, self._namespace, made_at)
+            if keyed is None:
+                keyed = KeyedForm(WorkingForm(self._overlay_edges))
+            else:
+                loader = GraphLoader(connection, self._namespace, {}, keyed.form.topology.sequence)
+                loader.load_node_lifetimes(keyed.form.lifetimes, keyed.node_keys.values)
+                loader.load_edge_lifetimes(keyed.form.lifetimes, keyed.edge_keys.values)
+            self._form, self._node_keys, self._edge_keys = keyed.form, keyed.node_keys, keyed.edge_keys
+            self._follow(connection)
+        self._generation, self._state = generation, state
+
+    def _follow(self, connection: apsw.Connection) -> None:
+        """Take in what the file has gained."""
+        types = register_types(connection)
+        keyed = KeyedForm(self._form, self._node_keys, self._edge_keys)
+        GraphFollower(connection, self._namespace, types, self._node_records).follow(keyed)
+        self._pending = _read_pending(connection, self._namespace)
+        self._embedder = _read_embedder(connection)
+
+    def _catch_up(self) -> None:
+        """Take in what another process has written since."""
+        state = self._file.state()
+        if state == self._state:
+            return
+        replaced = state[:-1] != self._state[:-1]
+        with self._file.reading() as connection:
+            generation, self._generation = self._generation, ""
+            # Another file may be an older state of the same memory, that went on otherwise.
+            if replaced or not self._namespace or _generation(connection) != generation:
+                self._namespace = find_namespace(connection, self._name)
+                self._load()
+                return
+            # Cut short, what was taken in by half is made anew.
+            self._follow(connection)
+            self._generation = generation
+        self._state = state
+
+    # Keeping what is derived
+
+    def _freeze(self) -> FrozenForm | None:
+        """Return the working form as it is now, None if it cannot be kept."""
+        with self._lock:
+            if self._closed or self._interrupted:
+                return None
+            with self._file.reading() as connection:
+                at = _made_at(connection, self._namespace, self._sequence)
+            if at is None:
+                return None
+            stamp = Stamp(self._generation, self._namespace, self._sequence, at)
+            self._frozen = self._form
+            frozen = self._form.freeze(self._node_records)
+            return FrozenForm(stamp, frozen, self._node_keys.values, self._edge_keys.values)
+
+    def _is_current(self, frozen: FrozenForm) -> bool:
+        with self._lock:
+            return self._form is self._frozen and frozen.stamp.generation == self._generation
+
+    def _adopt(self, frozen: FrozenForm, folder: Path) -> None:
+        with self._lock:
+            if self._is_current(frozen) and not self._closed:
+                self._form.adopt(folder / FORM_FOLDER)
+
+
+def find_namespace(connection: apsw.Connection, name: str) -> int:
+    """Return the file's number of a namespace, 0 if there is none."""
+    row = connection.execute("SELECT namespace FROM namespaces WHERE name = ?", (name,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _made_at(connection: apsw.Connection, namespace: int, sequence: int) -> int | None:
+    """Return when a delta of a graph was made, in microseconds; None where there is no such delta."""
+    rows = fetch(connection, "SELECT at FROM deltas WHERE sequence = ? AND namespace = ?", (sequence, namespace))
+    return int(rows[0][0]) if rows else None
+
+
+def _generation(connection: apsw.Connection) -> str:
+    """Return what changes when rows of the past are changed, so that whoever reads along must read anew."""
+    rows = fetch(connection, "SELECT value FROM settings WHERE name IN ('identity', 'generation') ORDER BY name")
+    return " ".join(str(value) for (value,) in rows)
+
+
+def _read_embedder(connection: apsw.Connection) -> tuple[str, int] | None:
+    settings = dict(fetch(connection, "SELECT name, value FROM settings"))
+    return (settings["embedder"], int(settings["dimension"])) if "embedder" in settings else None
+
+
+def _read_pending(connection: apsw.Connection, namespace: int) -> dict[PendingTask, None]:
+    rows = fetch(connection, "SELECT kind, nodes FROM pending WHERE namespace = ? ORDER BY task", (namespace,))
+    return {PendingTask(kind, tuple(json.loads(nodes))): None for kind, nodes in rows}

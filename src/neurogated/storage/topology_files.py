@@ -1,0 +1,110 @@
+"""A graph's working form as files: every column an array, the adjacency sorted into one layer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.view import Adjacency, GraphView, Layer, PatchedValues
+from neurogated.storage.topology import Topology, layer_of
+
+__all__ = ["FrozenTopology", "load_base_layer", "load_topology", "map_array", "save_array"]
+
+_COLUMNS = ("alive", "base_energy", "last_accessed", "weight", "last_activated")
+_EDGES = ("edge_source", "edge_target", "edge_type")
+_DIRECTIONS = ("outgoing", "incoming")
+_ARCS = ("indptr", "targets", "edges")
+_IDS = "ids.json"
+_GRAPH = "graph.json"
+_NOTHING = np.empty(0, dtype=np.int64)
+
+
+def save_array(folder: Path, name: str, values: NDArray[Any]) -> None:
+    """Write an array as `<name>.npy`."""
+    np.save(folder / f"{name}.npy", values, allow_pickle=False)
+
+
+def map_array(folder: Path, name: str) -> NDArray[Any]:
+    """Return the array that `save_array` wrote, read-only and mapped into memory."""
+    # A plain array over the same memory is quicker to index than a memmap.
+    return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenTopology:
+    """A graph as it was at one moment, to be written while it goes on changing."""
+
+    view: GraphView
+    """The whole graph."""
+
+    def write(self, folder: Path, previous: Path | None) -> None:  # noqa: ARG002 - nothing of it only grows
+        """Write the graph into `folder`; see `derived.Frozen`."""
+        view = self.view
+        for name in _COLUMNS:
+            save_array(folder, name, getattr(view, name).all())
+        for name in _EDGES:
+            save_array(folder, name, getattr(view, name))
+        base = layer_of(0, view.edge_count, (view.edge_source, view.edge_target), view.weight, view.node_count)
+        _save_layer(folder, base)
+        (folder / _IDS).write_text(json.dumps(list(view.ids[: view.node_count])), encoding="utf-8")
+        described = {"sequence": view.sequence, "edge_types": [kind.value for kind in view.edge_types]}
+        (folder / _GRAPH).write_text(json.dumps(described), encoding="utf-8")
+
+
+def _save_layer(folder: Path, layer: Layer) -> None:
+    for direction in _DIRECTIONS:
+        adjacency: Adjacency = getattr(layer, direction)
+        for name in _ARCS:
+            save_array(folder, f"{direction}_{name}", getattr(adjacency, name))
+        save_array(folder, f"{direction}_sources", _NOTHING if adjacency.sources is None else adjacency.sources)
+
+
+def load_base_layer(folder: Path) -> Layer:
+    """Return the layer of all edges that `FrozenTopology` wrote."""
+    edges = map_array(folder, _EDGES[0]).size
+    return Layer(0, edges, *(_load_adjacency(folder, direction) for direction in _DIRECTIONS))
+
+
+def _load_adjacency(folder: Path, direction: str) -> Adjacency:
+    indptr, targets, edges = (map_array(folder, f"{direction}_{name}") for name in _ARCS)
+    sources = map_array(folder, f"{direction}_sources")
+    return Adjacency(indptr, targets, edges, sources if sources.size else None)
+
+
+def load_topology(folder: Path, overlay_edges: int) -> Topology:
+    """Return the working form that `FrozenTopology` wrote; the arrays stay on disk until they are looked at.
+
+    Raises:
+        OSError: a file is missing.
+        ValueError: a file is not what was written.
+    """
+    described = json.loads((folder / _GRAPH).read_text(encoding="utf-8"))
+    ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))
+    alive, energy, accessed, weight, activated = (
+        PatchedValues(map_array(folder, name), _NOTHING, _NOTHING) for name in _COLUMNS
+    )
+    source, target, kind = (map_array(folder, name) for name in _EDGES)
+    view = GraphView(
+        sequence=described["sequence"],
+        ids=ids,
+        rows_by_id={},
+        node_count=len(ids),
+        edge_count=source.size,
+        alive=alive,
+        base_energy=energy,
+        last_accessed=accessed,
+        edge_source=source,
+        edge_target=target,
+        edge_type=kind,
+        edge_types=[EdgeType(value) for value in described["edge_types"]],
+        weight=weight,
+        last_activated=activated,
+        layers=(load_base_layer(folder),) if source.size else (),
+    )
+    return Topology.of(view, ids, overlay_edges)
