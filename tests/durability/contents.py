@@ -73,8 +73,12 @@ def killed_copy(path: Path, target: Path) -> Path:
     """Copy the files of an open memory, which is what a kill leaves behind; return the path of the copy."""
     target.mkdir(parents=True)
     for file in path.parent.glob("memory.*"):
-        with contextlib.suppress(FileNotFoundError):
-            shutil.copyfile(file, target / file.name)
+        # What is kept beside the memory may be written or removed just now.
+        with contextlib.suppress(FileNotFoundError, shutil.Error):
+            if file.is_dir():
+                shutil.copytree(file, target / file.name)
+            else:
+                shutil.copyfile(file, target / file.name)
     return target / path.name
 
 

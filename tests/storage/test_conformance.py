@@ -1,5 +1,6 @@
 """Both stores of the project pass the conformance kit."""
 
+import contextlib
 import shutil
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -28,21 +29,33 @@ def _on_disk(folder: Path, *, clock: Clock) -> GraphStorePort:
     return store
 
 
+def _kept(folder: Path, *, clock: Clock) -> GraphStorePort:
+    """Open a store that keeps its indexes on disk after every few changes, and is opened from them."""
+    store = SqliteStore.open(folder / "memory.db", overlay_edges=OVERLAY_EDGES, keep_changes=2, clock=clock)
+    _places[store] = folder, clock
+    return store
+
+
 def _reopen(store: GraphStorePort) -> GraphStorePort:
     folder, clock = _places[store]
+    is_kept = (folder / "memory.index").exists()
     store.close()
-    return _on_disk(folder, clock=clock)
+    return _kept(folder, clock=clock) if is_kept else _on_disk(folder, clock=clock)
 
 
 def _kill(store: GraphStorePort) -> GraphStorePort:
     """Return the store opened from its files as they are while it is still open."""
     folder, clock = _places[store]
     (left := folder / "left").mkdir()
+    if is_kept := (folder / "memory.index").exists():
+        # What is being written just now may be there by half.
+        with contextlib.suppress(shutil.Error, FileNotFoundError):
+            shutil.copytree(folder / "memory.index", left / "memory.index")
     for path in folder.iterdir():
         if path.is_file() and path.suffix != ".lock":
             shutil.copy(path, left)
     store.close()
-    return _on_disk(left, clock=clock)
+    return _kept(left, clock=clock) if is_kept else _on_disk(left, clock=clock)
 
 
 class TestGraphStore(GraphStoreContract):
@@ -61,5 +74,11 @@ class TestSqliteStore(GraphStoreContract):
         return _kill(store)
 
 
+class TestKeptStore(TestSqliteStore):
+    def open_store(self, folder: Path, *, clock: Clock) -> GraphStorePort:
+        return _kept(folder, clock=clock)
+
+
 TestGraphStoreMachine = store_machine(open_store=_in_memory).TestCase
 TestSqliteStoreMachine = pytest.mark.slow(store_machine(open_store=_on_disk, reopen=_reopen, kill=_kill).TestCase)
+TestKeptStoreMachine = pytest.mark.slow(store_machine(open_store=_kept, reopen=_reopen, kill=_kill).TestCase)

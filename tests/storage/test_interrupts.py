@@ -7,6 +7,7 @@ import pytest
 
 from neurogated import Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode
 from neurogated.errors import InputError, MemoryClosedError, StorageError
+from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
@@ -25,16 +26,32 @@ class Interrupted(SqliteStore):
         raise KeyboardInterrupt
 
 
-def test_an_interrupt_at_the_commit_makes_the_store_say_so_and_closing_frees_it(path: Path) -> None:
-    store = Interrupted.open(path)
+def test_after_an_interrupt_at_the_commit_the_store_goes_on_with_what_is_stored(path: Path) -> None:
+    with Interrupted.open(path) as store:
+        for name in "ab":
+            with pytest.raises(KeyboardInterrupt):
+                store.add_node(MemoryNode(id=name, content=name))
+        assert [node.id for node in store.all_nodes()] == ["a", "b"]
+        assert store.check() == []
+    with SqliteStore.open(path) as again:
+        assert [node.id for node in again.all_nodes()] == ["a", "b"]
+
+
+class InterruptedInMemory(GraphStore):
+    """Is interrupted before the change has reached the graph."""
+
+    def _persist(self, plan: Plan) -> int:
+        super()._persist(plan)
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_graph_in_memory_says_so() -> None:
+    store = InterruptedInMemory()
     with pytest.raises(KeyboardInterrupt):
         store.add_node(MemoryNode(id="a", content="a"))
     with pytest.raises(MemoryClosedError, match="interrupted"):
         store.add_node(MemoryNode(id="a", content="a"))
     store.close()
-    with SqliteStore.open(path) as again:
-        assert [node.id for node in again.all_nodes()] == ["a"]
-        assert again.check() == []
 
 
 def test_a_log_that_lost_its_file_is_not_played_into_a_new_memory(path: Path) -> None:

@@ -38,6 +38,8 @@ class Column:
     def extend(self, values: ArrayLike) -> None:
         """Append `values`."""
         added = np.asarray(values, dtype=self._buffer.dtype)
+        if not added.size:
+            return
         size = self._size + added.size
         if size > self._buffer.size:
             grown = np.empty(max(size, 2 * self._buffer.size), dtype=self._buffer.dtype)

@@ -95,6 +95,21 @@ class EmbeddingStore:
         vector.setflags(write=False)
         return vector
 
+    def freeze(self):
+        import types
+        keys, vectors = self._keys[: self._size].copy(), self._vectors[: self._size].copy()
+        def write(folder, previous):
+            np.save(folder / "keys.npy", keys); np.save(folder / "vectors.npy", vectors)
+        return types.SimpleNamespace(write=write)
+
+    @classmethod
+    def load(cls, folder):
+        store = cls()
+        store.put(np.load(folder / "keys.npy"), np.load(folder / "vectors.npy"))
+        return store
+
+    def adopt(self, folder): pass
+
     def search(self, query: Vector, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
         """Return keys and cosines of at least the `k` most similar vectors, best first.
 

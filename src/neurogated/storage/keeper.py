@@ -16,8 +16,8 @@ _log = logging.getLogger(__name__)
 
 # How large a part of a graph may have changed before it is kept anew; so much is made up for at the next opening.
 _SHARE = 1 / 20
-# A rule that changes many edges counts as so many changes, since each is evaluated anew at the next opening.
-_OPERATOR_CHANGES = 1_000
+# A rule for all edges counts as a change of so many of them, since it is evaluated anew at the next opening.
+_OPERATOR_SHARE = 1 / 1_000
 
 
 @dataclass(slots=True)
@@ -51,14 +51,14 @@ class Keeper:
         self._adopt = adopt
         self._is_current = is_current
         self._least = least
-        self._changes = 0
+        self._changes = 0.0
         self._work: _Work | None = None
         self._lock = threading.Lock()
 
     def note(self, changes: int, operators: int, size: int) -> None:
         """Note changes of a graph that has `size` nodes and edges; begin to keep it where they have become many."""
         with self._lock:
-            self._changes += changes + operators * _OPERATOR_CHANGES
+            self._changes += changes + operators * _OPERATOR_SHARE * size
             is_due = self._changes >= max(self._least, _SHARE * size)
             if not is_due or (self._work is not None and self._work.thread.is_alive()):
                 return

@@ -121,9 +121,8 @@ class GraphLoader:
             "SELECT sequence, operators FROM deltas WHERE namespace = :namespace AND sequence <= :now "
             f"AND sequence > {after} AND operators IS NOT NULL ORDER BY sequence"
         )
-        for sequence, operators in rows:
-            for operator in operators_from_json(operators):
-                topology.decay(operator, among=since < sequence)
+        operators = [(number, operator) for number, text in rows for operator in operators_from_json(text)]
+        topology.decay(operators, since)
 
 
 def put_vectors(index: VectorIndex, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:

@@ -32,12 +32,20 @@ class SqlitePresent(SqliteGraph):
         super().__init__(file, name, namespace, overlay_edges=overlay_edges, clock=clock)
         self._keep_changes = keep_changes
         self._kept = KeptForms(file.path)
+        self._frozen: WorkingForm | None = None
         self._keeper = Keeper(self._kept, self._freeze, self._adopt, self._is_current, keep_changes)
         self._load()
 
     def _commit(self, plan: Plan, sequence: int) -> None:
         super()._commit(plan, sequence)
         self._keeper.note(plan.size, len(plan.delta.operators), len(self._node_keys) + len(self._edge_keys))
+
+    def _require_open(self) -> None:
+        if self._interrupted and not self._closed:
+            # What was committed may not have reached the working form whole; the file has it.
+            self._load()
+            self._interrupted = False
+        super()._require_open()
 
     # Following the file
 
@@ -47,6 +55,8 @@ class SqlitePresent(SqliteGraph):
         state = self._file.state()
         with self._file.reading() as connection:
             generation = _generation(connection)
+            # Forms name edge types, which must be known when they are read.
+            register_types(connection)
             load_form = partial(WorkingForm.load, overlay_edges=self._overlay_edges)
             made_at = partial(_made_at, connection, self._namespace)
             keyed = self._kept.load(load_form, generation, self._namespace, made_at)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from neurogated.core.clock import to_micros
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
+from neurogated.core.view import Rows
 from neurogated.storage.lifetimes import micros_or_none
 from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_connection import fetch
@@ -49,11 +50,11 @@ class PlanWriter:
         sequence = self._journal(plan)
         new_nodes = self._new_node_keys(plan)
         new_edges = _next_keys(self.connection, "edges", "edge", len(plan.edge_rows))
-        node_keys = np.concatenate((self.node_keys, new_nodes))
         self._end_removed(plan, sequence)
-        self._write_nodes(plan, node_keys[plan.node_rows], sequence)
-        self._write_edges(plan, new_edges, node_keys, sequence)
-        self._write_uses(plan, node_keys, sequence)
+        self._write_nodes(plan, self._keys_of(plan.node_rows, new_nodes), sequence)
+        ends = [self._keys_of(rows, new_nodes) for rows in plan.edge_ends]
+        self._write_edges(plan, new_edges, ends, sequence)
+        self._write_uses(plan, self._keys_of(plan.touched_nodes, new_nodes), sequence)
         self._write_pending(plan)
         return Written(sequence, new_nodes, new_edges)
 
@@ -76,6 +77,13 @@ class PlanWriter:
         self.connection.executemany(
             "INSERT INTO nodes VALUES (?, ?, ?)", zip(keys.tolist(), [self.namespace] * len(new), new, strict=True)
         )
+        return keys
+
+    def _keys_of(self, rows: Rows, new: Keys) -> Keys:
+        """Return the file's numbers of node rows, `new` those of the rows that are added."""
+        known = len(self.node_keys)
+        keys: Keys = np.where(rows < known, self.node_keys[np.minimum(rows, known - 1)] if known else 0, 0)
+        keys[rows >= known] = new[rows[rows >= known] - known]
         return keys
 
     def _end_removed(self, plan: Plan, sequence: int) -> None:
@@ -120,10 +128,10 @@ class PlanWriter:
         self,
         plan: Plan,
         edge_keys: NDArray[np.int64],
-        node_keys: NDArray[np.int64],
+        ends: Sequence[Keys],
         sequence: int,
     ) -> None:
-        sources, targets = (node_keys[rows].tolist() for rows in plan.edge_ends)
+        sources, targets = (keys.tolist() for keys in ends)
         codes = _type_codes(self.connection, [edge.type for edge in plan.delta.edges])
         edges = list(zip(edge_keys.tolist(), sources, targets, codes, plan.delta.edges, strict=True))
         self.connection.executemany(
@@ -142,7 +150,7 @@ class PlanWriter:
             ),
         )
 
-    def _write_uses(self, plan: Plan, node_keys: NDArray[np.int64], sequence: int) -> None:
+    def _write_uses(self, plan: Plan, touched_nodes: Keys, sequence: int) -> None:
         at = to_micros(plan.delta.at)
         touched = self.form.topology.view().weight.take(plan.touched_edges)
         rows = np.concatenate((plan.weight_rows, plan.touched_edges))
@@ -154,7 +162,7 @@ class PlanWriter:
         )
         self.connection.executemany(
             "UPDATE accesses SET last_accessed = ?, since = ? WHERE node = ?",
-            ((at, sequence, key) for key in node_keys[plan.touched_nodes].tolist()),
+            ((at, sequence, key) for key in touched_nodes.tolist()),
         )
 
     def _write_pending(self, plan: Plan) -> None:

@@ -122,8 +122,7 @@ class Topology:
         self.put_edges(delta.edges, plan.edge_ends)
         self._weight.set(plan.weight_rows, [change.weight for change in delta.weights])
         self._last_activated.set(plan.weight_rows, weight_times(delta))
-        for operator in delta.operators:
-            self.decay(operator)
+        self.decay([(sequence, operator) for operator in delta.operators])
         self._last_accessed.set(plan.touched_nodes, at)
         self._last_activated.set(plan.touched_edges, at)
         self.sequence = sequence
@@ -203,17 +202,31 @@ class Topology:
             codes.append(self._edge_types.index(edge_type))
         return np.array(codes, dtype=np.int8)
 
-    def decay(self, operator: Decay, among: NDArray[np.bool_] | None = None) -> None:
-        """Evaluate a decay over all plastic edges, or over those that are True in `among` (edges,)."""
-        weight = self._weight.snapshot().all()
+    def decay(self, operators: Sequence[tuple[int, Decay]], since: Rows | None = None) -> None:
+        """Evaluate decays over the plastic edges, one after the other.
+
+        Args:
+            operators: each with the number of its delta, which ascend.
+            since: (edges,) number of the delta each weight is from; a decay leaves alone what is not older than it.
+                All weights are older when left out.
+        """
+        if not operators:
+            return
         plastic = np.array([edge_type.plastic for edge_type in self._edge_types], dtype=np.bool_)
-        idle = self._last_activated.snapshot().all() < to_micros(operator.idle_before)
+        activated = self._last_activated.snapshot().all()
+        ever_idle = activated < max(to_micros(operator.idle_before) for _, operator in operators)
         if plastic.size:
-            idle &= plastic[self._edge_type.values]
-        if among is not None:
-            idle &= among
-        weight[idle] *= operator.factor
-        weight[idle & (weight < operator.floor)] = np.nan
+            ever_idle &= plastic[self._edge_type.values]
+        rows = np.flatnonzero(ever_idle)
+        weight = self._weight.snapshot().all()
+        fading, last = weight[rows], activated[rows]
+        for sequence, operator in operators:
+            idle = last < to_micros(operator.idle_before)
+            if since is not None:
+                idle &= since[rows] < sequence
+            np.multiply(fading, operator.factor, out=fading, where=idle)
+            fading[idle & (fading < operator.floor)] = np.nan
+        weight[rows] = fading
         self._weight.replace(weight)
         self._view = None
 

@@ -1,0 +1,210 @@
+"""What is kept beside a memory opens to the same memory, and may be lost or damaged at any time."""
+
+import logging
+import shutil
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated.core.ports import GraphStorePort
+from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.testing import ManualClock
+from tests.durability.contents import everything, fill, killed_copy
+
+NEVER = 10**9
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+def _index(path: Path) -> Path:
+    return path.with_suffix(".index")
+
+
+def _notes(path: Path) -> list[Path]:
+    return sorted(_index(path).rglob("kept.json"))
+
+
+def _kept(path: Path, clock: ManualClock) -> list[object]:
+    """Make a memory whose indexes are kept with all that it holds; return what it says."""
+    with SqliteStore.open(path, clock=clock, keep_changes=1) as store:
+        fill(store, clock, nodes=12)
+        said = everything(store)
+    assert _notes(path), "nothing was kept"
+    return said
+
+
+def _change(store: GraphStorePort, clock: ManualClock) -> None:
+    """Make a change of every kind."""
+    clock.advance(timedelta(days=3))
+    edge = MemoryEdge("n1", "n0", EdgeType.ASSOC, 0.7, created_at=clock())
+    store.apply(GraphDelta(nodes=(MemoryNode(id="new", content="apple anew"),), edges=(edge,), at=clock()))
+    store.apply(GraphDelta(weights=(WeightChange(EdgeKey("n3", "n2", EdgeType.SEQ), 0.8),), at=clock()))
+    store.apply(GraphDelta(operators=(Decay(0.6, clock() - timedelta(days=1), 0.45),), at=clock()))
+    store.apply(GraphDelta(touch=AccessMark(frozenset({"n5"}), frozenset({edge.key})), at=clock()))
+    store.apply(GraphDelta(removed_nodes=("n7",), removed_edges=(EdgeKey("n9", "n8", EdgeType.SEQ),), at=clock()))
+    vector = np.full(1100, 2, dtype=np.float32)
+    later = clock() + timedelta(days=1)
+    store.apply(GraphDelta(nodes=(MemoryNode(id="n2", content="said anew", embedding=vector, expires_at=later),)))
+    store.apply(GraphDelta(nodes=(MemoryNode(id="n10", content="without a vector"),)))
+
+
+def test_a_memory_opened_from_its_kept_indexes_is_the_same(path: Path, clock: ManualClock) -> None:
+    said = _kept(path, clock)
+    with SqliteStore.open(path, clock=clock, keep_changes=NEVER) as store:
+        assert store.view().layers[0].outgoing.targets.flags.writeable is False, "the kept indexes were not read"
+        assert everything(store) == said
+        assert store.check() == []
+    shutil.rmtree(_index(path))
+    with SqliteStore.open(path, clock=clock, keep_changes=NEVER) as store:
+        assert everything(store) == said
+
+
+def test_what_came_after_is_taken_from_the_file(path: Path, clock: ManualClock) -> None:
+    _kept(path, clock)
+    with SqliteStore.open(path, clock=clock, keep_changes=NEVER) as store:
+        _change(store, clock)
+        said = everything(store)
+        copy = killed_copy(path, path.parent / "copy")
+    with SqliteStore.open(copy, clock=clock, keep_changes=NEVER) as killed:
+        assert everything(killed) == said
+        assert killed.check() == []
+
+
+def test_a_reader_opens_from_the_kept_indexes_and_follows(path: Path, clock: ManualClock) -> None:
+    _kept(path, clock)
+    with (
+        SqliteStore.open(path, clock=clock, keep_changes=NEVER) as writer,
+        SqliteStore.open(path, clock=clock, read_only=True) as reader,
+    ):
+        assert everything(reader) == everything(writer)
+        _change(writer, clock)
+        assert everything(reader) == everything(writer)
+        writer.compact()
+        assert everything(reader) == everything(writer)
+
+
+def _flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def _cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-1])
+
+
+@pytest.mark.parametrize("damage", [_flip, _cut, Path.unlink])
+def test_damage_to_what_is_kept_is_noticed_and_harms_nothing(
+    path: Path, clock: ManualClock, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    said = _kept(path, clock)
+    kept = path.parent / "kept"
+    shutil.copytree(_index(path), kept)
+    files = [file.relative_to(kept) for file in sorted(kept.rglob("*")) if file.is_file() and file.stat().st_size]
+    assert len(files) > len(_notes(path)) * 10
+    for file in files:
+        shutil.rmtree(_index(path), ignore_errors=True)
+        shutil.copytree(kept, _index(path))
+        damage(_index(path) / file)
+        caplog.clear()
+        with (
+            caplog.at_level(logging.WARNING),
+            SqliteStore.open(path, clock=clock, read_only=True) as store,
+        ):
+            for name in store.namespaces():
+                store.in_namespace(name)
+            if file.name != "kept.json" or damage is _cut:
+                assert "cannot be used" in caplog.text, file
+            assert store.embedder == said[0]
+            assert list(store.all_edges()) == said[5][2]  # type: ignore[index]
+            assert store.check() == []
+
+
+def test_the_indexes_of_another_history_are_not_used(path: Path, clock: ManualClock) -> None:
+    with SqliteStore.open(path, clock=clock, keep_changes=1) as store:
+        fill(store, clock, nodes=8)
+    copy = path.parent / "copy.db"
+    shutil.copyfile(path, copy)
+    with SqliteStore.open(path, clock=clock, keep_changes=1) as store:
+        store.add_node(MemoryNode(id="one", content="one history"))
+    clock.advance(timedelta(hours=1))
+    shutil.copytree(_index(path), _index(copy))
+    with SqliteStore.open(copy, clock=clock, keep_changes=NEVER) as store:
+        store.add_node(MemoryNode(id="other", content="another history"))
+        store.add_node(MemoryNode(id="more", content="another history"))
+    with SqliteStore.open(copy, clock=clock, keep_changes=NEVER) as store:
+        assert store.has_node("other")
+        assert not store.has_node("one")
+        assert store.check() == []
+
+
+def test_compaction_leaves_nothing_of_what_was_removed_in_the_indexes(path: Path, clock: ManualClock) -> None:
+    with SqliteStore.open(path, clock=clock, keep_changes=1) as store:
+        fill(store, clock, nodes=8)
+        store.add_node(MemoryNode(id="secret-id", content="unheardof secretword"))
+        store._keeper.settle()
+        assert _found(path, b"secretword") or _found(path, b"secret-id")
+        store.remove_node("secret-id")
+        store.compact()
+        assert not _found(path, b"secretword")
+        assert not _found(path, b"secret-id")
+        store.add_node(MemoryNode(id="after", content="kept again"))
+        store._keeper.settle()
+        assert not _found(path, b"secret")
+    with SqliteStore.open(path, clock=clock) as store:
+        assert store.check() == []
+
+
+def _found(path: Path, text: bytes) -> bool:
+    return any(text in file.read_bytes() for file in _index(path).rglob("*") if file.is_file())
+
+
+def test_a_dropped_namespace_and_a_memory_begun_anew_leave_no_indexes(path: Path, clock: ManualClock) -> None:
+    _kept(path, clock)
+    with SqliteStore.open(path, clock=clock, keep_changes=NEVER) as store:
+        before = len(_notes(path))
+        store.drop_namespace("other")
+        assert len(_notes(path)) < before
+    with SqliteStore.open(path, clock=clock, from_scratch=True) as store:
+        assert not _notes(path)
+        assert len(store) == 0
+
+
+def test_a_transaction_that_fails_falls_back_to_what_is_kept(path: Path, clock: ManualClock) -> None:
+    said = _kept(path, clock)
+    with SqliteStore.open(path, clock=clock, keep_changes=1) as store:
+
+        def fail() -> None:
+            with store.transaction():
+                _change(store, clock)
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            fail()
+        assert everything(store) == said
+        assert store.check() == []
+
+
+def test_a_place_that_cannot_be_written_to_costs_time_and_nothing_else(
+    path: Path, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    _index(path).write_text("in the way")
+    with caplog.at_level(logging.WARNING), SqliteStore.open(path, clock=clock, keep_changes=1) as store:
+        fill(store, clock, nodes=8)
+        said = everything(store)
+    assert "could not be kept" in caplog.text
+    with SqliteStore.open(path, clock=clock) as store:
+        assert everything(store) == said
+
+
+def test_a_small_memory_keeps_nothing_beside_itself(path: Path, clock: ManualClock) -> None:
+    with SqliteStore.open(path, clock=clock) as store:
+        fill(store, clock, nodes=8)
+    assert not _index(path).exists()
