@@ -42,7 +42,7 @@ _ROUND_SECONDS = 30
 @functools.cache
 def config_for(folder: Path) -> MemoryConfig:
     """Return the settings of the memory that is worked on."""
-    return MemoryConfig(save_dir=str(folder / "out"), embedding_name="hash", TOUCH_FLUSH_SECONDS=0)
+    return MemoryConfig(save_dir=str(folder / "out"), embedding_name="hash", TOUCH_FLUSH_SECONDS=0, KEEP_CHANGES=60)
 
 
 @functools.cache
