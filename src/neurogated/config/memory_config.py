@@ -233,6 +233,24 @@ class MemoryConfig:
     read_only: bool = _setting(
         False, "read a memory beside a process that writes to it; whatever would change it fails"
     )
+    VECTOR_EXACT_BELOW: int = _setting(
+        20_000, "vectors up to which all are compared with a question; above it an approximate index is used", low=0
+    )
+    VECTOR_PRECISION: str = _setting(
+        "float32",
+        "how vectors are held in memory and its files: float16 takes half the room and int8 a quarter, for less exact "
+        "cosines; the memory itself keeps them whole",
+        choices=("float32", "float16", "int8"),
+    )
+    VECTOR_PROBES: int = _setting(
+        100, "lists of the approximate index that a search looks into: more find more and take longer", low=1
+    )
+    VECTOR_LISTS: float = _setting(
+        8.0, "lists of the approximate index, as a multiple of the square root of the number of vectors", low=0.1
+    )
+    VECTOR_TAIL: int = _setting(
+        2000, "newest vectors that may be outside of the approximate index, all compared with a question", low=0
+    )
     OVERLAY_EDGES: int = _setting(4096, "changed edges gathered before the adjacency is sorted anew", low=1)
     KEEP_CHANGES: int = _setting(
         10_000,

@@ -80,8 +80,16 @@ class VectorIndex(Protocol):
     def get(self, key: int) -> NDArray[np.float32] | None:
         """Return one vector, None if there is none."""
 
+    def matches(self, key: int, vector: Vector) -> bool:
+        """Return whether putting `vector` under `key` would change nothing."""
+
     def search(self, query: Vector, k: int, without: Rows = ...) -> tuple[Rows, NDArray[np.float64]]:
         """Return keys and cosines of the `k` best not among `without`, and of all that tie with the last of them."""
+
+    def search_batch(
+        self, queries: Sequence[Vector], k: int, without: Rows = ...
+    ) -> list[tuple[Rows, NDArray[np.float64]]]:
+        """Return what `search` returns for each query; together they take less time."""
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
         """Return the cosine of each key's vector, 0 where there is none."""

@@ -1,45 +1,99 @@
-"""Vectors of nodes and exact search among them."""
+"""Vectors of nodes and search among them: exact while they are few, approximate where they are many."""
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.model import Vector, as_vector
 from neurogated.core.ports import VectorIndex
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
-from neurogated.utils.vector_utils import exact_cosines
+from neurogated.storage.background import BackgroundWorker
+from neurogated.storage.inverted_lists import InvertedLists
+from neurogated.storage.vector_files import FrozenVectors, load_vectors
+from neurogated.storage.vector_matrix import Encoded
+from neurogated.storage.vector_search import Found, cosines, nearest
+from neurogated.storage.vector_state import IndexingJob, SearchOptions, VectorState
 
 __all__ = ["EmbeddingStore", "OverlaidEmbeddingStore"]
 
-_NO_SLOT = -1
+_log = logging.getLogger(__name__)
+_DEFAULTS = MemoryConfig()
 _NOTHING = np.empty(0, dtype=np.int64)
-# Bound on the rounding error of a single precision cosine of some thousand dimensions.
-_ROUNDING_ERROR = 1e-5
 
 
 class EmbeddingStore:
-    """Vectors under integer keys, searched exactly by cosine; the first vector fixes the dimension."""
+    """Vectors under integer keys, searched by cosine; the first vector fixes the dimension.
 
-    def __init__(self) -> None:
-        self._vectors = np.empty((0, 0), dtype=np.float32)
-        self._inverse_norms = np.empty(0, dtype=np.float32)
-        self._keys = np.empty(0, dtype=np.int64)
-        self._slots = np.empty(0, dtype=np.int64)
-        self._size = 0
+    Up to `exact_below` vectors the search is exact. Above that a thread in the background files them in an approximate
+    index; those it has not come to are searched exactly, so that a vector is found as soon as `put` returns. Cosines
+    are exact whichever way a vector was found.
+
+    Any number of threads may read while one writes: a search sees the vectors as they were when it began.
+    """
+
+    def __init__(
+        self,
+        *,
+        exact_below: int = _DEFAULTS.VECTOR_EXACT_BELOW,
+        precision: str = _DEFAULTS.VECTOR_PRECISION,
+        tail: int = _DEFAULTS.VECTOR_TAIL,
+        lists: float = _DEFAULTS.VECTOR_LISTS,
+        probes: int = _DEFAULTS.VECTOR_PROBES,
+    ) -> None:
+        """Make an empty index; the arguments are the settings `VECTOR_…` of the same names."""
+        self._options = SearchOptions(exact_below, tail, lists, probes)
+        self._precision = precision
+        # Replaced whole by every change, so that who reads takes it once and then needs no lock.
+        self._state: VectorState | None = None
+        self._writing = threading.Lock()
+        self._worker = BackgroundWorker(self)
+        self._failed_at = 0
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path,
+        *,
+        exact_below: int = _DEFAULTS.VECTOR_EXACT_BELOW,
+        precision: str = _DEFAULTS.VECTOR_PRECISION,
+        tail: int = _DEFAULTS.VECTOR_TAIL,
+        lists: float = _DEFAULTS.VECTOR_LISTS,
+        probes: int = _DEFAULTS.VECTOR_PROBES,
+    ) -> Self:
+        """Return the index that was kept in `folder`, mapped into memory; whether the files are whole is not checked.
+
+        Raises:
+            OSError: a file is missing or cannot be read.
+            ValueError: the files hold another precision, or are not what they should be.
+        """
+        index = cls(exact_below=exact_below, precision=precision, tail=tail, lists=lists, probes=probes)
+        index._state = load_vectors(folder, precision)
+        index._worker.wake()
+        return index
 
     @property
     def size(self) -> int:
         """Number of vectors."""
-        return self._size
+        return 0 if self._state is None else self._state.slots.living
 
     @property
     def dimension(self) -> int | None:
         """Length of every vector, None while there has been none."""
-        return self._vectors.shape[1] or None
+        return None if self._state is None else self._state.matrix.dimension
+
+    @property
+    def indexed(self) -> int:
+        """How many places of vectors the approximate index covers; 0 while the search is exact."""
+        return 0 if self._state is None or self._state.lists is None else self._state.lists.end
 
     def check(self, vector: Vector, owner: str) -> None:
         """Refuse a vector of another dimension.
@@ -62,115 +116,119 @@ class EmbeddingStore:
         """
         if not keys.size:
             return
-        self._reserve(int(keys.max()) + 1, self._size + keys.size, vectors.shape[1])
-        slots = self._slots[keys]
-        new = slots == _NO_SLOT
-        slots[new] = self._size + np.arange(int(new.sum()))
-        self._size += int(new.sum())
-        norms = np.linalg.norm(vectors.astype(np.float64), axis=1)
-        self._vectors[slots] = vectors
-        self._inverse_norms[slots] = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
-        self._keys[slots] = keys
-        self._slots[keys] = slots
+        with self._writing:
+            state = self._state or VectorState.empty(vectors.shape[1], self._precision)
+            self._state = self._tidied(state.added(keys, vectors))
+        self._worker.wake()
 
     def remove(self, keys: Rows) -> None:
         """Forget the vectors of `keys`; keys without one are passed over."""
-        for key in keys.tolist():
-            if key >= self._slots.size or self._slots[key] == _NO_SLOT:
-                continue
-            # The last vector moves into the gap, so that the search runs over a block without holes.
-            slot, last = int(self._slots[key]), self._size - 1
-            self._vectors[slot] = self._vectors[last]
-            self._inverse_norms[slot] = self._inverse_norms[last]
-            self._keys[slot] = self._keys[last]
-            self._slots[self._keys[slot]] = slot
-            self._slots[key] = _NO_SLOT
-            self._size = last
+        with self._writing:
+            if self._state is not None and keys.size:
+                self._state = self._tidied(self._state.removed(keys))
 
     def get(self, key: int) -> NDArray[np.float32] | None:
-        """Return the vector of `key`, None if it has none."""
-        if key >= self._slots.size or self._slots[key] == _NO_SLOT:
+        """Return the vector of `key`, None if it has none; at a reduced precision it is not quite what was put."""
+        state = self._state
+        slot = -1 if state is None else int(state.slots.of(np.array([key]))[0])
+        if state is None or slot < 0:
             return None
-        vector: NDArray[np.float32] = self._vectors[self._slots[key]].copy()
+        vector = state.matrix.vector(slot)
         vector.setflags(write=False)
         return vector
 
-    def freeze(self):
-        import types
-        keys, vectors = self._keys[: self._size].copy(), self._vectors[: self._size].copy()
-        def write(folder, previous):
-            np.save(folder / "keys.npy", keys); np.save(folder / "vectors.npy", vectors)
-        return types.SimpleNamespace(write=write)
+    def matches(self, key: int, vector: Vector) -> bool:
+        """Return whether putting `vector` under `key` would change nothing."""
+        state = self._state
+        slot = -1 if state is None else int(state.slots.of(np.array([key]))[0])
+        if state is None or slot < 0 or len(vector) != state.matrix.dimension:
+            return False
+        new, old = Encoded.of(as_vector(vector)[None], self._precision), state.matrix.rows(np.array([slot]))
+        return np.array_equal(new.rows, old.rows) and np.array_equal(new.scales, old.scales)
 
-    @classmethod
-    def load(cls, folder):
-        store = cls()
-        store.put(np.load(folder / "keys.npy"), np.load(folder / "vectors.npy"))
-        return store
-
-    def adopt(self, folder): pass
-
-    def search(self, query: Vector, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
+    def search(self, query: Vector, k: int, without: Rows = _NOTHING) -> Found:
         """Return keys and cosines of at least the `k` most similar vectors, best first.
 
-        All that tie with the k-th are returned too, for the caller to break the tie.
+        All that tie with the k-th are returned too, for the caller to break the tie; of an approximate search, those
+        that were found.
 
         Args:
             query: a vector.
             k: how many.
             without: keys that do not count.
         """
-        hidden = self._slots[without[self._holds(without)]]
-        k = min(k, self._size - hidden.size)
-        if k < 1:
-            return np.empty(0, dtype=np.int64), np.empty(0)
-        vector = self._checked_query(query)
-        rough = self._cosines(vector, slice(0, self._size))
-        rough[hidden] = -np.inf
-        kth_best = np.partition(rough, self._size - k)[self._size - k]
-        # The product is exact to its rounding error only; within it the order is settled in double precision.
-        candidates = np.flatnonzero(rough >= kth_best - _ROUNDING_ERROR)
-        scores = exact_cosines(self._vectors[candidates], vector)
-        best = candidates[order := np.argsort(-scores, kind="stable")]
-        scores = scores[order]
-        wanted = scores >= scores[k - 1]
-        return self._keys[best[wanted]], scores[wanted]
+        return self._nearest([query], k, without)[0]
+
+    def search_batch(self, queries: Sequence[Vector], k: int, without: Rows = _NOTHING) -> list[Found]:
+        """Return what `search` returns for each query; together they take less time than one after the other."""
+        return self._nearest(queries, k, without)
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
         """Return the cosine of `query` with the vector of each key, 0 for a key without one."""
-        known = self._holds(keys)
-        scores = np.zeros(keys.size, dtype=np.float32)
-        if known.any():
-            scores[known] = self._cosines(self._checked_query(query), self._slots[keys[known]])
-        return scores
+        if self._state is None:
+            return np.zeros(keys.size, dtype=np.float32)
+        return cosines(self._state, self._checked_query(query), keys)
 
-    def _holds(self, keys: Rows) -> NDArray[np.bool_]:
-        """Return which keys have a vector."""
-        known = np.zeros(keys.size, dtype=np.bool_)
-        within = keys < self._slots.size
-        known[within] = self._slots[keys[within]] != _NO_SLOT
-        return known
+    def freeze(self) -> FrozenVectors:
+        """Return the present state, to be written while this index goes on changing."""
+        return FrozenVectors(self._state)
+
+    def adopt(self, folder: Path) -> None:
+        """Map the files that a frozen state of this index was written to, in the place of the memory they hold.
+
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: the files are not what they should be.
+        """
+        kept = load_vectors(folder, self._precision)
+        with self._writing:
+            if kept is not None and self._state is not None and kept.lineage == self._state.lineage:
+                self._state = self._state.with_kept(kept)
+
+    def settle(self) -> None:
+        """Wait until the approximate index holds what it should."""
+        self._worker.settle()
+
+    def close(self) -> None:
+        """Stop the work in the background; what is not indexed yet stays searched exactly."""
+        self._worker.stop()
+
+    def next_job(self) -> IndexingJob | None:
+        """Return what the worker in the background is to do."""
+        state = self._state
+        # After a failure it is tried again when there is much more, not at every change.
+        if state is None or state.slots.size < 2 * self._failed_at:
+            return None
+        return state.next_job(self._options)
+
+    def finish_job(self, result: tuple[str, InvertedLists]) -> None:
+        """Take up an approximate index that was made in the background."""
+        lineage, lists = result
+        with self._writing:
+            if self._state is not None and self._state.lineage == lineage:
+                self._state = self._state._replace(lists=lists)
+
+    def fail_job(self, error: BaseException) -> None:
+        """Search on without what could not be made."""
+        self._failed_at = 0 if self._state is None else self._state.slots.size
+        _log.warning("vectors are searched without an approximate index, which could not be made: %r", error)
+
+    def _tidied(self, state: VectorState) -> VectorState:
+        """Return the state, written anew when most of its room is taken by what was replaced or removed."""
+        gone = state.slots.size - state.slots.living
+        return state.rewritten() if gone > max(state.slots.living, self._options.tail) else state
+
+    def _nearest(self, queries: Sequence[Vector], k: int, without: Rows) -> list[Found]:
+        state = self._state
+        if state is None or k < 1 or not len(queries):
+            return [(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
+        vectors = np.stack([self._checked_query(query) for query in queries])
+        return nearest(state, vectors, k, without, self._options)
 
     def _checked_query(self, query: Vector) -> NDArray[np.float32]:
         vector = as_vector(query)
         self.check(vector, "the query")
         return vector
-
-    def _cosines(self, query: NDArray[np.float32], slots: slice | Rows) -> NDArray[np.float32]:
-        norm = float(np.linalg.norm(query.astype(np.float64)))
-        scores = self._vectors[slots] @ (query / norm if norm else query)
-        return np.clip(scores * self._inverse_norms[slots], -1, 1)
-
-    def _reserve(self, keys: int, slots: int, dimension: int) -> None:
-        if keys > self._slots.size:
-            grown = np.full(max(keys, 2 * self._slots.size), _NO_SLOT, dtype=np.int64)
-            grown[: self._slots.size] = self._slots
-            self._slots = grown
-        if slots > len(self._vectors):
-            capacity = max(slots, 2 * len(self._vectors))
-            self._vectors = _grown(self._vectors, self._size, (capacity, dimension))
-            self._inverse_norms = _grown(self._inverse_norms, self._size, (capacity,))
-            self._keys = _grown(self._keys, self._size, (capacity,))
 
 
 class OverlaidEmbeddingStore(EmbeddingStore):
@@ -202,12 +260,23 @@ class OverlaidEmbeddingStore(EmbeddingStore):
         """Return the vector of `key`, None if it has none."""
         return super().get(key) if key in self._is_changed else self._base.get(key)
 
-    def search(self, query: Vector, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
+    def matches(self, key: int, vector: Vector) -> bool:
+        """Return whether `vector` would be kept as what `key` has."""
+        return super().matches(key, vector) if key in self._is_changed else self._base.matches(key, vector)
+
+    def search(self, query: Vector, k: int, without: Rows = _NOTHING) -> Found:
         """Return keys and cosines of at least the `k` most similar vectors, best first; see EmbeddingStore."""
-        found = self._base.search(query, k, np.union1d(self._changed, without)), super().search(query, k, without)
-        keys, scores = (np.concatenate(columns) for columns in zip(*found, strict=True))
-        order = np.argsort(-scores, kind="stable")
-        return keys[order], scores[order]
+        return self.search_batch([query], k, without)[0]
+
+    def search_batch(self, queries: Sequence[Vector], k: int, without: Rows = _NOTHING) -> list[Found]:
+        """Return what `search` returns for each query."""
+        below = self._base.search_batch(queries, k, np.union1d(self._changed, without))
+        found = []
+        for layers in zip(below, super().search_batch(queries, k, without), strict=True):
+            keys, scores = (np.concatenate(columns) for columns in zip(*layers, strict=True))
+            order = np.argsort(-scores, kind="stable")
+            found.append((keys[order], scores[order]))
+        return found
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
         """Return the cosine of `query` with the vector of each key, 0 for a key without one."""
@@ -216,11 +285,3 @@ class OverlaidEmbeddingStore(EmbeddingStore):
             own, super().similarities(query, keys), self._base.similarities(query, keys)
         )
         return scores
-
-
-def _grown(array: NDArray[Any], size: int, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return an array of `shape` that begins with the first `size` entries of `array`."""
-    grown = np.zeros(shape, dtype=array.dtype)
-    if size:
-        grown[:size] = array[:size]
-    return grown

@@ -1,0 +1,147 @@
+"""Which key has its vector where, so that readers see one state while a writer makes the next."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.view import Rows
+
+__all__ = ["Slots"]
+
+_NONE = -1
+# Eight bits are a byte.
+_BYTE_SHIFT = 3
+_BYTE_MASK = 7
+
+Bits = NDArray[np.uint8]
+
+
+@dataclass(slots=True)
+class _Columns:
+    """What all states share; entries are only added, and arrays are only replaced by longer ones."""
+
+    # Of each slot: its key.
+    keys: NDArray[np.int32]
+    # Of each slot: the slot its key had before.
+    earlier: NDArray[np.int32]
+    # Of each key: the slot it was given last, in whatever state.
+    latest: NDArray[np.int32]
+
+
+class Slots(NamedTuple):
+    """One state of the places of vectors.
+
+    Slots are given out in a row and never again; a vector that is replaced gets a new one. Only the newest state may be
+    changed, by one thread; the older ones stay as they are for those who read them.
+    """
+
+    size: int
+    """How many slots were given out."""
+    living: int
+    """How many of them hold a vector that counts."""
+    alive: Bits
+    """Which do, a bit each, the lowest bit of a byte first."""
+    columns: _Columns
+
+    @classmethod
+    def empty(cls) -> Slots:
+        """Return the state in which there are none."""
+        nothing = (np.empty(0, dtype=np.int32) for _ in dataclasses.fields(_Columns))
+        return cls(0, 0, np.empty(0, dtype=np.uint8), _Columns(*nothing))
+
+    @classmethod
+    def of_columns(cls, keys: NDArray[np.int32], alive: Bits) -> Slots:
+        """Return the state with these keys, of which those in `alive` count."""
+        living = np.flatnonzero(np.unpackbits(alive, count=keys.size, bitorder="little"))
+        latest = np.full(int(keys.max(initial=_NONE)) + 1, _NONE, dtype=np.int32)
+        latest[keys[living]] = living
+        earlier = np.full(keys.size, _NONE, dtype=np.int32)
+        return cls(keys.size, living.size, alive, _Columns(keys, earlier, latest))
+
+    def of(self, keys: Rows) -> Rows:
+        """Return the slot of each key, -1 for a key without a vector."""
+        slots = self._last(keys)
+        slots[~self.marked(slots, self.alive)] = _NONE
+        return slots
+
+    def _last(self, keys: Rows) -> Rows:
+        """Return the slot that each key had last in this state, whether or not it counts."""
+        slots = np.full(keys.size, _NONE, dtype=np.int64)
+        latest = self.columns.latest
+        known = keys < latest.size
+        slots[known] = latest[keys[known]]
+        while (later := slots >= self.size).any():
+            slots[later] = self.columns.earlier[slots[later]]
+        return slots
+
+    def keys_of(self, slots: Rows) -> Rows:
+        """Return the key of each slot."""
+        return self.columns.keys[slots].astype(np.int64)
+
+    def counted(self, begin: int, end: int) -> NDArray[np.bool_]:
+        """Return which of the slots from `begin` to `end` count."""
+        return self.flags(self.alive, begin, end)
+
+    @staticmethod
+    def marked(slots: Rows, bits: Bits) -> NDArray[np.bool_]:
+        """Return which of `slots` have their bit set; -1 has none."""
+        if not bits.size:
+            return np.zeros(slots.size, dtype=np.bool_)
+        held = (bits[slots >> _BYTE_SHIFT] >> (slots & _BYTE_MASK).astype(np.uint8)) & 1
+        return (held == 1) & (slots != _NONE)
+
+    @staticmethod
+    def flags(bits: Bits, begin: int, end: int) -> NDArray[np.bool_]:
+        """Return the bits from `begin` to `end`, a truth value each."""
+        first = begin >> _BYTE_SHIFT
+        flags = np.unpackbits(bits[first:], count=end - (first << _BYTE_SHIFT), bitorder="little")
+        counted: NDArray[np.bool_] = flags[begin - (first << _BYTE_SHIFT) :].view(np.bool_)
+        return counted
+
+    @staticmethod
+    def without(bits: Bits, slots: Rows) -> Bits:
+        """Return the bits with those of `slots` cleared."""
+        cleared = bits.copy()
+        np.bitwise_and.at(cleared, slots >> _BYTE_SHIFT, ~(1 << (slots & _BYTE_MASK)).astype(np.uint8))
+        return cleared
+
+    def added(self, keys: Rows) -> Slots:
+        """Return the state in which each key has a new slot; what it had does not count any more."""
+        columns, size = self.columns, self.size + keys.size
+        before = self.of(keys)
+        columns.keys = _grown(columns.keys, size)
+        columns.earlier = _grown(columns.earlier, size)
+        columns.latest = _grown(columns.latest, int(keys.max()) + 1)
+        columns.keys[self.size : size] = keys
+        columns.earlier[self.size : size] = self._last(keys)
+        # Last, and after the columns have grown: from here on a reader of an older state comes across the new slots.
+        columns.latest[keys] = np.arange(self.size, size)
+        bits = np.zeros((size + _BYTE_MASK) >> _BYTE_SHIFT, dtype=np.uint8)
+        bits[: self.alive.size] = self.alive
+        flags = np.unpackbits(bits[self.size >> _BYTE_SHIFT :], bitorder="little")
+        flags[self.size & _BYTE_MASK :][: keys.size] = 1
+        bits[self.size >> _BYTE_SHIFT :] = np.packbits(flags, bitorder="little")
+        dying = before[before != _NONE]
+        return Slots(size, self.living + keys.size - dying.size, self.without(bits, dying), columns)
+
+    def removed(self, keys: Rows) -> Slots:
+        """Return the state in which the vectors of `keys` do not count."""
+        slots = np.unique(self.of(keys))
+        slots = slots[slots != _NONE]
+        if not slots.size:
+            return self
+        return Slots(self.size, self.living - slots.size, self.without(self.alive, slots), self.columns)
+
+
+def _grown(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    """Return `array`, or one at least twice as long that begins with it."""
+    if size <= array.size:
+        return array
+    grown = np.full(max(size, 2 * array.size), _NONE, dtype=np.int32)
+    grown[: array.size] = array
+    return grown
