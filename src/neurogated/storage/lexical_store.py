@@ -4,45 +4,42 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from threading import RLock
+from pathlib import Path
+from typing import NamedTuple, Self
 
 import numpy as np
-import tantivy
 from numpy.typing import NDArray
 
 from neurogated.core.keywords import split_keywords
 from neurogated.core.view import Rows
-from neurogated.storage.keyword_table import NO_SLOT, KeywordTable, inverse_frequency
+from neurogated.storage.best_texts import best_texts, kth_best
+from neurogated.storage.bm25 import Statistics, Weights, rated
+from neurogated.storage.posting_table import TAIL_TEXTS, PostingTable, TableView, Tail
+from neurogated.storage.segment import Places, Segment
+from neurogated.storage.table_files import FrozenTable
 
 __all__ = ["LexicalStore", "OverlaidLexicalStore"]
 
 _NOTHING = np.empty(0, dtype=np.int64)
-# Bound on the single precision operations behind a score of tantivy's, beside one for each keyword of the query.
-_ROUNDINGS = 16
-# The smallest heap tantivy's writer accepts, in bytes.
-_HEAP = 15_000_000
-# How much further tantivy is asked when the first candidates do not settle the order.
-_GROWTH = 4
-_TAIL_TEXTS = 1000
+
+
+class _Found(NamedTuple):
+    keys: Rows
+    scores: NDArray[np.float64]
 
 
 class LexicalStore:
     """Texts under integer keys, searched by BM25 with the statistics of all texts it holds at that moment.
 
-    tantivy proposes candidates among the texts it has been given, the base; newer ones, the tail, are all candidates.
-    Candidates are scored here from the counts of their keywords, so that the engine's snapshot, its removed texts and
-    its rounding decide how many candidates are looked at but never what is returned. Methods may be called from
-    several threads.
+    How the texts are spread over segments decides how many of them are looked at but never what is returned: scores are
+    computed in double precision from the counts of keywords. Methods may be called from several threads.
 
     Args:
-        tail_texts: how many texts may wait before tantivy is given them; more make searches slower, puts quicker.
+        tail_texts: how many texts may wait before they are made a segment; more make searches slower, puts quicker.
     """
 
-    def __init__(self, tail_texts: int = _TAIL_TEXTS) -> None:
-        self._tail_texts = tail_texts
-        self._lock = RLock()
-        self._table = KeywordTable()
-        self._base = _Base()
+    def __init__(self, tail_texts: int = TAIL_TEXTS) -> None:
+        self._table = PostingTable(rated, tail_texts)
 
     def __len__(self) -> int:
         return self._table.texts
@@ -54,18 +51,11 @@ class LexicalStore:
             keys: (n,) keys, 0 or larger, each once.
             texts: n texts of any content.
         """
-        counted = [Counter(split_keywords(text)) for text in texts]
-        with self._lock:
-            for key, counts in zip(keys.tolist(), counted, strict=True):
-                self._table.put(key, counts)
-            self._merge()
+        _put(self._table, keys, texts)
 
     def remove(self, keys: Rows) -> None:
         """Forget the texts of `keys`; keys without one are passed over."""
-        with self._lock:
-            for key in keys.tolist():
-                self._table.remove(key)
-            self._merge()
+        self._table.remove(keys)
 
     def search(self, query: str, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
         """Return keys and scores of the `k` best texts, best first, ties in order of key.
@@ -78,204 +68,180 @@ class LexicalStore:
             k: how many.
             without: keys of texts that are not to appear; they count in the statistics all the same.
         """
-        keywords = split_keywords(query)
-        with self._lock:
-            table = self._table
-            words = table.known(keywords)
-            if not words.size or k < 1:
-                return np.empty(0, dtype=np.int64), np.empty(0)
-            tail = self._eligible(np.arange(self._base.size, table.size), without)
-            slots, scores = tail, table.scores(words, tail)
-            limit, complete = 2 * k, not self._base.size
-            while not complete:
-                proposed, ceiling = self._base.propose(table, words, limit)
-                proposed = self._eligible(proposed, without)
-                slots = np.concatenate([tail, proposed])
-                scores = np.concatenate([scores[: tail.size], table.scores(words, proposed)])
-                complete = ceiling < _kth_best(scores, k)
-                limit *= _GROWTH
-            keys = table.keys_of(slots)
-        order = np.lexsort((keys, -scores))
-        order = order[scores[order] >= max(_kth_best(scores, k), np.nextafter(0, 1))]
-        return keys[order], scores[order]
+        keywords, hidden = split_keywords(query), np.unique(without)
+        return _best(self._table.read(lambda view: _search(view, self._weights(keywords), k, hidden)), k)
 
     def scores(self, query: str, keys: Rows) -> NDArray[np.float64]:
         """Return the score of each key as `search` gives it, 0 where there is no text or no keyword is shared."""
         keywords = split_keywords(query)
-        with self._lock:
-            slots = self._table.slots_of(keys)
-            found = slots != NO_SLOT
-            scores = np.zeros(keys.size)
-            scores[found] = self._table.scores(self._table.known(keywords), slots[found])
-        return scores
+        return self._table.read(lambda view: _scores(view, self._weights(keywords), keys))
 
     def keywords_of(self, key: int) -> dict[str, int]:
         """Return the keywords of a text and how often it holds each, none where there is no text."""
-        with self._lock:
-            return self._table.keywords_of(key)
+        words, counts = self._table.words_of(key)
+        return dict(zip(words, counts.tolist(), strict=True))
 
     def overlaid(self, changed: Rows) -> OverlaidLexicalStore:
         """Return keyword search among the texts here but those of `changed`, beside which others can be put."""
-        return OverlaidLexicalStore(self._table, self._lock, changed)
+        return OverlaidLexicalStore(self._table, changed)
 
-    def _eligible(self, slots: Rows, without: Rows) -> Rows:
-        return _but(self._table, self._table.alive(slots), without)
+    def settle(self) -> None:
+        """Wait until no work goes on in the background."""
+        self._table.settle()
 
-    def _merge(self) -> None:
-        """Give tantivy a tail that has become long; begin anew where more than half of the slots are dead."""
-        if self._table.size > 2 * self._table.texts + self._tail_texts:
-            self._table = self._table.compacted()
-            self._base = _Base()
-        if self._table.size - self._base.size > self._tail_texts:
-            # Cut short, it leaves an empty base behind, which only makes everything tail until the next write.
-            base, self._base = self._base, _Base()
-            base.extend(self._table)
-            self._base = base
+    def freeze(self) -> FrozenTable:
+        """Return the present state; quick, and not to be called while another thread changes the store."""
+        return self._table.freeze()
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Return a store over the files of a state that was written; raises OSError or ValueError."""
+        store = cls()
+        store._table = PostingTable.load(folder, rated)
+        return store
+
+    def adopt(self, folder: Path) -> None:
+        """Use the files of a state of this store in the place of what is in memory; raises OSError or ValueError."""
+        self._table.adopt(folder)
+
+    def _weights(self, keywords: Sequence[str]) -> Weights:
+        with self._table.lock:
+            words = _numbers(self._table, keywords)
+            return Weights(words, _statistics(self._table, words))
 
 
 class OverlaidLexicalStore:
     """The texts of a table but those of some keys, with others in their place: what the texts once were.
 
-    The statistics are those of exactly these texts, so every candidate is looked at; it is of use as long as the table
-    underneath does not change.
+    The statistics are those of exactly these texts. It is of use as long as the table underneath does not change.
     """
 
-    def __init__(self, table: KeywordTable, lock: RLock, changed: Rows) -> None:
-        self._lock = lock
+    def __init__(self, table: PostingTable, changed: Rows) -> None:
         self._table = table
-        self._changed = changed
-        self._own = KeywordTable(table.words)
+        self._changed = np.unique(changed)
+        self._own = PostingTable(rated, vocabulary=table.vocabulary)
 
     def hide(self, keys: Rows) -> None:
         """Let texts of the table no longer count, because they change there."""
         self._changed = np.union1d(self._changed, keys)
 
     def __len__(self) -> int:
-        return self._kept(_NOTHING).size + self._own.texts
+        return self._table.texts - _statistics_of(self._table.view(), _NOTHING, self._changed).texts + self._own.texts
 
     def put(self, keys: Rows, texts: Sequence[str]) -> None:
         """Add texts, or put them in the place of those added here with the same keys."""
-        with self._lock:
-            for key, text in zip(keys.tolist(), texts, strict=True):
-                self._own.put(key, Counter(split_keywords(text)))
+        # The table's lock first, because new words are given numbers there.
+        with self._table.lock:
+            _put(self._own, keys, texts)
 
     def remove(self, keys: Rows) -> None:
         """Forget texts that were added here."""
-        with self._lock:
-            for key in keys.tolist():
-                self._own.remove(key)
+        self._own.remove(keys)
 
     def keywords_of(self, key: int) -> dict[str, int]:
         """Return the keywords of a text and how often it holds each, none where there is no text."""
-        with self._lock:
-            own = self._own.keywords_of(key)
-            return own or ({} if key in self._changed else self._table.keywords_of(key))
+        words, counts = self._own.words_of(key)
+        if not words and key not in self._changed:
+            words, counts = self._table.words_of(key)
+        return dict(zip(words, counts.tolist(), strict=True))
 
     def search(self, query: str, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
         """Return what `LexicalStore.search` would return if it held these texts."""
-        with self._lock:
-            kept, own = self._kept(without), _but(self._own, self._own.alive(np.arange(self._own.size)), without)
-            keys = np.concatenate((self._table.keys_of(kept), self._own.keys_of(own)))
-            scores = self._scores(query, kept, own)
-        order = np.lexsort((keys, -scores))
-        order = order[scores[order] >= max(_kth_best(scores, k), np.nextafter(0, 1))] if k > 0 else order[:0]
-        return keys[order], scores[order]
+        weights, hidden = self._weights(query), np.unique(without)
+        below = self._table.read(lambda view: _search(view, weights, k, np.union1d(hidden, self._changed)))
+        above = self._own.read(lambda view: _search(view, weights, k, hidden))
+        return _best(_joined(below, above), k)
 
     def scores(self, query: str, keys: Rows) -> NDArray[np.float64]:
         """Return the score of each key as `search` gives it, 0 where there is no text or no keyword is shared."""
-        with self._lock:
-            own = self._own.slots_of(keys)
-            base = np.where(np.isin(keys, self._changed), NO_SLOT, self._table.slots_of(keys))
-            found = self._scores(query, base[base != NO_SLOT], own[own != NO_SLOT])
-        scores = np.zeros(keys.size)
-        scores[base != NO_SLOT], scores[own != NO_SLOT] = np.split(found, [int((base != NO_SLOT).sum())])
-        return scores
+        weights = self._weights(query)
+        below = self._table.read(lambda view: _scores(view, weights, keys))
+        below[np.isin(keys, self._changed)] = 0
+        return below + self._own.read(lambda view: _scores(view, weights, keys))
 
-    def _scores(self, query: str, kept: Rows, own: Rows) -> NDArray[np.float64]:
-        table, numbers = self._table, self._table.words
-        words = np.array(sorted({numbers[k] for k in split_keywords(query) if k in numbers}), dtype=np.int64)
-        replaced = table.slots_of(self._changed)
-        known = table.statistics(words) - table.statistics(words, replaced[replaced != NO_SLOT])
-        known += self._own.statistics(words)
-        return np.concatenate((table.scores(words, kept, known), self._own.scores(words, own, known)))
-
-    def _kept(self, without: Rows) -> Rows:
-        alive = self._table.alive(np.arange(self._table.size))
-        return _but(self._table, alive, np.concatenate((self._changed, without)))
+    def _weights(self, query: str) -> Weights:
+        keywords = split_keywords(query)
+        with self._table.lock:
+            words = _numbers(self._table, keywords)
+            below = _statistics(self._table, words) - _statistics_of(self._table.view(), words, self._changed)
+            return Weights(words, below + _statistics(self._own, words))
 
 
-class _Base:
-    """What tantivy has been given: the first slots of a table. Nothing is ever deleted from it.
-
-    Its statistics are therefore known here exactly: tantivy weighs a word by its own frequencies, and a boost on each
-    word of a query puts the present weights in their place.
-    """
-
-    def __init__(self) -> None:
-        schema = tantivy.SchemaBuilder()
-        schema.add_text_field("words", tokenizer_name="whitespace", index_option="freq")
-        schema.add_integer_field("slot", fast=True)
-        self._index = tantivy.Index(schema.build())
-        self._index.config_reader("manual")
-        self._frequencies = np.empty(0, dtype=np.int64)
-        self._texts = 0
-        self._keywords = 0
-        self.size = 0
-
-    def extend(self, table: KeywordTable) -> None:
-        """Add the slots that have come since."""
-        slots = table.alive(np.arange(self.size, table.size)).tolist()
-        frequencies = np.zeros(len(table.words), dtype=np.int64)
-        frequencies[: self._frequencies.size] = self._frequencies
-        # A writer keeps threads; it lives no longer than its work, and waits for them.
-        with self._index.writer(_HEAP, num_threads=1) as writer:
-            for slot in slots:
-                words, counts = table.entries(slot)
-                frequencies[words] += 1
-                # Numbers in place of words: any text fits, and no token is too long.
-                text = " ".join(np.repeat(words, counts).astype(str).tolist())
-                writer.add_document(tantivy.Document(words=text, slot=slot))
-        self._index.reload()
-        self._frequencies = frequencies
-        self._texts += len(slots)
-        self._keywords += int(table.lengths.data[slots].sum())
-        self.size = table.size
-
-    def propose(self, table: KeywordTable, words: NDArray[np.int64], limit: int) -> tuple[Rows, float]:
-        """Return the slots tantivy ranks highest, and a bound that no score of the others exceeds."""
-        known = words[words < self._frequencies.size]
-        known = known[self._frequencies[known] > 0]
-        if not known.size:
-            return np.empty(0, dtype=np.int64), -1
-        boosts = inverse_frequency(table.texts, table.frequencies_of(known)) / inverse_frequency(
-            self._texts, self._frequencies[known]
-        )
-        terms = [
-            (tantivy.Occur.Should, tantivy.Query.boost_query(self._term(word), boost))
-            for word, boost in zip(known.tolist(), boosts.tolist(), strict=True)
-        ]
-        limit = min(limit, self._texts + 1)
-        searcher = self._index.searcher()
-        hits = searcher.search(tantivy.Query.boolean_query(terms), limit, count=False).hits
-        slots = searcher.fast_field_values("slot", [address for _, address in hits])
-        if len(hits) < limit:
-            return np.array(slots, dtype=np.int64), -1
-        # A text's score grows at most in proportion when the mean length does, and falls no faster.
-        drift = table.mean_length * self._texts / self._keywords
-        rounding = 1 + (_ROUNDINGS + len(known)) * float(np.finfo(np.float32).eps)
-        return np.array(slots, dtype=np.int64), hits[-1][0] * max(drift, 1) * rounding
-
-    def _term(self, word: int) -> tantivy.Query:
-        return tantivy.Query.term_query(self._index.schema, "words", str(word), index_option="freq")
+def _put(table: PostingTable, keys: Rows, texts: Sequence[str]) -> None:
+    counted = [Counter(split_keywords(text)) for text in texts]
+    table.put(keys, counted, np.array([count for counts in counted for count in counts.values()], dtype=np.int64))
 
 
-def _but(table: KeywordTable, slots: Rows, keys: Rows) -> Rows:
-    """Return those of `slots`, which are alive, that are not of `keys`."""
-    return slots[~np.isin(table.keys_of(slots), keys)] if keys.size else slots
+def _numbers(table: PostingTable, keywords: Sequence[str]) -> NDArray[np.int64]:
+    """Return the numbers of keywords, ascending, each once."""
+    return np.array(sorted({*table.vocabulary.numbers(list(dict.fromkeys(keywords)))} - {-1}), dtype=np.int64)
 
 
-def _kth_best(scores: NDArray[np.float64], k: int) -> float:
-    """Return the k-th best score, 0 where there are fewer."""
-    if scores.size < k:
-        return 0
-    return float(np.partition(scores, scores.size - k)[scores.size - k])
+def _statistics(table: PostingTable, words: NDArray[np.int64]) -> Statistics:
+    return Statistics(table.texts, table.total, table.frequencies_of(words))
+
+
+def _statistics_of(view: TableView, words: NDArray[np.int64], keys: Rows) -> Statistics:
+    """Return what the texts of some keys add to the statistics."""
+    known = Statistics(0, 0, np.zeros(words.size, dtype=np.int64))
+    for part, here, places in view.located(keys):
+        entries, _ = part.texts.entries(places)
+        held = part.texts.words[entries]
+        frequencies = np.bincount(np.searchsorted(words, held[np.isin(held, words)]), minlength=words.size)
+        known += Statistics(here.size, int(part.texts.counts_at(entries).sum()), frequencies)
+    return known
+
+
+def _search(view: TableView, weights: Weights, k: int, without: Rows) -> _Found:
+    """Return texts with their scores, among them the `k` best and all that tie with them."""
+    found = _Found(_NOTHING, np.empty(0))
+    if k < 1 or not weights.words.size:
+        return found
+    # The tail is short and all of it is scored.
+    for part in reversed(view.parts):
+        eligible = _Eligible(view, part, without)
+        places: Places = np.arange(len(part.texts))
+        if isinstance(part, Segment):
+            places = best_texts(part, weights, k, kth_best(found.scores, k), eligible)
+        places = eligible(places)
+        scores = weights.scores(part.texts, part.lengths, places)
+        found = _joined(found, _Found(part.texts.keys[places], scores))
+    return found
+
+
+class _Eligible(NamedTuple):
+    """Tells which texts of a part may appear."""
+
+    view: TableView
+    part: Segment | Tail
+    without: Rows
+
+    def __call__(self, places: Places) -> Places:
+        """Return those of the places that may appear."""
+        living = self.view.living(self.part, places)
+        if not self.without.size:
+            return living
+        keys = self.part.texts.keys[living]
+        shown = self.without.take(np.searchsorted(self.without, keys), mode="clip") != keys
+        return living[shown]
+
+
+def _joined(some: _Found, others: _Found) -> _Found:
+    return _Found(np.concatenate((some.keys, others.keys)), np.concatenate((some.scores, others.scores)))
+
+
+def _scores(view: TableView, weights: Weights, keys: Rows) -> NDArray[np.float64]:
+    scores = np.zeros(keys.size)
+    for part, here, places in view.located(keys):
+        scores[here] = weights.scores(part.texts, part.lengths, places)
+    return scores
+
+
+def _best(found: _Found, k: int) -> tuple[Rows, NDArray[np.float64]]:
+    """Return what is among the `k` best and shares a keyword, best first, ties in order of key."""
+    if k < 1:
+        return found.keys[:0], found.scores[:0]
+    good = np.flatnonzero(found.scores >= max(kth_best(found.scores, k), np.nextafter(0, 1)))
+    keys, scores = found.keys[good], found.scores[good]
+    order = np.lexsort((keys, -scores))
+    return keys[order], scores[order]

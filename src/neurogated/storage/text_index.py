@@ -1,16 +1,21 @@
-"""What a store keeps of its nodes' texts in memory: keywords and marks."""
+"""What a store keeps of its nodes' texts: keywords and marks, in memory or in files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, Self
 
 from neurogated.core.rendering import keyword_text, marks
 from neurogated.core.view import Rows
 from neurogated.storage.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.mark_index import MarkIndex, OverlaidMarkIndex
+from neurogated.storage.table_files import FrozenTable
 
-__all__ = ["Described", "OverlaidTextIndex", "TextIndex"]
+__all__ = ["Described", "FrozenTexts", "OverlaidTextIndex", "TextIndex"]
+
+_KEYWORDS = "keywords"
+_MARKS = "marks"
 
 
 class Described(Protocol):
@@ -53,6 +58,48 @@ class TextIndex(NamedTuple):
         """Forget nodes."""
         self.keywords.remove(rows)
         self.marks.remove(rows)
+
+    def settle(self) -> None:
+        """Wait until no work goes on in the background."""
+        self.keywords.settle()
+        self.marks.settle()
+
+    def freeze(self) -> FrozenTexts:
+        """Return the present state; quick, and not to be called while another thread changes the index."""
+        return FrozenTexts(self.keywords.freeze(), self.marks.freeze())
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Return an index over the files of a state that was written; later changes stay in memory.
+
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: the files are of another form or do not belong together.
+        """
+        return cls(LexicalStore.load(folder / _KEYWORDS), MarkIndex.load(folder / _MARKS))
+
+    def adopt(self, folder: Path) -> None:
+        """Use the files of a state of this index in the place of what is in memory; raises as `load`."""
+        self.keywords.adopt(folder / _KEYWORDS)
+        self.marks.adopt(folder / _MARKS)
+
+
+class FrozenTexts(NamedTuple):
+    """One state of a text index, to be written while the index itself goes on changing."""
+
+    keywords: FrozenTable
+    marks: FrozenTable
+
+    def write(self, folder: Path, previous: Path | None) -> None:
+        """Write files into `folder`, which is empty; raises OSError.
+
+        Args:
+            folder: where to.
+            previous: the folder of an earlier state of the same index, from which files are linked.
+        """
+        for name, table in ((_KEYWORDS, self.keywords), (_MARKS, self.marks)):
+            (folder / name).mkdir()
+            table.write(folder / name, None if previous is None else previous / name)
 
 
 class OverlaidTextIndex(NamedTuple):

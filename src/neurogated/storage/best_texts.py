@@ -1,0 +1,159 @@
+"""The best texts of a segment for a query, without looking at most of the others.
+
+This is MaxScore (Turtle and Flood, 1995), a word at a time: words are taken by weight, the heaviest first, and each
+adds its impact to the texts that hold it. Once the words that are left cannot together lift a text to the k-th best
+score found so far, only texts met already go on; they are looked up in the other words and dropped as soon as they
+cannot reach it. Impacts are rounded up, so that nothing that belongs to the best is ever dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.view import Rows
+from neurogated.storage.bm25 import IMPACT_STEPS, SATURATION, Weights
+from neurogated.storage.segment import Places, Segment
+
+__all__ = ["best_texts", "kth_best"]
+
+# Bound on the single precision operations behind a sum of impacts, beside one for each word of the query.
+_ROUNDINGS = 16
+# How much further the search goes before it scores its best texts again to know the k-th best better.
+_GROWTH = 4
+# Candidates beyond so many times k are worth narrowing down before they are scored.
+_FEW = 4
+# A sample from which a rank can be read has so many texts for each that is wanted.
+_SAMPLE = 16
+
+Eligible = Callable[[Places], Places]
+
+
+def best_texts(segment: Segment, weights: Weights, k: int, least: float, eligible: Eligible) -> Places:
+    """Return places of texts; the `k` best of the segment that score `least` or more are there, and all that tie.
+
+    Args:
+        segment: where to search.
+        weights: the words of the query.
+        k: how many.
+        least: a score that is of no use to fall below.
+        eligible: those of some places that count; others may be returned all the same.
+    """
+    search = _Search(segment, weights, k, least, eligible)
+    return search.narrowed(*search.met())
+
+
+def kth_best(scores: NDArray[np.float64], k: int) -> float:
+    """Return the k-th best score, 0 where there are fewer."""
+    if scores.size < k:
+        return 0
+    return float(np.partition(scores, scores.size - k)[scores.size - k])
+
+
+class _Search:
+    """One query in one segment."""
+
+    def __init__(self, segment: Segment, weights: Weights, k: int, least: float, eligible: Eligible) -> None:
+        tops = np.array([segment.top(word) for word in weights.words.tolist()], dtype=np.float64)
+        # A text's score grows at most in proportion when the mean length does, and falls no faster.
+        drift = max(weights.mean / segment.mean, 1)
+        units = weights.values * (SATURATION / IMPACT_STEPS) * drift
+        held = np.flatnonzero(tops)
+        order = held[np.argsort(-units[held], kind="stable")]
+        self.segment = segment
+        self.words: list[int] = weights.words[order].tolist()
+        self.units = units[order].astype(np.float32)
+        # What the words from each on can add at most.
+        self.rests: list[float] = np.append(np.cumsum((units * tops)[order][::-1])[::-1], 0).tolist()
+        self.margin = (_ROUNDINGS + len(self.words)) * float(np.finfo(np.float32).eps)
+        self.weights, self.k, self.least, self.eligible = weights, k, least, eligible
+        self.next = 0
+
+    def met(self) -> tuple[Places, NDArray[np.float32]]:
+        """Return the places that the heavy words lead to, and what these words add up to there."""
+        segment = self.segment
+        sums = np.zeros(len(segment), dtype=np.float32)
+        met: list[NDArray[np.int32]] = []
+        count, look_at, everywhere = 0, _FEW * self.k, False
+        while self.next < len(self.words) and not self._settled():
+            word, unit = self.words[self.next], self.units[self.next]
+            row = segment.column(word)
+            if row is None:
+                postings = segment.postings(word)
+                places = segment.places[postings]
+                sums[places] += unit * segment.impacts[postings]
+                met.append(places)
+                count += places.size
+            else:
+                sums += unit * row
+                everywhere = True
+            self.next += 1
+            if count >= look_at and not everywhere:
+                look_at = count * _GROWTH
+                so_far = np.concatenate(met)
+                self._raise(so_far, sums[so_far])
+        if everywhere or count > sums.size / 2:
+            possible = self._possible(sums)
+            return possible, sums[possible]
+        return self._collected(met, sums)
+
+    def narrowed(self, places: Places, sums: NDArray[np.float32]) -> Places:
+        """Return those of the places met that the other words may lift to the k-th best."""
+        looked_at = 2 * places.size
+        while places.size > _FEW * self.k:
+            if 2 * places.size <= looked_at:
+                looked_at = places.size
+                self._raise(places, sums)
+            elif self.next == len(self.words):
+                break
+            else:
+                sums += self._impacts(places)
+                self.next += 1
+            possible = self._possible(sums)
+            places, sums = places[possible], sums[possible]
+        return places
+
+    def _settled(self) -> bool:
+        return self.rests[self.next] * (1 + self.margin) < self.least
+
+    def _possible(self, sums: NDArray[np.float32]) -> Rows:
+        """Return which sums can still reach the k-th best."""
+        lowest = self.least * (1 - self.margin) - self.rests[self.next]
+        return np.flatnonzero(sums >= np.float32(max(lowest * (1 - self.margin), float(np.finfo(np.float32).tiny))))
+
+    def _collected(self, met: list[NDArray[np.int32]], sums: NDArray[np.float32]) -> tuple[Places, NDArray[np.float32]]:
+        places, found = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.float32)]
+        for some in met:
+            here = sums[some]
+            possible = self._possible(here)
+            places.append(some[possible])
+            found.append(here[possible])
+            # Each place is collected once.
+            sums[some] = 0
+        return np.concatenate(places), np.concatenate(found)
+
+    def _raise(self, places: Places, sums: NDArray[np.float32]) -> None:
+        """Score about twice `k` of the most promising places, for a better bound on the k-th best score."""
+        wanted = min(2 * self.k, sums.size)
+        step = max(sums.size // (wanted * _SAMPLE), 1)
+        sample = sums[::step]
+        rank = max(sample.size - max(wanted // step, 1), 0)
+        promising = np.flatnonzero(sums >= np.partition(sample, rank)[rank])[: 2 * wanted]
+        counting = self.eligible(np.unique(places[promising]))
+        scores = self.weights.scores(self.segment.texts, self.segment.lengths, counting)
+        self.least = max(self.least, kth_best(scores, self.k))
+
+    def _impacts(self, places: Places) -> NDArray[np.float32]:
+        """Return what the next word adds at some places."""
+        word, unit = self.words[self.next], self.units[self.next]
+        row = self.segment.column(word)
+        if row is not None:
+            return np.multiply(unit, row[places], dtype=np.float32)
+        postings = self.segment.postings(word)
+        held = self.segment.places[postings]
+        at = np.searchsorted(held, places)
+        here = held.take(at, mode="clip") == places
+        impacts: NDArray[np.float32] = unit * np.where(here, self.segment.impacts[postings].take(at, mode="clip"), 0)
+        return impacts
