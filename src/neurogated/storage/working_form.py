@@ -66,20 +66,20 @@ class WorkingForm:
         form = cls(overlay_edges)
         form.topology = load_topology(folder / _TOPOLOGY, overlay_edges)
         form.vectors = EmbeddingStore.load(folder / _VECTORS)
-        form._texts = None
+        form._texts = TextIndex.load(folder / _TEXTS)
         return form
 
     def freeze(self, read: Callable[[Rows], Sequence[Described]]) -> Frozen:
         """Return the form as it is now but for the lifetimes, to be written while it goes on changing; see `texts`."""
         topology = FrozenTopology(self.topology.view())
-        return _FrozenForm({_TOPOLOGY: topology, _VECTORS: self.vectors.freeze()})
+        return _FrozenForm({_TOPOLOGY: topology, _VECTORS: self.vectors.freeze(), _TEXTS: self.texts(read).freeze()})
 
     def adopt(self, folder: Path) -> None:
         """Use what was frozen and written to `folder` in the place of what is in memory."""
         self.topology.adopt(load_base_layer(folder / _TOPOLOGY))
         self.vectors.adopt(folder / _VECTORS)
         if self._texts is not None:
-            pass
+            self._texts.adopt(folder / _TEXTS)
 
     def commit(self, plan: Plan, sequence: int) -> None:
         """Make a planned change, numbered `sequence`; it cannot fail."""
