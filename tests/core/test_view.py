@@ -5,6 +5,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.storage.columns import Column, PatchedColumn
 
 EDGES = st.lists(
@@ -17,7 +18,7 @@ EDGES = st.lists(
 
 
 def _store(edges: list[tuple[int, int, EdgeType]], overlay_edges: int) -> GraphStore:
-    store = GraphStore(overlay_edges=overlay_edges)
+    store = GraphStore(config=MemoryConfig(OVERLAY_EDGES=overlay_edges))
     store.apply(GraphDelta(nodes=tuple(MemoryNode(id=str(name), content="x") for name in range(8))))
     for place, (source, target, kind) in enumerate(edges):
         store.apply(GraphDelta(edges=(MemoryEdge(str(source), str(target), kind, place / 64),)))

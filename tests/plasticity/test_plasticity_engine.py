@@ -22,7 +22,7 @@ KEYS = st.builds(
 
 
 def _store(edges: dict[EdgeKey, float], clock: ManualClock) -> GraphStore:
-    store = GraphStore(overlay_edges=4, clock=clock)
+    store = GraphStore(config=MemoryConfig(OVERLAY_EDGES=4), clock=clock)
     nodes = tuple(MemoryNode(id=name, content=name) for name in NAMES)
     put = tuple(MemoryEdge(*key, weight=weight, created_at=clock()) for key, weight in edges.items())
     store.apply(GraphDelta(nodes=nodes, edges=put, at=clock()))

@@ -30,7 +30,7 @@ def graph() -> igraph.Graph:
 
 @pytest.fixture(scope="module")
 def store(graph: igraph.Graph) -> GraphStore:
-    store = GraphStore(overlay_edges=64)
+    store = GraphStore(config=MemoryConfig(OVERLAY_EDGES=64))
     store.apply(GraphDelta(nodes=tuple(MemoryNode(id=str(name), content="x") for name in range(NODES))))
     for edge in graph.es:
         store.add_edge(MemoryEdge(str(edge.source), str(edge.target), EdgeType.SEQ, edge["weight"]))

@@ -37,7 +37,7 @@ class World:
     hops: int
 
     def store(self) -> GraphStore:
-        store = GraphStore(overlay_edges=5)
+        store = GraphStore(config=MemoryConfig(OVERLAY_EDGES=5))
         store.apply(GraphDelta(nodes=tuple(MemoryNode(id=name, content=name) for name in self.names)))
         for key, weight in self.edges.items():
             store.add_edge(MemoryEdge(*key, weight=weight))

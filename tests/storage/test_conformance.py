@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import pytest
 
 from neurogated import GraphStore
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
 from neurogated.storage.sqlite_store import SqliteStore
@@ -20,18 +21,20 @@ _places: WeakKeyDictionary[GraphStorePort, tuple[Path, Clock]] = WeakKeyDictiona
 
 
 def _in_memory(folder: Path, *, clock: Clock) -> GraphStorePort:  # noqa: ARG001 - it writes nothing
-    return GraphStore(overlay_edges=OVERLAY_EDGES, clock=clock)
+    return GraphStore(config=MemoryConfig(OVERLAY_EDGES=OVERLAY_EDGES), clock=clock)
 
 
 def _on_disk(folder: Path, *, clock: Clock) -> GraphStorePort:
-    store = SqliteStore.open(folder / "memory.db", overlay_edges=OVERLAY_EDGES, clock=clock)
+    store = SqliteStore.open(folder / "memory.db", config=MemoryConfig(OVERLAY_EDGES=OVERLAY_EDGES), clock=clock)
     _places[store] = folder, clock
     return store
 
 
 def _kept(folder: Path, *, clock: Clock) -> GraphStorePort:
     """Open a store that keeps its indexes on disk after every few changes, and is opened from them."""
-    store = SqliteStore.open(folder / "memory.db", overlay_edges=OVERLAY_EDGES, keep_changes=2, clock=clock)
+    store = SqliteStore.open(
+        folder / "memory.db", config=MemoryConfig(OVERLAY_EDGES=OVERLAY_EDGES, KEEP_CHANGES=2), clock=clock
+    )
     _places[store] = folder, clock
     return store
 

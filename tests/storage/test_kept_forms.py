@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import GraphStorePort
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 from tests.durability.contents import everything, fill, killed_copy
 
-NEVER = 10**9
+OFTEN = MemoryConfig(KEEP_CHANGES=1)
+NEVER = MemoryConfig(KEEP_CHANGES=10**9)
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def _notes(path: Path) -> list[Path]:
 
 def _kept(path: Path, clock: ManualClock) -> list[object]:
     """Make a memory whose indexes are kept with all that it holds; return what it says."""
-    with SqliteStore.open(path, clock=clock, keep_changes=1) as store:
+    with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
         fill(store, clock, nodes=12)
         said = everything(store)
     assert _notes(path), "nothing was kept"
@@ -57,22 +59,22 @@ def _change(store: GraphStorePort, clock: ManualClock) -> None:
 
 def test_a_memory_opened_from_its_kept_indexes_is_the_same(path: Path, clock: ManualClock) -> None:
     said = _kept(path, clock)
-    with SqliteStore.open(path, clock=clock, keep_changes=NEVER) as store:
+    with SqliteStore.open(path, clock=clock, config=NEVER) as store:
         assert store.view().layers[0].outgoing.targets.flags.writeable is False, "the kept indexes were not read"
         assert everything(store) == said
         assert store.check() == []
     shutil.rmtree(_index(path))
-    with SqliteStore.open(path, clock=clock, keep_changes=NEVER) as store:
+    with SqliteStore.open(path, clock=clock, config=NEVER) as store:
         assert everything(store) == said
 
 
 def test_what_came_after_is_taken_from_the_file(path: Path, clock: ManualClock) -> None:
     _kept(path, clock)
-    with SqliteStore.open(path, clock=clock, keep_changes=NEVER) as store:
+    with SqliteStore.open(path, clock=clock, config=NEVER) as store:
         _change(store, clock)
         said = everything(store)
         copy = killed_copy(path, path.parent / "copy")
-    with SqliteStore.open(copy, clock=clock, keep_changes=NEVER) as killed:
+    with SqliteStore.open(copy, clock=clock, config=NEVER) as killed:
         assert everything(killed) == said
         assert killed.check() == []
 
@@ -80,7 +82,7 @@ def test_what_came_after_is_taken_from_the_file(path: Path, clock: ManualClock) 
 def test_a_reader_opens_from_the_kept_indexes_and_follows(path: Path, clock: ManualClock) -> None:
     _kept(path, clock)
     with (
-        SqliteStore.open(path, clock=clock, keep_changes=NEVER) as writer,
+        SqliteStore.open(path, clock=clock, config=NEVER) as writer,
         SqliteStore.open(path, clock=clock, read_only=True) as reader,
     ):
         assert everything(reader) == everything(writer)
@@ -128,25 +130,25 @@ def test_damage_to_what_is_kept_is_noticed_and_harms_nothing(
 
 
 def test_the_indexes_of_another_history_are_not_used(path: Path, clock: ManualClock) -> None:
-    with SqliteStore.open(path, clock=clock, keep_changes=1) as store:
+    with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
         fill(store, clock, nodes=8)
     copy = path.parent / "copy.db"
     shutil.copyfile(path, copy)
-    with SqliteStore.open(path, clock=clock, keep_changes=1) as store:
+    with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
         store.add_node(MemoryNode(id="one", content="one history"))
     clock.advance(timedelta(hours=1))
     shutil.copytree(_index(path), _index(copy))
-    with SqliteStore.open(copy, clock=clock, keep_changes=NEVER) as store:
+    with SqliteStore.open(copy, clock=clock, config=NEVER) as store:
         store.add_node(MemoryNode(id="other", content="another history"))
         store.add_node(MemoryNode(id="more", content="another history"))
-    with SqliteStore.open(copy, clock=clock, keep_changes=NEVER) as store:
+    with SqliteStore.open(copy, clock=clock, config=NEVER) as store:
         assert store.has_node("other")
         assert not store.has_node("one")
         assert store.check() == []
 
 
 def test_compaction_leaves_nothing_of_what_was_removed_in_the_indexes(path: Path, clock: ManualClock) -> None:
-    with SqliteStore.open(path, clock=clock, keep_changes=1) as store:
+    with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
         fill(store, clock, nodes=8)
         store.add_node(MemoryNode(id="secret-id", content="unheardof secretword"))
         store._keeper.settle()
@@ -168,7 +170,7 @@ def _found(path: Path, text: bytes) -> bool:
 
 def test_a_dropped_namespace_and_a_memory_begun_anew_leave_no_indexes(path: Path, clock: ManualClock) -> None:
     _kept(path, clock)
-    with SqliteStore.open(path, clock=clock, keep_changes=NEVER) as store:
+    with SqliteStore.open(path, clock=clock, config=NEVER) as store:
         before = len(_notes(path))
         store.drop_namespace("other")
         assert len(_notes(path)) < before
@@ -179,7 +181,7 @@ def test_a_dropped_namespace_and_a_memory_begun_anew_leave_no_indexes(path: Path
 
 def test_a_transaction_that_fails_falls_back_to_what_is_kept(path: Path, clock: ManualClock) -> None:
     said = _kept(path, clock)
-    with SqliteStore.open(path, clock=clock, keep_changes=1) as store:
+    with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
 
         def fail() -> None:
             with store.transaction():
@@ -196,7 +198,10 @@ def test_a_place_that_cannot_be_written_to_costs_time_and_nothing_else(
     path: Path, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     _index(path).write_text("in the way")
-    with caplog.at_level(logging.WARNING), SqliteStore.open(path, clock=clock, keep_changes=1) as store:
+    with (
+        caplog.at_level(logging.WARNING),
+        SqliteStore.open(path, clock=clock, config=OFTEN) as store,
+    ):
         fill(store, clock, nodes=8)
         said = everything(store)
     assert "could not be kept" in caplog.text

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.view import GraphView
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
@@ -210,7 +211,7 @@ def test_a_view_without_rows_is_the_graph_without_them(
 ) -> None:
     count, ends, hidden, cut = graph
     kinds = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
-    store = GraphStore(overlay_edges=3)
+    store = GraphStore(config=MemoryConfig(OVERLAY_EDGES=3))
     store.apply(GraphDelta(nodes=tuple(MemoryNode(str(row), str(row)) for row in range(count))))
     for source, target, kind, weight in ends:
         store.add_edge(str(source), str(target), kinds[kind], weight / 4)

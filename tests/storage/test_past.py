@@ -23,6 +23,7 @@ from neurogated import (
     MemoryNode,
     WeightChange,
 )
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros
 from neurogated.errors import InputError
 from neurogated.storage.sqlite_store import SqliteStore
@@ -48,6 +49,8 @@ steps = st.lists(
     min_size=1,
     max_size=14,
 )
+
+FEW = MemoryConfig(OVERLAY_EDGES=3)
 
 
 class Told(NamedTuple):
@@ -170,9 +173,9 @@ class Worlds:
     def __init__(self, folder: Path) -> None:
         self.clock = ManualClock()
         self.path = folder / "memory.db"
-        self.in_memory = GraphStore(overlay_edges=3, clock=self.clock)
-        self.on_disk = SqliteStore.open(self.path, overlay_edges=3, clock=self.clock)
-        self.reader = SqliteStore.open(self.path, overlay_edges=3, clock=self.clock, read_only=True)
+        self.in_memory = GraphStore(config=FEW, clock=self.clock)
+        self.on_disk = SqliteStore.open(self.path, config=FEW, clock=self.clock)
+        self.reader = SqliteStore.open(self.path, config=FEW, clock=self.clock, read_only=True)
         # Each delta's time is the time at which its state is looked at later.
         self.told = [_told(self.in_memory)]
         self.times = [self.clock()]
@@ -188,7 +191,7 @@ class Worlds:
 
     def reopen(self) -> None:
         self.on_disk.close()
-        self.on_disk = SqliteStore.open(self.path, overlay_edges=3, clock=self.clock)
+        self.on_disk = SqliteStore.open(self.path, config=FEW, clock=self.clock)
 
     def close(self) -> None:
         self.reader.close()

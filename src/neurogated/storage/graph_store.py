@@ -41,13 +41,14 @@ class GraphStore(SearchableStore):
         self,
         *,
         namespace: str = MemoryConfig().namespace,
-        overlay_edges: int = MemoryConfig().OVERLAY_EDGES,
+        config: MemoryConfig | None = None,
         clock: Clock = utc_now,
     ) -> None:
+        """Begin an empty graph; of `config` the settings of storage count, the defaults when left out."""
         super().__init__(clock)
-        self._overlay_edges = overlay_edges
+        self._config = MemoryConfig() if config is None else config
         self._family: dict[str, Any] = {namespace: self}
-        self._form = WorkingForm(overlay_edges)
+        self._form = WorkingForm(self._config)
         self._closed = False
         self._interrupted = False
         self._embedder: tuple[str, int] | None = None
@@ -174,7 +175,7 @@ class GraphStore(SearchableStore):
         with self._lock:
             sequence = self._sequence_at(moment)
             then = moment if isinstance(moment, datetime) else self._applied[sequence - 1].at if sequence else utc_now()
-            past = GraphStore(overlay_edges=self._overlay_edges, clock=lambda: then)
+            past = GraphStore(config=self._config, clock=lambda: then)
             past._embedder = self._embedder
             for delta in self._applied[:sequence]:
                 past.apply(delta)
@@ -250,7 +251,7 @@ class GraphStore(SearchableStore):
 
     def _open_namespace(self, namespace: str) -> Self:
         """Return the store of another namespace."""
-        return type(self)(namespace=namespace, overlay_edges=self._overlay_edges, clock=self._clock)
+        return type(self)(namespace=namespace, config=self._config, clock=self._clock)
 
     def _persist(self, plan: Plan) -> int:
         """Keep what the columns do not hold and return the delta's number; the change is made once this returns."""
@@ -275,7 +276,7 @@ class GraphStore(SearchableStore):
         if sequence == self._form.topology.sequence:
             return
         kept, self._applied = self._applied[:sequence], []
-        self._form, self._pending = WorkingForm(self._overlay_edges), {}
+        self._form, self._pending = WorkingForm(self._config), {}
         for delta in kept:
             self.apply(delta)
 

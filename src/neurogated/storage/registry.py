@@ -39,14 +39,13 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
     if config.storage == "memory":
         from neurogated.storage.graph_store import GraphStore
 
-        return GraphStore(namespace=config.namespace, overlay_edges=config.OVERLAY_EDGES, clock=clock)
+        return GraphStore(namespace=config.namespace, config=config, clock=clock)
     from neurogated.storage.sqlite_store import SqliteStore
 
     return SqliteStore.open(
         _path(config),
         config.namespace,
-        overlay_edges=config.OVERLAY_EDGES,
-        keep_changes=config.KEEP_CHANGES,
+        config=config,
         clock=clock,
         from_scratch=config.force_index_from_scratch and not config.read_only,
         read_only=config.read_only,

@@ -11,6 +11,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, from_micros, to_micros
 from neurogated.core.delta import HistoryEntry, JournalEntry
 from neurogated.core.edge_type import EdgeType
@@ -31,8 +32,10 @@ _RECORD = "v.node, v.content, v.metadata, v.created_at, v.valid_from, v.valid_to
 class SqliteGraph(GraphStore):
     """One namespace of a memory file: the working form in memory, texts and journal on disk."""
 
-    def __init__(self, file: SqliteFile, name: str, namespace: int, *, overlay_edges: int, clock: Clock) -> None:
-        super().__init__(namespace=name, overlay_edges=overlay_edges, clock=clock)
+    def __init__(
+        self, file: SqliteFile, name: str, namespace: int, *, config: MemoryConfig | None, clock: Clock
+    ) -> None:
+        super().__init__(namespace=name, config=config, clock=clock)
         # The graphs of a file and looks at their past share a connection, and take turns by its lock: with locks of
         # their own, a rollback in one graph and a write in another would wait for each other.
         self._lock = file.lock

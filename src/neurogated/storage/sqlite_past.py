@@ -57,9 +57,7 @@ class PastStore(SqliteGraph):
         """
         file = present._file
         then = moment or _time_of(present, sequence)
-        super().__init__(
-            file, present._name, present._namespace, overlay_edges=present._overlay_edges, clock=lambda: then
-        )
+        super().__init__(file, present._name, present._namespace, config=present._config, clock=lambda: then)
         # Looking back asks the present while it holds the file, as the present does: in the same order.
         self._lock = present._lock
         self._present = present
@@ -105,7 +103,7 @@ class PastStore(SqliteGraph):
         self._namespace = present._namespace
         with present._lock, self._file.reading() as connection:
             keys = present._node_keys.values.copy()
-            form = WorkingForm(self._overlay_edges)
+            form = WorkingForm(self._config)
             loader = GraphLoader(connection, self._namespace, register_types(connection), self._as_of)
             self._changed_texts = self._changed_since("node_versions", keys, self._as_of)
             self._load_nodes(loader, form, keys)
@@ -158,7 +156,7 @@ class PastStore(SqliteGraph):
             # Whatever can fade may have faded since.
             among += " OR e.type IN (SELECT type FROM edge_types WHERE plastic)"
             kept &= ~np.array([kind.plastic for kind in now.edge_types], dtype=np.bool_)[now.edge_type]
-        scratch = Topology(self._overlay_edges)
+        scratch = Topology(self._config.OVERLAY_EDGES)
         old_keys = loader.load_strengths(scratch, keys, f"{among})")
         old, same = scratch.view(), np.flatnonzero(kept)
         edge_keys = np.concatenate((now_keys[same], old_keys))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apsw
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.delta import PendingTask
 from neurogated.storage.keeper import Keeper
@@ -27,13 +28,12 @@ class SqlitePresent(SqliteGraph):
     """A graph whose working form follows the file, and is kept beside it in the background."""
 
     def __init__(
-        self, file: SqliteFile, name: str, namespace: int, *, overlay_edges: int, keep_changes: int, clock: Clock
+        self, file: SqliteFile, name: str, namespace: int, *, config: MemoryConfig | None, clock: Clock
     ) -> None:
-        super().__init__(file, name, namespace, overlay_edges=overlay_edges, clock=clock)
-        self._keep_changes = keep_changes
+        super().__init__(file, name, namespace, config=config, clock=clock)
         self._kept = KeptForms(file.path)
         self._frozen: WorkingForm | None = None
-        self._keeper = Keeper(self._kept, self._freeze, self._adopt, self._is_current, keep_changes)
+        self._keeper = Keeper(self._kept, self._freeze, self._adopt, self._is_current, self._config.KEEP_CHANGES)
         self._load()
 
     def _commit(self, plan: Plan, sequence: int) -> None:
@@ -57,11 +57,11 @@ class SqlitePresent(SqliteGraph):
             generation = _generation(connection)
             # Forms name edge types, which must be known when they are read.
             register_types(connection)
-            load_form = partial(WorkingForm.load, overlay_edges=self._overlay_edges)
+            load_form = partial(WorkingForm.load, config=self._config)
             made_at = partial(_made_at, connection, self._namespace)
             keyed = self._kept.load(load_form, generation, self._namespace, made_at)
             if keyed is None:
-                keyed = KeyedForm(WorkingForm(self._overlay_edges))
+                keyed = KeyedForm(WorkingForm(self._config))
             else:
                 loader = GraphLoader(connection, self._namespace, {}, keyed.form.topology.sequence)
                 loader.load_node_lifetimes(keyed.form.lifetimes, keyed.node_keys.values)

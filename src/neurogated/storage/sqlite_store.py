@@ -45,12 +45,11 @@ class SqliteStore(SqlitePresent):
         file: SqliteFile,
         namespace: str = MemoryConfig().namespace,
         *,
-        overlay_edges: int = MemoryConfig().OVERLAY_EDGES,
-        keep_changes: int = MemoryConfig().KEEP_CHANGES,
+        config: MemoryConfig | None = None,
         clock: Clock = utc_now,
     ) -> None:
         number = _namespace_number(file, namespace)
-        super().__init__(file, namespace, number, overlay_edges=overlay_edges, keep_changes=keep_changes, clock=clock)
+        super().__init__(file, namespace, number, config=config, clock=clock)
 
     @classmethod
     def open(
@@ -58,8 +57,7 @@ class SqliteStore(SqlitePresent):
         path: str | Path,
         namespace: str = MemoryConfig().namespace,
         *,
-        overlay_edges: int = MemoryConfig().OVERLAY_EDGES,
-        keep_changes: int = MemoryConfig().KEEP_CHANGES,
+        config: MemoryConfig | None = None,
         clock: Clock = utc_now,
         from_scratch: bool = False,
         read_only: bool = False,
@@ -69,8 +67,7 @@ class SqliteStore(SqlitePresent):
         Args:
             path: the file.
             namespace: which of its graphs is meant.
-            overlay_edges: changed edges gathered before the adjacency is sorted anew.
-            keep_changes: changes after which what is derived is kept anew, see `KEEP_CHANGES`.
+            config: settings, of which those of storage count; the defaults when left out.
             clock: tells the time.
             from_scratch: drop what the file holds first.
             read_only: open an existing file beside a process that writes to it, which shows as whole deltas.
@@ -85,7 +82,7 @@ class SqliteStore(SqlitePresent):
         if from_scratch:
             KeptForms(file.path).drop()
         try:
-            return cls(file, namespace, overlay_edges=overlay_edges, keep_changes=keep_changes, clock=clock)
+            return cls(file, namespace, config=config, clock=clock)
         except BaseException:
             file.close()
             raise
@@ -247,8 +244,7 @@ class SqliteStore(SqlitePresent):
         return type(self)(
             self._file,
             namespace,
-            overlay_edges=self._overlay_edges,
-            keep_changes=self._keep_changes,
+            config=self._config,
             clock=self._clock,
         )
 

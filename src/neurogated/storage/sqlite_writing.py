@@ -119,10 +119,9 @@ class PlanWriter:
     def _has_vector_of(self, row: int, node: MemoryNode, plan: Plan) -> bool:
         if row in plan.removed_nodes:
             return False
-        stored = self.form.vectors.get(row)
-        if stored is None or node.embedding is None:
-            return stored is None and node.embedding is None
-        return np.array_equal(stored, node.embedding)
+        if node.embedding is None:
+            return self.form.vectors.get(row) is None
+        return self.form.vectors.matches(row, node.embedding)
 
     def _write_edges(
         self,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Self, TypedDict
 
 import numpy as np
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import GraphDelta
-from neurogated.core.ports import VectorIndex
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.storage.derived import Frozen
@@ -32,6 +32,14 @@ _VECTORS = "vectors"
 _TEXTS = "texts"
 
 
+class _VectorSettings(TypedDict):
+    exact_below: int
+    precision: str
+    tail: int
+    lists: float
+    probes: int
+
+
 @dataclass(frozen=True, slots=True)
 class _FrozenForm:
     """A working form at one moment; see `derived.Frozen`."""
@@ -47,25 +55,24 @@ class _FrozenForm:
 class WorkingForm:
     """What is kept in memory of one graph; everything in it follows from the journal and can be made anew."""
 
-    def __init__(self, overlay_edges: int) -> None:
-        self._overlay_edges = overlay_edges
-        self.topology = Topology(overlay_edges)
+    def __init__(self, config: MemoryConfig) -> None:
+        self.topology = Topology(config.OVERLAY_EDGES)
         self.lifetimes = Lifetimes()
-        self.vectors: VectorIndex = EmbeddingStore()
+        self.vectors = EmbeddingStore(**_vector_settings(config))
         # Made on first use, so that a memory that is only counted does not read all its texts.
         self._texts: TextIndex | None = None
 
     @classmethod
-    def load(cls, folder: Path, overlay_edges: int) -> Self:
+    def load(cls, folder: Path, config: MemoryConfig) -> Self:
         """Return the form that was frozen and written, but for the lifetimes.
 
         Raises:
             OSError: a file is missing.
             ValueError: a file is not what was written.
         """
-        form = cls(overlay_edges)
-        form.topology = load_topology(folder / _TOPOLOGY, overlay_edges)
-        form.vectors = EmbeddingStore.load(folder / _VECTORS)
+        form = cls(config)
+        form.topology = load_topology(folder / _TOPOLOGY, config.OVERLAY_EDGES)
+        form.vectors = EmbeddingStore.load(folder / _VECTORS, **_vector_settings(config))
         form._texts = TextIndex.load(folder / _TEXTS)
         return form
 
@@ -80,6 +87,12 @@ class WorkingForm:
         self.vectors.adopt(folder / _VECTORS)
         if self._texts is not None:
             self._texts.adopt(folder / _TEXTS)
+
+    def close(self) -> None:
+        """Stop what goes on in the background."""
+        self.vectors.close()
+        if self._texts is not None:
+            self._texts.settle()
 
     def commit(self, plan: Plan, sequence: int) -> None:
         """Make a planned change, numbered `sequence`; it cannot fail."""
@@ -144,6 +157,16 @@ class WorkingForm:
         if given:
             rows, vectors = zip(*given, strict=True)
             self.vectors.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))
+
+
+def _vector_settings(config: MemoryConfig) -> _VectorSettings:
+    return {
+        "exact_below": config.VECTOR_EXACT_BELOW,
+        "precision": config.VECTOR_PRECISION,
+        "tail": config.VECTOR_TAIL,
+        "lists": config.VECTOR_LISTS,
+        "probes": config.VECTOR_PROBES,
+    }
 
 
 def _put_texts(index: TextIndex, rows: Rows, read: Callable[[Rows], Sequence[Described]]) -> None:
