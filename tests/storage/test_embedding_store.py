@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated.errors import InputError
-from neurogated.storage import vector_state
+from neurogated.storage import centroids, vector_state
 from neurogated.storage.embedding_store import EmbeddingStore
 from neurogated.storage.inverted_lists import InvertedLists
 from tests.storage.vector_cases import brute_force, clusters, found, rows, small_store
@@ -160,9 +160,9 @@ def test_the_lists_are_made_anew_when_there_is_much_more(monkeypatch: pytest.Mon
     trained: list[int] = []
     plain = InvertedLists.trained
 
-    def noted(centroids: Any, sample: Any, trained_on: int) -> InvertedLists:  # noqa: ANN401
+    def noted(centres: Any, sample: Any, trained_on: int) -> InvertedLists:  # noqa: ANN401
         trained.append(trained_on)
-        return plain(centroids, sample, trained_on)
+        return plain(centres, sample, trained_on)
 
     monkeypatch.setattr(InvertedLists, "trained", noted)
     store, vectors = small_store(exact_below=10), clusters(900)
@@ -201,7 +201,7 @@ def test_an_error_in_the_background_is_told_and_the_search_goes_on(
 def _while_training(monkeypatch: pytest.MonkeyPatch, store: EmbeddingStore, count: int) -> Callable[[], None]:
     """Fill `store`, and hold its work in the background at the beginning; return what lets it go on."""
     begun, go_on = threading.Event(), threading.Event()
-    plain = vector_state.spherical_kmeans
+    plain = centroids.spherical_kmeans
 
     def held(*arguments: Any) -> Any:  # noqa: ANN401
         begun.set()
