@@ -48,7 +48,13 @@ FIXED_CONSTANTS = {
     "llm/structured.py": {"_SHOWN"},  # how much of a wrong answer an error shows
     "cli/output.py": {"_WIDTH"},  # how a line is cut for the eye
     "storage/sqlite_loading.py": {"NOW"},  # the largest number SQLite holds
-    "storage/embedding_store.py": {"_ROUNDING_ERROR"},  # a property of single precision
+    # A property of single precision; how much is worked on at once; what measurements showed to be enough.
+    "storage/vector_search.py": {"_ROUNDING_ERROR", "_SPARE", "_AT_ONCE", "_WIDENING"},
+    "storage/vector_state.py": {"_SAMPLES", "_AT_ONCE", "_GROWTH"},
+    "storage/centroids.py": {"_ROUNDS", "_AT_ONCE"},
+    "storage/vector_slots.py": {"_BYTE_SHIFT", "_BYTE_MASK"},  # bits of a byte
+    "storage/vector_matrix.py": {"_LARGEST", "_AT_ONCE", "_LEAST_ROOM"},  # number formats; memory at once
+    "storage/inverted_lists.py": {"_ID_SIZE"},  # FAISS's format
     "storage/lexical_store.py": {  # tantivy's formula, format and limits
         "_ROUNDINGS", "_HEAP", "_GROWTH", "_TAIL_TEXTS",
     },

@@ -1,5 +1,6 @@
 """Every test that takes `open_store` runs over each store there is."""
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,11 @@ from neurogated import GraphStore
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
+
+# Tests of this folder share modules of it.
+ROOT = str(Path(__file__).parents[2])
+if ROOT not in sys.path:
+    sys.path.insert(0, ROOT)
 
 OpenStore = Callable[[], GraphStore]
 

@@ -243,7 +243,7 @@ class MemoryConfig:
         choices=("float32", "float16", "int8"),
     )
     VECTOR_PROBES: int = _setting(
-        100, "lists of the approximate index that a search looks into: more find more and take longer", low=1
+        256, "lists of the approximate index that a search looks into: more find more and take longer", low=1
     )
     VECTOR_LISTS: float = _setting(
         8.0, "lists of the approximate index, as a multiple of the square root of the number of vectors", low=0.1

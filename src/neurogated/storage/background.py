@@ -72,21 +72,31 @@ class BackgroundWorker:
         return None if workplace is None else workplace.next_job()
 
     def _run(self) -> None:
-        while (job := self._next()) is not None:
-            result: Any = None
-            error: BaseException | None = None
-            try:
-                result = job(self._stopped.is_set)
-            except Stopped:
-                continue
-            except (ImportError, MemoryError, OSError, RuntimeError) as raised:
-                error = raised
-            if (workplace := self._workplace()) is not None:
-                if error is None:
-                    workplace.finish_job(result)
-                else:
-                    workplace.fail_job(error)
-            del workplace, job, result, error
+        try:
+            while (job := self._next()) is not None:
+                self._do(job)
+                del job
+        except BaseException:
+            # A fault of the program; nobody is to wait for a thread that is gone.
+            self._stopped.set()
+            self._thread = None
+            raise
+
+    def _do(self, job: Job) -> None:
+        result: Any = None
+        error: BaseException | None = None
+        try:
+            result = job(self._stopped.is_set)
+        except Stopped:
+            return
+        except (ImportError, MemoryError, OSError, RuntimeError) as raised:
+            error = raised
+        if (workplace := self._workplace()) is None:
+            return
+        if error is None:
+            workplace.finish_job(result)
+        else:
+            workplace.fail_job(error)
 
     def _next(self) -> Job | None:
         """Return the next job; without one the thread is done, which a later `wake` is to know."""

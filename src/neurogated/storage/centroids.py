@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -30,7 +31,7 @@ def spherical_kmeans(sample: Floats, count: int, rng: np.random.Generator, stop:
         Stopped: `stop` became true.
     """
     count = min(count, len(sample))
-    groups = _lloyd(sample, _drawn(sample, round(count**0.5), rng), _ROUNDS, stop)
+    groups = _lloyd(sample, _drawn(sample, round(math.sqrt(count)), rng), _ROUNDS, stop)
     members = nearest_centroids(sample, groups, stop)
     centres = []
     for group in np.unique(members).tolist():

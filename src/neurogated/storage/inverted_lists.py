@@ -89,7 +89,7 @@ class InvertedLists(NamedTuple):
         # Small segments before it are taken in, so that there are few; each vector is copied a few times at most.
         while kept and kept[-1].end - kept[-1].begin <= 2 * (end - begin):
             smaller = kept.pop()
-            smaller.index.copy_subset_to(index, faiss.SUBSET_TYPE_ID_RANGE, smaller.begin, smaller.end)
+            smaller.index.copy_subset_to(index, faiss.InvertedLists.SUBSET_TYPE_ID_RANGE, smaller.begin, smaller.end)
             begin = smaller.begin
         return self._replace(segments=(*kept, Segment(begin, end, index, f"{uuid4().hex}.lists")))
 

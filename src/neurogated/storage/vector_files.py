@@ -89,8 +89,8 @@ def load_vectors(folder: Path, precision: str) -> VectorState | None:
         lists = InvertedLists.load(folder, about["lists"]) if about["lists"] is not None else None
         slots = Slots.of_columns(np.load(folder / _KEYS), np.load(folder / _ALIVE))
         lineage = about["lineage"]
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{folder / _ABOUT} is not what this version writes ({error!r}); make it anew") from error
+    except (EOFError, KeyError, TypeError) as error:
+        raise ValueError(f"{folder} does not hold what this version writes ({error!r}); make it anew") from error
     if slots.size != matrix.size:
         raise ValueError(f"{folder} holds {slots.size} keys of {matrix.size} vectors; make it anew")
     return VectorState(slots, matrix, lists, lineage)

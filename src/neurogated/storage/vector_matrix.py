@@ -234,4 +234,5 @@ def _cosines(queries: Floats, content: Encoded) -> Floats:
             chunk = content.rows[begin : begin + _AT_ONCE].astype(np.float32)
             scores[:, begin : begin + _AT_ONCE] = (chunk @ queries.T).T
     scores *= content.inverse_norms
-    return scores.clip(-1, 1, out=scores)
+    clipped: Floats = np.clip(scores, -1, 1, out=scores)
+    return clipped

@@ -93,7 +93,8 @@ class Slots(NamedTuple):
         if not bits.size:
             return np.zeros(slots.size, dtype=np.bool_)
         held = (bits[slots >> _BYTE_SHIFT] >> (slots & _BYTE_MASK).astype(np.uint8)) & 1
-        return (held == 1) & (slots != _NONE)
+        marked: NDArray[np.bool_] = (held == 1) & (slots != _NONE)
+        return marked
 
     @staticmethod
     def flags(bits: Bits, begin: int, end: int) -> NDArray[np.bool_]:

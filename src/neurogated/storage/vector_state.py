@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from uuid import uuid4
@@ -108,7 +109,7 @@ class IndexingJob(NamedTuple):
     def _trained(self, stop: Callable[[], bool]) -> InvertedLists:
         slots, matrix = self.state.slots, self.state.matrix
         living = np.flatnonzero(slots.counted(0, slots.size))
-        count = max(1, round(self.options.lists * living.size**0.5))
+        count = max(1, round(self.options.lists * math.sqrt(living.size)))
         rng = np.random.default_rng(0)
         drawn = rng.choice(living, min(living.size, _SAMPLES * count), replace=False)
         sample = matrix.unit_vectors(np.sort(drawn))

@@ -1,0 +1,255 @@
+"""Vectors under keys, and search among few and among many of them."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from neurogated.errors import InputError
+from neurogated.storage import centroids, vector_state
+from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.inverted_lists import InvertedLists
+from tests.storage.vector_cases import brute_force, clusters, found, rows, small_store
+
+small_vectors = st.tuples(*[st.integers(-3, 3)] * 3)
+
+
+@settings(max_examples=60)
+@given(
+    st.dictionaries(st.integers(0, 30), small_vectors, max_size=20),
+    small_vectors,
+    st.integers(0, 25),
+    st.sets(st.integers(0, 30)),
+)
+def test_while_there_are_few_all_that_tie_are_found(
+    entries: dict[int, Any], query: tuple[int, ...], k: int, without: set[int]
+) -> None:
+    store = EmbeddingStore()
+    if entries:
+        store.put(rows(entries), np.array([entries[key] for key in sorted(entries)], dtype=np.float32))
+    vectors = {key: np.array(vector, dtype=np.float32) for key, vector in entries.items() if key not in without}
+    asked = np.array(query, dtype=np.float32)
+    keys, scores = store.search(query, k, rows(without))
+    truth = brute_force(vectors, asked, len(vectors))
+    expected = [pair for pair in truth if k and pair[0] >= truth[min(k, len(truth)) - 1][0] - 1e-12]
+    assert sorted(keys.tolist()) == sorted(key for _, key in expected)
+    assert np.allclose(scores, [score for score, _ in expected], rtol=0, atol=1e-12)
+
+
+def test_a_cosine_is_the_same_to_the_last_bit_whichever_way_it_was_found() -> None:
+    vectors, asked = clusters(600), clusters(5, seed=1)
+    exact, approximate = small_store(exact_below=1000), small_store(exact_below=10)
+    for store in (exact, approximate):
+        store.put(np.arange(600), vectors)
+        store.settle()
+    assert (exact.indexed, approximate.indexed) == (0, 600)
+    for query in asked:
+        by_key = dict(zip(*exact.search(query, 600), strict=True))
+        keys, scores = approximate.search(query, 10)
+        assert [by_key[key] for key in keys.tolist()] == scores.tolist()
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
+def test_among_many_nearly_all_of_the_best_are_found(precision: str) -> None:
+    vectors, asked = clusters(3000), clusters(40, seed=0)
+    store = small_store(exact_below=100, precision=precision, probes=20)
+    store.put(np.arange(3000), vectors)
+    store.settle()
+    assert store.indexed == 3000
+    entries = dict(enumerate(vectors))
+    shares = [
+        len({key for _, key in found(store, query, 10)} & {key for _, key in brute_force(entries, query, 10)})
+        for query in asked
+    ]
+    assert sum(shares) >= 0.95 * 10 * len(asked)
+
+
+def test_when_only_few_count_all_of_these_are_found() -> None:
+    vectors = clusters(500)
+    store = small_store(exact_below=10, probes=1)
+    store.put(np.arange(500), vectors)
+    store.settle()
+    for left in (5, 15):
+        entries = {key: vectors[key] for key in range(0, 500, 500 // left)}
+        hidden = set(range(500)) - set(entries)
+        expected = brute_force(entries, vectors[3], len(entries))
+        assert [key for _, key in found(store, vectors[3], len(entries), hidden)] == [key for _, key in expected]
+
+
+def test_what_was_removed_takes_no_place_from_what_is_left() -> None:
+    vectors = clusters(400)
+    store = small_store(exact_below=10, probes=1)
+    store.put(np.arange(400), vectors)
+    store.settle()
+    nearest = [key for _, key in brute_force(dict(enumerate(vectors)), vectors[7], 150)]
+    store.remove(np.array(nearest))
+    assert store.size == 250
+    keys, _ = store.search(vectors[7], 20)
+    assert len(keys) >= 20
+    assert not set(keys.tolist()) & set(nearest)
+    assert store.get(nearest[0]) is None
+    assert store.similarities(vectors[7], np.array(nearest)).tolist() == [0.0] * 150
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_a_new_vector_is_found_at_once_and_one_that_was_replaced_no_more(settled: bool) -> None:  # noqa: FBT001
+    vectors, later = clusters(300), clusters(20, seed=5)
+    store = small_store(exact_below=10)
+    store.put(np.arange(300), vectors)
+    store.settle()
+    for place, vector in enumerate(later):
+        store.put(np.array([place]), vector[None])
+        if settled:
+            store.settle()
+        keys, scores = store.search(vector, 1)
+        assert (keys.tolist(), round(float(scores[0]), 6)) == ([place], 1.0)
+        assert vectors[place] is not None
+        old = found(store, vectors[place], 300)
+        assert [score for score, key in old if key == place] == pytest.approx(
+            [brute_force({0: vector}, vectors[place], 1)[0][0]], abs=1e-12
+        )
+    assert store.size == 300
+
+
+def test_a_batch_answers_as_its_questions_do_one_by_one() -> None:
+    vectors, asked = clusters(300), clusters(7, seed=3)
+    for exact_below in (10, 1000):
+        store = small_store(exact_below=exact_below, probes=100)
+        store.put(np.arange(300), vectors)
+        store.settle()
+        hidden = np.arange(0, 300, 3)
+        together = store.search_batch(list(asked), 9, hidden)
+        for (keys, scores), query in zip(together, asked, strict=True):
+            alone = store.search(query, 9, hidden)
+            assert (keys.tolist(), scores.tolist()) == (alone[0].tolist(), alone[1].tolist())
+    assert store.search_batch([], 3) == []
+
+
+@pytest.mark.parametrize(("precision", "error"), [("float32", 0), ("float16", 1e-3), ("int8", 1 / 127)])
+def test_a_vector_comes_back_as_exactly_as_the_precision_allows(precision: str, error: float) -> None:
+    vectors = np.concatenate((clusters(50), 1e-30 * clusters(50), 1e30 * clusters(50), np.zeros((1, 32), np.float32)))
+    store = small_store(precision=precision)
+    store.put(np.arange(len(vectors)), vectors)
+    for key, vector in enumerate(vectors):
+        kept = store.get(key)
+        assert kept is not None
+        assert kept.dtype == np.float32
+        assert np.abs(kept - vector).max() <= error * np.abs(vector).max()
+        assert store.matches(key, vector)
+        assert store.matches(key, kept)
+        assert not store.matches(key, -vector) or not vector.any()
+    assert not store.matches(len(vectors), vectors[0])
+    assert not store.matches(0, vectors[0][:5])
+
+
+def test_a_vector_of_another_dimension_is_refused_by_name() -> None:
+    store = EmbeddingStore()
+    store.put(np.array([0]), clusters(1))
+    with pytest.raises(InputError, match=r"node 'x' has dimension 3, but this memory holds dimension 32"):
+        store.check([1, 2, 3], "node 'x'")
+    with pytest.raises(InputError, match="the query has dimension 3"):
+        store.search([1, 2, 3], 1)
+
+
+def test_the_lists_are_made_anew_when_there_is_much_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    trained: list[int] = []
+    plain = InvertedLists.trained
+
+    def noted(centres: Any, sample: Any, trained_on: int) -> InvertedLists:  # noqa: ANN401
+        trained.append(trained_on)
+        return plain(centres, sample, trained_on)
+
+    monkeypatch.setattr(InvertedLists, "trained", noted)
+    store, vectors = small_store(exact_below=10), clusters(900)
+    for begin, end in ((0, 10), (10, 50), (50, 120), (120, 199), (199, 230), (230, 900)):
+        store.put(np.arange(begin, end), vectors[begin:end])
+        store.settle()
+    assert trained == [50, 230]
+    assert store.indexed == 900
+    assert found(store, vectors[899], 1)[0][1] == 899
+
+
+def test_an_error_in_the_background_is_told_and_the_search_goes_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError("no room")
+
+    vectors = clusters(300)
+    store = small_store(exact_below=10)
+    with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
+        patch.setattr(vector_state, "spherical_kmeans", fail)
+        store.put(np.arange(100), vectors[:100])
+        store.settle()
+        store.put(np.array([100]), vectors[100:101])
+        store.settle()
+    assert [record.getMessage() for record in caplog.records] == [
+        "vectors are searched without an approximate index, which could not be made: MemoryError('no room')"
+    ]
+    assert store.indexed == 0
+    assert found(store, vectors[7], 5) == brute_force(dict(enumerate(vectors[:101])), vectors[7], 5)
+    store.put(np.arange(100, 300), vectors[100:])
+    store.settle()
+    assert store.indexed == 301, "it is tried again when there is much more"
+
+
+def _while_training(monkeypatch: pytest.MonkeyPatch, store: EmbeddingStore, count: int) -> Callable[[], None]:
+    """Fill `store`, and hold its work in the background at the beginning; return what lets it go on."""
+    begun, go_on = threading.Event(), threading.Event()
+    plain = centroids.spherical_kmeans
+
+    def held(*arguments: Any) -> Any:  # noqa: ANN401
+        begun.set()
+        go_on.wait()
+        return plain(*arguments)
+
+    monkeypatch.setattr(vector_state, "spherical_kmeans", held)
+    store.put(np.arange(count), clusters(count))
+    begun.wait()
+    return go_on.set
+
+
+def test_writes_are_taken_while_the_index_is_made_and_none_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, vectors, later = small_store(exact_below=10), clusters(200), clusters(100, seed=9)
+    go_on = _while_training(monkeypatch, store, 200)
+    store.put(np.arange(150, 250), later)
+    store.remove(np.arange(50))
+    entries = dict(enumerate(vectors)) | dict(enumerate(later, start=150))
+    entries = {key: vector for key, vector in entries.items() if key >= 50}
+    assert found(store, later[3], 200) == brute_force(entries, later[3], 200)
+    go_on()
+    store.settle()
+    assert store.indexed
+    assert found(store, later[3], 200) == brute_force(entries, later[3], 200)
+
+
+def test_an_index_of_slots_that_were_given_out_anew_meanwhile_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, vectors = small_store(exact_below=10), clusters(200)
+    go_on = _while_training(monkeypatch, store, 200)
+    store.remove(np.arange(150))
+    go_on()
+    store.settle()
+    entries = {key: vectors[key] for key in range(150, 200)}
+    for key in (150, 170, 199):
+        assert found(store, vectors[key], 50) == brute_force(entries, vectors[key], 50)
+
+
+@pytest.mark.parametrize("how", ["close", "forget"])
+def test_the_work_stops_when_nobody_needs_it(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    store = small_store(exact_below=10)
+    go_on = _while_training(monkeypatch, store, 200)
+    thread = store._worker._thread
+    assert thread is not None
+    threading.Timer(0.01, go_on).start()
+    if how == "close":
+        store.close()
+        assert store.indexed == 0
+        assert store.size == 200
+    else:
+        del store
+    thread.join()
