@@ -197,8 +197,8 @@ def _search(view: TableView, weights: Weights, k: int, without: Rows) -> _Found:
     found = _Found(_NOTHING, np.empty(0))
     if k < 1 or not weights.words.size:
         return found
-    # The tail is short and all of it is scored.
-    for part in reversed(view.parts):
+    # The longest segment comes first: the k-th best score that is known from there saves work in the others.
+    for part in view.parts:
         eligible = _Eligible(view, part, without)
         places: Places = np.arange(len(part.texts))
         if isinstance(part, Segment):

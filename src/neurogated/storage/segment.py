@@ -195,13 +195,14 @@ class Segment:
             return slice(0, 0)
         return slice(int(self.ends[at - 1]) if at else 0, int(self.ends[at]))
 
-    def top(self, word: int) -> int:
-        """Return the highest impact of a word, 0 if no text holds it."""
-        for words, tops in ((self.common, self.row_tops), (self.held, self.tops)):
-            at = int(np.searchsorted(words, word))
-            if at < words.size and words[at] == word:
-                return int(tops[at])
-        return 0
+    def tops_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the highest impact of each of `words`, 0 for those that no text holds."""
+        tops = np.zeros(words.size, dtype=np.int64)
+        for known, highest in ((self.common, self.row_tops), (self.held, self.tops)):
+            if known.size:
+                at = np.searchsorted(known, words.astype(np.int32))
+                tops += np.where(known.take(at, mode="clip") == words, highest.take(at, mode="clip"), 0)
+        return tops
 
     def having(self, word: int, places: Places) -> NDArray[np.bool_]:
         """Return whether the texts at `places` hold a word."""
