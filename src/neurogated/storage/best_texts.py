@@ -142,7 +142,7 @@ class _Search:
         sample = sums[::step]
         rank = max(sample.size - max(wanted // step, 1), 0)
         promising = np.flatnonzero(sums >= np.partition(sample, rank)[rank])[: 2 * wanted]
-        counting = self.eligible(np.unique(places[promising]))
+        counting = self.eligible(np.unique(places[promising]).astype(np.int64))
         scores = self.weights.scores(self.segment.texts, self.segment.lengths, counting)
         self.least = max(self.least, kth_best(scores, self.k))
 
@@ -150,11 +150,13 @@ class _Search:
         """Return what the next word adds at some places."""
         word, unit = self.words[self.next], self.units[self.next]
         row = self.segment.column(word)
+        impacts: NDArray[np.float32]
         if row is not None:
-            return np.multiply(unit, row[places], dtype=np.float32)
-        postings = self.segment.postings(word)
-        held = self.segment.places[postings]
-        at = np.searchsorted(held, places)
-        here = held.take(at, mode="clip") == places
-        impacts: NDArray[np.float32] = unit * np.where(here, self.segment.impacts[postings].take(at, mode="clip"), 0)
+            impacts = unit * row[places]
+        else:
+            postings = self.segment.postings(word)
+            held = self.segment.places[postings]
+            at = held.searchsorted(places.astype(np.int32))
+            here = held.take(at, mode="clip") == places
+            impacts = unit * np.where(here, self.segment.impacts[postings].take(at, mode="clip"), 0)
         return impacts

@@ -185,12 +185,13 @@ class Segment:
 
     def column(self, word: int) -> NDArray[np.uint8] | None:
         """Return the impact of a common word on each text, None for other words."""
-        at = int(np.searchsorted(self.common, word))
+        # As the same type: otherwise numpy would turn the whole array into the wider one first.
+        at = int(self.common.searchsorted(np.int32(word)))
         return self.rows[at] if at < self.common.size and self.common[at] == word else None
 
     def postings(self, word: int) -> slice:
         """Return which of `places` are those of a word that is not common."""
-        at = int(np.searchsorted(self.held, word))
+        at = int(self.held.searchsorted(np.int32(word)))
         if at == self.held.size or self.held[at] != word:
             return slice(0, 0)
         return slice(int(self.ends[at - 1]) if at else 0, int(self.ends[at]))
@@ -210,7 +211,7 @@ class Segment:
         if row is not None:
             return row[places] > 0
         found = self.places[self.postings(word)]
-        at = np.searchsorted(found, places)
+        at = found.searchsorted(places.astype(np.int32))
         return (found.take(at, mode="clip") == places) if found.size else np.zeros(places.size, dtype=np.bool_)
 
     def holding(self, words: Sequence[int]) -> Rows:
