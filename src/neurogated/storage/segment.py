@@ -45,6 +45,12 @@ class TextWords:
         sizes = ends - np.where(places > 0, self.ends[places - 1], 0)
         return spread(ends - sizes, sizes), sizes
 
+    def text_at(self, place: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """Return the words of one text and how often it holds each."""
+        start, end = int(self.ends[place - 1]) if place else 0, int(self.ends[place])
+        counts = self.counts[start:end] if self.counts.size > 1 else np.broadcast_to(self.counts, end - start)
+        return self.words[start:end], counts
+
     def all_counts(self) -> NDArray[Any]:
         """Return how often the texts hold each of `words`."""
         return self.counts if self.counts.size > 1 else np.broadcast_to(self.counts[:1], self.words.size)
