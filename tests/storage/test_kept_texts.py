@@ -18,6 +18,7 @@ from neurogated.core.view import Rows
 from neurogated.storage import posting_table
 from neurogated.storage.lexical_store import LexicalStore
 from neurogated.storage.mark_index import MarkIndex
+from neurogated.storage.segment import TextWords
 from neurogated.storage.text_index import TextIndex
 from neurogated.storage.vocabulary import UNKNOWN, Vocabulary, WordList
 
@@ -139,8 +140,8 @@ def test_unchanged_files_are_linked_and_the_rest_is_written(tmp_path: Path) -> N
     index.freeze().write(tmp_path / "second", tmp_path / "first")
     names = {file.relative_to(tmp_path / "first") for file in (tmp_path / "first").rglob("*.places.npy")}
     assert names
-    for name in names:
-        assert (tmp_path / "first" / name).samefile(tmp_path / "second" / name)
+    for file in names:
+        assert (tmp_path / "first" / file).samefile(tmp_path / "second" / file)
     shutil.rmtree(tmp_path / "first")
     assert_holds(TextIndex.load(tmp_path / "second"), {**some(30), 35: "heron"}, ["heron stone"])
 
@@ -152,7 +153,9 @@ def test_files_that_do_not_fit_are_refused(tmp_path: Path, part: str) -> None:
     index.freeze().write(tmp_path, None)
     file = tmp_path / part / "state.json"
     state = json.loads(file.read_text())
-    for spoilt in ({**state, "format": 99}, {**state, "words": []}, {**state, "segments": [{"name": "x"}]}, [], "x"):
+    spoilt_states: list[object] = [{**state, "format": 99}, {**state, "words": []}, [], "x"]
+    spoilt_states.append({**state, "segments": [{"name": "x"}]})
+    for spoilt in spoilt_states:
         file.write_text(json.dumps(spoilt))
         with pytest.raises(ValueError, match=r"make the index anew"):
             TextIndex.load(tmp_path)
@@ -197,7 +200,7 @@ def test_a_merge_without_memory_leaves_everything_as_it_was(
 
     index, contents = short(3), some(39)
     with monkeypatch.context() as patch:
-        patch.setattr(posting_table.TextWords, "joined", full)
+        patch.setattr(TextWords, "joined", full)
         put(index, contents)
         for key in range(10, 20):
             put(index, {key: "stone heron"})
