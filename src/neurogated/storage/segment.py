@@ -226,7 +226,8 @@ class Segment:
         places = [self.places[self.postings(word)] for word, row in zip(words, rows, strict=True) if row is None]
         columns = [row for row in rows if row is not None]
         if not places:
-            return np.flatnonzero(np.minimum.reduce(columns))
+            # Flags are looked through several times as fast as numbers.
+            return np.flatnonzero(np.minimum.reduce(columns) > 0)
         fewest, *others = sorted(places, key=len)
         for held in others:
             fewest = np.intersect1d(fewest, held, assume_unique=True)
