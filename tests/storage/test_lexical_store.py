@@ -10,13 +10,14 @@ from pathlib import Path
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-import tantivy
 from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from neurogated.core.keywords import split_keywords
 from neurogated.core.ports import LexicalIndex
+from neurogated.storage.bm25 import IMPACT_STEPS, SATURATION, rounded_lengths
 from neurogated.storage.lexical_store import LexicalStore
+from neurogated.storage.segment import Segment
 
 WORDS = ["apple", "banana", "cherry", "running", "the", "北京大学", "猫"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)
@@ -59,7 +60,7 @@ def random_texts(count: int, seed: int = 0) -> dict[int, str]:
     return {key: " ".join(chance.choices(words, weights, k=chance.randint(0, 140))) for key in range(count)}
 
 
-@pytest.mark.parametrize("tail_texts", [0, 100, 10_000], ids=["all in tantivy", "some of both", "all in the tail"])
+@pytest.mark.parametrize("tail_texts", [0, 100, 10_000], ids=["all in segments", "some of both", "all in the tail"])
 def test_search_gives_what_the_formula_gives(tail_texts: int) -> None:
     texts = random_texts(400)
     store = LexicalStore(tail_texts)
@@ -86,21 +87,50 @@ def test_search_gives_what_the_formula_gives(tail_texts: int) -> None:
             assert best.keys() == {key for key, score in expected.items() if score >= kth}
 
 
-def test_tantivy_scores_as_its_statistics_are_assumed_to_be() -> None:
-    """The bound on what tantivy has not proposed rests on its formula; this is it, from tantivy itself."""
-    texts = random_texts(200)
+@settings(max_examples=60, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=30), st.lists(TEXTS, max_size=60))
+def test_impacts_bound_what_words_count_for_however_the_mean_length_drifts(texts: list[str], more: list[str]) -> None:
+    """What is never looked at rests on this bound alone."""
     store = LexicalStore(0)
-    put(store, texts)
-    base, words = store._base, store._table.known(["word3", "word20"])
-    query = tantivy.Query.boolean_query([(tantivy.Occur.Should, base._term(int(word))) for word in words])
-    hits = base._index.searcher().search(query, len(texts)).hits
-    slots = base._index.searcher().fast_field_values("slot", [address for _, address in hits])
-    own = store.scores("word3 word20", np.array(slots))
-    assert [score for score, _ in hits] == pytest.approx(own.tolist(), rel=1e-5)
+    put(store, dict(enumerate(texts)))
+    segment = store._table.view().segments[0]
+    put(store, {100 + place: text for place, text in enumerate(more)})
+    for word in {word for text in texts for word in split_keywords(text)}:
+        weights = store._weights([word])
+        number = int(weights.words[0])
+        scores = weights.scores(segment.texts, segment.lengths, np.arange(len(segment)))
+        row = segment.column(number)
+        postings = segment.postings(number)
+        impacts = np.zeros(len(segment)) if row is None else row.astype(np.float64)
+        impacts[segment.places[postings]] += segment.impacts[postings]
+        bound = weights.values[0] * SATURATION * impacts / IMPACT_STEPS * max(weights.mean / segment.mean, 1)
+        assert (bound * (1 + 1e-12) >= scores).all()
+        assert impacts.max() == segment.tops_of(weights.words)[0]
+
+
+def test_lengths_are_rounded_down_to_those_that_fit_a_byte() -> None:
+    lengths = np.arange(152)
+    expected = [max(size for size in LENGTHS if size <= length) for length in lengths.tolist()]
+    assert rounded_lengths(lengths).tolist() == expected
+
+
+@pytest.mark.parametrize("query", ["word0", "word0 word1 word2", "word3 word40 word90", "word299 word0"])
+@pytest.mark.parametrize("k", [1, 3, 20])
+def test_pruning_loses_nothing_among_many_texts(query: str, k: int) -> None:
+    texts = random_texts(3000, seed=3)
+    store = LexicalStore(400)
+    for start in range(0, 3000, 300):
+        put(store, {key: texts[key] for key in range(start, start + 300)})
+    without = np.arange(0, 3000, 5)
+    expected = {key: score for key, score in bm25(texts, query).items() if key % 5}
+    kth = sorted(expected.values(), reverse=True)[min(k, len(expected)) - 1] - 1e-9
+    keys, scores = store.search(query, k, without)
+    assert set(keys.tolist()) == {key for key, score in expected.items() if score >= kth}
+    assert scores == pytest.approx([expected[key] for key in keys.tolist()], rel=1e-9)
 
 
 class StoreAgreesWithFormula(RuleBasedStateMachine):
-    """Puts, replacements and removals; a tiny tail makes tantivy take part all the time."""
+    """Puts, replacements and removals; a tiny tail makes segments come and go all the time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -139,7 +169,7 @@ StoreAgreesWithFormula.TestCase.settings = settings(max_examples=30, stateful_st
 TestStoreAgreesWithFormula = StoreAgreesWithFormula.TestCase
 
 
-@pytest.fixture(params=[0, 1000], ids=["tantivy", "tail"])
+@pytest.fixture(params=[0, 1000], ids=["segments", "tail"])
 def library(request: pytest.FixtureRequest) -> LexicalStore:
     store = LexicalStore(request.param)
     put(
@@ -235,18 +265,19 @@ def test_space_of_replaced_texts_is_given_back() -> None:
     store = LexicalStore(10)
     for round_ in range(100):
         put(store, dict.fromkeys(range(5), f"text {round_}"))
-    assert store._table.size <= 2 * 5 + 10 + 5
+    store.settle()
+    assert sum(map(len, store._table.view().segments)) <= 2 * 5 + 10 + 5
 
 
 def test_a_merge_that_is_cut_short_loses_and_doubles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     store, texts = LexicalStore(10), random_texts(40)
     put(store, {key: texts[key] for key in range(20)})
 
-    def interrupted(**_: object) -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("tantivy.Document", interrupted)
+        patch.setattr(Segment, "of", interrupted)
         with pytest.raises(KeyboardInterrupt):
             put(store, {key: texts[key] for key in range(20, 40)})
     assert found(store, "word1 word2") == pytest.approx(bm25(texts, "word1 word2"), rel=1e-6)

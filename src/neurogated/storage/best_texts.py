@@ -22,7 +22,7 @@ __all__ = ["best_texts", "kth_best"]
 # Bound on the single precision operations behind a sum of impacts, beside one for each word of the query.
 _ROUNDINGS = 16
 # How much further the search goes before it scores its best texts again to know the k-th best better.
-_GROWTH = 4
+_GROWTH = 8
 # Candidates beyond so many times k are worth narrowing down before they are scored.
 _FEW = 4
 # A sample from which a rank can be read has so many texts for each that is wanted.
@@ -56,7 +56,7 @@ class _Search:
     """One query in one segment."""
 
     def __init__(self, segment: Segment, weights: Weights, k: int, least: float, eligible: Eligible) -> None:
-        tops = np.array([segment.top(word) for word in weights.words.tolist()], dtype=np.float64)
+        tops = segment.tops_of(weights.words)
         # A text's score grows at most in proportion when the mean length does, and falls no faster.
         drift = max(weights.mean / segment.mean, 1)
         units = weights.values * (SATURATION / IMPACT_STEPS) * drift
@@ -76,7 +76,8 @@ class _Search:
         segment = self.segment
         sums = np.zeros(len(segment), dtype=np.float32)
         met: list[NDArray[np.int32]] = []
-        count, look_at, everywhere = 0, _FEW * self.k, False
+        # Where a score to reach is known from other texts, it is rarely worth looking for a better one.
+        count, look_at, everywhere = 0, (len(segment) * len(self.words) if self.least else _FEW * self.k), False
         while self.next < len(self.words) and not self._settled():
             word, unit = self.words[self.next], self.units[self.next]
             row = segment.column(word)
@@ -101,9 +102,9 @@ class _Search:
 
     def narrowed(self, places: Places, sums: NDArray[np.float32]) -> Places:
         """Return those of the places met that the other words may lift to the k-th best."""
-        looked_at = 2 * places.size
+        looked_at = _GROWTH * places.size
         while places.size > _FEW * self.k:
-            if 2 * places.size <= looked_at:
+            if _GROWTH * places.size <= looked_at:
                 looked_at = places.size
                 self._raise(places, sums)
             elif self.next == len(self.words):
@@ -141,7 +142,7 @@ class _Search:
         sample = sums[::step]
         rank = max(sample.size - max(wanted // step, 1), 0)
         promising = np.flatnonzero(sums >= np.partition(sample, rank)[rank])[: 2 * wanted]
-        counting = self.eligible(np.unique(places[promising]))
+        counting = self.eligible(np.unique(places[promising]).astype(np.int64))
         scores = self.weights.scores(self.segment.texts, self.segment.lengths, counting)
         self.least = max(self.least, kth_best(scores, self.k))
 
@@ -149,11 +150,13 @@ class _Search:
         """Return what the next word adds at some places."""
         word, unit = self.words[self.next], self.units[self.next]
         row = self.segment.column(word)
+        impacts: NDArray[np.float32]
         if row is not None:
-            return np.multiply(unit, row[places], dtype=np.float32)
-        postings = self.segment.postings(word)
-        held = self.segment.places[postings]
-        at = np.searchsorted(held, places)
-        here = held.take(at, mode="clip") == places
-        impacts: NDArray[np.float32] = unit * np.where(here, self.segment.impacts[postings].take(at, mode="clip"), 0)
+            impacts = unit * row[places]
+        else:
+            postings = self.segment.postings(word)
+            held = self.segment.places[postings]
+            at = held.searchsorted(places.astype(np.int32))
+            here = held.take(at, mode="clip") == places
+            impacts = unit * np.where(here, self.segment.impacts[postings].take(at, mode="clip"), 0)
         return impacts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -197,9 +198,9 @@ def _search(view: TableView, weights: Weights, k: int, without: Rows) -> _Found:
     found = _Found(_NOTHING, np.empty(0))
     if k < 1 or not weights.words.size:
         return found
-    # The tail is short and all of it is scored.
-    for part in reversed(view.parts):
-        eligible = _Eligible(view, part, without)
+    # The longest segment comes first: the k-th best score that is known from there saves work in the others.
+    for part in view.parts:
+        eligible = partial(_eligible, view, part, without)
         places: Places = np.arange(len(part.texts))
         if isinstance(part, Segment):
             places = best_texts(part, weights, k, kth_best(found.scores, k), eligible)
@@ -209,21 +210,14 @@ def _search(view: TableView, weights: Weights, k: int, without: Rows) -> _Found:
     return found
 
 
-class _Eligible(NamedTuple):
-    """Tells which texts of a part may appear."""
-
-    view: TableView
-    part: Segment | Tail
-    without: Rows
-
-    def __call__(self, places: Places) -> Places:
-        """Return those of the places that may appear."""
-        living = self.view.living(self.part, places)
-        if not self.without.size:
-            return living
-        keys = self.part.texts.keys[living]
-        shown = self.without.take(np.searchsorted(self.without, keys), mode="clip") != keys
-        return living[shown]
+def _eligible(view: TableView, part: Segment | Tail, without: Rows, places: Places) -> Places:
+    """Return those of the places in a part whose texts may appear."""
+    living = view.living(part, places)
+    if not without.size:
+        return living
+    keys = part.texts.keys[living]
+    shown: Places = living[without.take(np.searchsorted(without, keys), mode="clip") != keys]
+    return shown
 
 
 def _joined(some: _Found, others: _Found) -> _Found:

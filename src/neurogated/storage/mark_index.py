@@ -144,7 +144,8 @@ def _holders(view: TableView, numbers: Sequence[int]) -> Rows:
     for part in view.parts:
         places = part.holding(numbers)
         found.append(part.texts.keys[view.living(part, places)])
-    return np.sort(np.concatenate(found))
+    # Each part is in order already, and this sort makes use of it.
+    return np.sort(np.concatenate(found), kind="stable")
 
 
 def _carriers(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:

@@ -168,9 +168,12 @@ class PostingTable:
     def words_of(self, key: int) -> tuple[list[str], NDArray[Any]]:
         """Return the words of a text in the order of their numbers, and how often it holds each."""
         with self.lock:
-            for part, _, places in self.view().located(np.array([key])):
-                entries, _ = part.texts.entries(places)
-                return self.vocabulary.words(part.texts.words[entries].astype(np.int64)), part.texts.counts_at(entries)
+            view = self.view()
+            owner = int(view.owners[key]) if key < view.owners.size else NOWHERE
+            for part in view.parts:
+                if part.serial == owner:
+                    words, counts = part.texts.text_at(int(part.texts.keys.searchsorted(key)))
+                    return self.vocabulary.words(words.astype(np.int64)), counts
         return [], np.empty(0, dtype=np.int64)
 
     def view(self) -> TableView:

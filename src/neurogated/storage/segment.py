@@ -45,6 +45,12 @@ class TextWords:
         sizes = ends - np.where(places > 0, self.ends[places - 1], 0)
         return spread(ends - sizes, sizes), sizes
 
+    def text_at(self, place: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """Return the words of one text and how often it holds each."""
+        start, end = int(self.ends[place - 1]) if place else 0, int(self.ends[place])
+        counts = self.counts[start:end] if self.counts.size > 1 else np.broadcast_to(self.counts, end - start)
+        return self.words[start:end], counts
+
     def all_counts(self) -> NDArray[Any]:
         """Return how often the texts hold each of `words`."""
         return self.counts if self.counts.size > 1 else np.broadcast_to(self.counts[:1], self.words.size)
@@ -185,23 +191,25 @@ class Segment:
 
     def column(self, word: int) -> NDArray[np.uint8] | None:
         """Return the impact of a common word on each text, None for other words."""
-        at = int(np.searchsorted(self.common, word))
+        # As the same type: otherwise numpy would turn the whole array into the wider one first.
+        at = int(self.common.searchsorted(np.int32(word)))
         return self.rows[at] if at < self.common.size and self.common[at] == word else None
 
     def postings(self, word: int) -> slice:
         """Return which of `places` are those of a word that is not common."""
-        at = int(np.searchsorted(self.held, word))
+        at = int(self.held.searchsorted(np.int32(word)))
         if at == self.held.size or self.held[at] != word:
             return slice(0, 0)
         return slice(int(self.ends[at - 1]) if at else 0, int(self.ends[at]))
 
-    def top(self, word: int) -> int:
-        """Return the highest impact of a word, 0 if no text holds it."""
-        for words, tops in ((self.common, self.row_tops), (self.held, self.tops)):
-            at = int(np.searchsorted(words, word))
-            if at < words.size and words[at] == word:
-                return int(tops[at])
-        return 0
+    def tops_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the highest impact of each of `words`, 0 for those that no text holds."""
+        tops = np.zeros(words.size, dtype=np.int64)
+        for known, highest in ((self.common, self.row_tops), (self.held, self.tops)):
+            if known.size:
+                at = np.searchsorted(known, words.astype(np.int32))
+                tops += np.where(known.take(at, mode="clip") == words, highest.take(at, mode="clip"), 0)
+        return tops
 
     def having(self, word: int, places: Places) -> NDArray[np.bool_]:
         """Return whether the texts at `places` hold a word."""
@@ -209,7 +217,7 @@ class Segment:
         if row is not None:
             return row[places] > 0
         found = self.places[self.postings(word)]
-        at = np.searchsorted(found, places)
+        at = found.searchsorted(places.astype(np.int32))
         return (found.take(at, mode="clip") == places) if found.size else np.zeros(places.size, dtype=np.bool_)
 
     def holding(self, words: Sequence[int]) -> Rows:
@@ -218,7 +226,8 @@ class Segment:
         places = [self.places[self.postings(word)] for word, row in zip(words, rows, strict=True) if row is None]
         columns = [row for row in rows if row is not None]
         if not places:
-            return np.flatnonzero(np.minimum.reduce(columns))
+            # Flags are looked through several times as fast as numbers.
+            return np.flatnonzero(np.minimum.reduce(columns) > 0)
         fewest, *others = sorted(places, key=len)
         for held in others:
             fewest = np.intersect1d(fewest, held, assume_unique=True)

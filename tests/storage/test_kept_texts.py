@@ -1,0 +1,233 @@
+"""Keywords and marks through merges, files and threads, against an index made anew and a dictionary of sets."""
+
+import json
+import shutil
+import tempfile
+import threading
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from neurogated import MemoryNode
+from neurogated.core.rendering import marks
+from neurogated.core.view import Rows
+from neurogated.storage import posting_table
+from neurogated.storage.lexical_store import LexicalStore
+from neurogated.storage.mark_index import MarkIndex
+from neurogated.storage.segment import TextWords
+from neurogated.storage.text_index import TextIndex
+from neurogated.storage.vocabulary import UNKNOWN, Vocabulary, WordList
+
+WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
+CONTENTS = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+EVERYTHING = np.arange(40)
+
+
+def node(content: str) -> MemoryNode:
+    return MemoryNode("n", content, metadata={"title": content[:5]})
+
+
+def rows(keys: object) -> Rows:
+    return np.array(sorted(keys), dtype=np.int64)  # type: ignore[call-overload]
+
+
+def put(index: TextIndex, contents: dict[int, str]) -> None:
+    index.put(rows(contents), [node(contents[key]) for key in sorted(contents)])
+
+
+def short(tail: int) -> TextIndex:
+    return TextIndex(LexicalStore(tail), MarkIndex(tail))
+
+
+def assert_holds(index: TextIndex, contents: dict[int, str], queries: list[str]) -> None:
+    """Hold an index against one made anew, and its marks against sets."""
+    anew = TextIndex.empty()
+    put(anew, contents)
+    assert len(index.keywords) == len(contents)
+    for query in queries:
+        scores = index.keywords.scores(query, EVERYTHING)
+        # Words may be numbered otherwise, so that sums differ in the last bit.
+        assert scores == pytest.approx(anew.keywords.scores(query, EVERYTHING), rel=1e-12, abs=0)
+        for k in (1, 3, 100):
+            keys, best = index.keywords.search(query, k)
+            kth = sorted(scores[scores > 0], reverse=True)[:k][-1:] or [np.inf]
+            assert set(keys.tolist()) == set(np.flatnonzero(scores >= kth[0]).tolist())
+            assert best.tolist() == scores[keys].tolist()
+    model = {key: marks(node(text).content, node(text).metadata) for key, text in contents.items()}
+    every = sorted(frozenset().union(*model.values()))
+    for key in EVERYTHING.tolist():
+        assert index.marks.marks_of(key) == model.get(key, frozenset())
+    assert index.marks.carried([*every, "unknown"]) == set(every)
+    for mark in every:
+        holders = [key for key, held in sorted(model.items()) if mark in held]
+        assert index.marks.holders([mark]).tolist() == holders
+        assert np.flatnonzero(index.marks.carriers([mark], EVERYTHING)).tolist() == holders
+        assert (mark in index.marks.carried([mark], rows(holders))) is False
+        assert (mark in index.marks.carried([mark], rows(holders[1:]))) is True
+
+
+class TextsAsTheirModel(RuleBasedStateMachine):
+    """Puts and removals, files written, loaded and adopted; tails so short that segments are merged all the time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.index, self.contents = short(2), dict[int, str]()
+        self.kept: list[tuple[Path, dict[int, str]]] = []
+
+    def teardown(self) -> None:
+        self.index.settle()
+        shutil.rmtree(self.folder)
+
+    @rule(contents=st.dictionaries(st.integers(0, 30), CONTENTS, max_size=8))
+    def put(self, contents: dict[int, str]) -> None:
+        put(self.index, contents)
+        self.contents.update(contents)
+
+    @rule(keys=st.sets(st.integers(0, 35), max_size=12))
+    def remove(self, keys: set[int]) -> None:
+        self.index.remove(rows(keys))
+        self.contents = {key: text for key, text in self.contents.items() if key not in keys}
+
+    @rule(content=CONTENTS)
+    def ask(self, content: str) -> None:
+        assert_holds(self.index, self.contents, [content, "heron stone 猫"])
+
+    @rule(between=st.dictionaries(st.integers(0, 30), CONTENTS, max_size=8), adopted=st.booleans())
+    def freeze(self, between: dict[int, str], adopted: bool) -> None:  # noqa: FBT001 - drawn
+        frozen, state = self.index.freeze(), dict(self.contents)
+        # What comes between the state and its writing is in the next state only.
+        self.put(between)
+        folder = self.folder / str(len(self.kept))
+        folder.mkdir()
+        frozen.write(folder, self.kept[-1][0] if self.kept else None)
+        self.kept.append((folder, state))
+        if adopted:
+            self.index.adopt(folder)
+
+    @precondition(lambda self: bool(self.kept))
+    @rule(remove_before=st.booleans())
+    def load(self, remove_before: bool) -> None:  # noqa: FBT001 - drawn
+        folder, self.contents = self.kept[-1][0], dict(self.kept[-1][1])
+        self.index.settle()
+        self.index = TextIndex.load(folder)
+        if remove_before:
+            for before, _ in self.kept[:-1]:
+                shutil.rmtree(before)
+            self.kept = self.kept[-1:]
+
+
+TextsAsTheirModel.TestCase.settings = settings(max_examples=20, stateful_step_count=12, deadline=None)
+TestTextsAsTheirModel = TextsAsTheirModel.TestCase
+
+
+def some(count: int) -> dict[int, str]:
+    chance = np.random.default_rng(0)
+    return {key: " ".join(chance.choice(WORDS, 6).tolist()) for key in range(count)}
+
+
+def test_unchanged_files_are_linked_and_the_rest_is_written(tmp_path: Path) -> None:
+    index = short(4)
+    put(index, some(30))
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    index.freeze().write(tmp_path / "first", None)
+    put(index, {35: "heron"})
+    index.freeze().write(tmp_path / "second", tmp_path / "first")
+    names = {file.relative_to(tmp_path / "first") for file in (tmp_path / "first").rglob("*.places.npy")}
+    assert names
+    for file in names:
+        assert (tmp_path / "first" / file).samefile(tmp_path / "second" / file)
+    shutil.rmtree(tmp_path / "first")
+    assert_holds(TextIndex.load(tmp_path / "second"), {**some(30), 35: "heron"}, ["heron stone"])
+
+
+@pytest.mark.parametrize("part", ["keywords", "marks"])
+def test_files_that_do_not_fit_are_refused(tmp_path: Path, part: str) -> None:
+    index = short(4)
+    put(index, some(30))
+    index.freeze().write(tmp_path, None)
+    file = tmp_path / part / "state.json"
+    state = json.loads(file.read_text())
+    spoilt_states: list[object] = [{**state, "format": 99}, {**state, "words": []}, [], "x"]
+    spoilt_states.append({**state, "segments": [{"name": "x"}]})
+    for spoilt in spoilt_states:
+        file.write_text(json.dumps(spoilt))
+        with pytest.raises(ValueError, match=r"make the index anew"):
+            TextIndex.load(tmp_path)
+    file.write_text("{")
+    with pytest.raises(ValueError, match=r"line 1"):
+        TextIndex.load(tmp_path)
+    file.unlink()
+    with pytest.raises(OSError, match=r"state\.json"):
+        TextIndex.load(tmp_path)
+
+
+def test_a_long_merge_goes_on_beside_questions_and_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(posting_table, "_SHORT_MERGE", 0)
+    index, contents = short(3), some(39)
+    answers: list[set[int]] = []
+
+    def ask() -> None:
+        while len(index.keywords) < len(contents):
+            answers.append(set(index.marks.holders(["word heron"]).tolist()))
+
+    asking = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in asking:
+        thread.start()
+    for key, content in contents.items():
+        put(index, {key: "stone"})
+        put(index, {key: content})
+    for thread in asking:
+        thread.join()
+    index.settle()
+    true = {key for key, content in contents.items() if "heron" in content}
+    assert all(answer <= true for answer in answers)
+    assert_holds(index, contents, ["heron stone", "lyon"])
+
+
+def test_a_merge_without_memory_leaves_everything_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(posting_table, "_SHORT_MERGE", 0)
+
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    index, contents = short(3), some(39)
+    with monkeypatch.context() as patch:
+        patch.setattr(TextWords, "joined", full)
+        put(index, contents)
+        for key in range(10, 20):
+            put(index, {key: "stone heron"})
+        index.settle()
+    contents.update(dict.fromkeys(range(10, 20), "stone heron"))
+    assert "not enough memory to merge" in caplog.text
+    assert_holds(index, contents, ["heron stone"])
+
+
+@given(st.lists(st.text(st.characters(), max_size=6), max_size=30), st.integers(0, 30))
+def test_words_have_numbers_and_numbers_words_wherever_they_are(words: list[str], kept: int) -> None:
+    vocabulary = Vocabulary()
+    numbers = vocabulary.add(words)
+    distinct = list(dict.fromkeys(words))
+    assert list(numbers.values()) == list(range(len(distinct)))
+    first, second = WordList.of(distinct[: kept // 2]), WordList.of(distinct[kept // 2 : kept])
+    for lists in ([first], [first, second], [first.followed_by(second)]):
+        vocabulary.cover(lists)
+        assert vocabulary.numbers(distinct) == list(range(len(distinct)))
+        assert vocabulary.words(np.arange(len(distinct))) == distinct
+        assert vocabulary.numbers(["a word that is too long"]) == [UNKNOWN]
+        assert len(vocabulary) == len(distinct)
+
+
+def test_words_with_equal_checksums_are_told_apart() -> None:
+    # Two words of equal CRC-32.
+    words = ["plumless", "buckeroo"]
+    listed = WordList.of(words)
+    assert listed.checksums[0] == listed.checksums[1]
+    assert Vocabulary([listed]).numbers([*words, "other"]) == [0, 1, UNKNOWN]
