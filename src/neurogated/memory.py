@@ -342,8 +342,6 @@ class NeuroGraphMemory(Upkeep):
         erased = 0
         if isinstance(self.store, SupportsCompaction):
             erased = self.store.compact(history=True) if history else self.store.compact()
-        for engine in self._engines.values():
-            engine.forget_index()
         for cache in self._parts.caches:
             cache.clear()
         return erased

@@ -7,7 +7,7 @@ is written) or `timestamp` (seconds since 1970 UTC), and `times` (words of the c
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,14 +20,17 @@ __all__ = [
     "keyword_text",
     "marks",
     "named_subjects",
+    "names_among",
     "quoted",
     "quotes",
     "render",
     "speaker_mark",
     "subject_mark",
     "subjects",
+    "subjects_among",
     "term_mark",
     "terms",
+    "terms_among",
     "without_quotes",
     "word_mark",
 ]
@@ -138,6 +141,16 @@ def word_mark(word: str) -> str:
     return f"word {word}"
 
 
+def subjects_among(carried: Iterable[str]) -> frozenset[str]:
+    """Return the names of those of the marks of a node that say what it is about."""
+    return _among(carried, subject_mark(""))
+
+
+def terms_among(carried: Iterable[str]) -> frozenset[str]:
+    """Return the terms of those of the marks of a node that are terms."""
+    return _among(carried, term_mark(""))
+
+
 def document_mark(document_id: str) -> str:
     """Return the mark of the nodes of a document."""
     return f"document {document_id}"
@@ -145,10 +158,18 @@ def document_mark(document_id: str) -> str:
 
 def named_subjects(text: str) -> Iterator[str]:
     """Yield every run of words of `text`, folded, that could be the name of a subject; most are none."""
-    words = split_words(fold(text))
+    return names_among(split_words(fold(text)))
+
+
+def names_among(words: Sequence[str]) -> Iterator[str]:
+    """Yield every run of folded words that could be the name of a subject; most are none."""
     for begin in range(len(words)):
         for end in range(begin + 1, min(begin + _LONGEST_SUBJECT, len(words)) + 1):
             yield " ".join(words[begin:end])
+
+
+def _among(carried: Iterable[str], kind: str) -> frozenset[str]:
+    return frozenset(mark.removeprefix(kind) for mark in carried if mark.startswith(kind))
 
 
 def _names(text: object) -> Sequence[str]:
