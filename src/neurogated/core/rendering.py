@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any
 
 from neurogated.core.keywords import fold, split_keywords
@@ -164,8 +165,7 @@ def named_subjects(text: str) -> Iterator[str]:
 def names_among(words: Sequence[str]) -> Iterator[str]:
     """Yield every run of folded words that could be the name of a subject; most are none."""
     for begin in range(len(words)):
-        for end in range(begin + 1, min(begin + _LONGEST_SUBJECT, len(words)) + 1):
-            yield " ".join(words[begin:end])
+        yield from accumulate(words[begin : begin + _LONGEST_SUBJECT], "{} {}".format)
 
 
 def _among(carried: Iterable[str], kind: str) -> frozenset[str]:

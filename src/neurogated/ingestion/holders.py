@@ -10,7 +10,7 @@ from typing import NamedTuple
 from neurogated.core.keywords import fold
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import names_among, subject_mark, subjects, term_mark, terms, word_mark
+from neurogated.core.rendering import names_among, subject_mark, subjects, subjects_among, term_mark, terms, word_mark
 from neurogated.core.words import split_words
 
 __all__ = ["Sides", "Text", "TextChange"]
@@ -83,11 +83,9 @@ class TextChange:
     def names(self) -> Iterable[str]:
         """Return the subjects of texts that leave or come, and those of any text that these mention."""
         texts = [*self.left.values(), *self.come.values()]
-        own = dict.fromkeys(name for text in texts for name in text.subjects)
-        phrases = {subject_mark(phrase): phrase for text in texts for phrase in text.phrases()}
-        known = self._store.carried(phrases)
-        named = (phrase for mark, phrase in phrases.items() if mark in known or phrase in own)
-        return {**own, **dict.fromkeys(named)}
+        phrases = {phrase for text in texts for phrase in text.phrases()}
+        own = (name for text in texts for name in text.subjects)
+        return {*own, *subjects_among(self._store.carried(map(subject_mark, phrases)))}
 
     def row(self, node_id: str) -> int:
         """Return the row that a node has in the store or will have: the order of nodes."""

@@ -299,7 +299,8 @@ class IngestionEngine:
         )
         similar = similarity_edges(new, self._store, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         known = [node for node in nodes if node.id in old]
-        similarities = (*fitted(similar, nodes), *reweighed_similarities(known, self._store))
+        # Known nodes may have new embeddings, which the store does not have yet.
+        similarities = (*(fitted(similar, nodes) if known else similar), *reweighed_similarities(known, self._store))
         mentions, outdated = text_edges(self._store, self._config, [*named.nodes, *known], at)
         self._store.apply(
             GraphDelta(

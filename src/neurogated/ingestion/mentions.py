@@ -93,9 +93,9 @@ def _term_weights(store: GraphStorePort, change: TextChange, limit: int) -> dict
     others = [pair for pair in pairs if change.come.keys().isdisjoint(pair)]
     seen = frozenset(change.terms())
     ids = list(dict.fromkeys(chain.from_iterable(others)))
-    terms = {node_id: terms_among(marks) - seen for node_id, marks in zip(ids, store.marks_of(ids), strict=True)}
+    marks = dict(zip(ids, store.marks_of(ids), strict=True))
     for first, second in others:
-        holders = [holding(term).after for term in terms[first] & terms[second]]
+        holders = [holding(term).after for term in terms_among(marks[first] & marks[second]) - seen]
         parts[first, second] += [1 / len(held) for held in holders if held]
     return {pair: min(1.0, math.fsum(parts[pair])) for pair in pairs}
 

@@ -44,6 +44,8 @@ def with_lifetime(node: MemoryNode, times: Mapping[str, datetime | None]) -> Mem
     Raises:
         InputError: it would cease to hold before it begins to.
     """
+    if not times:
+        return node
     begin, end = times.get("valid_from", node.valid_from), times.get("valid_to", node.valid_to)
     if begin is not None and end is not None and end <= begin:
         raise InputError(f"valid_to, {end}, must lie after valid_from, {begin}")
