@@ -114,17 +114,15 @@ def documents_of(options: argparse.Namespace) -> tuple[Iterator[Document], Mappi
     return map(Document.from_text, texts), dict(zip(texts, vectors, strict=True))
 
 
-def memory_at(
-    folder: str, batch: int, vectors: Mapping[str, NDArray[np.float32]], clock: Clock
-) -> NeuroGraphMemory:
+def memory_at(folder: str, batch: int, vectors: Mapping[str, NDArray[np.float32]], clock: Clock) -> NeuroGraphMemory:
     """Return a memory whose parts are timed."""
     config = MemoryConfig(save_dir=folder, embedding_name="hash", INDEX_BATCH=batch)
     embedder = GivenVectors(vectors)
-    setattr(embedder, "embed_documents", clock.timed("embedding", embedder.embed_documents))
+    embedder.embed_documents = clock.timed("embedding", embedder.embed_documents)
     parts = compose.build(config)
     for method, part in METHODS.items():
         setattr(parts.store, method, clock.timed(part, getattr(parts.store, method)))
-    setattr(parts.entity_finder, "find", clock.timed("names", parts.entity_finder.find))
+    parts.entity_finder.find = clock.timed("names", parts.entity_finder.find)
     return NeuroGraphMemory(config, parts=replace(parts, embedder=embedder))
 
 
@@ -144,13 +142,15 @@ def main() -> None:
     parser.add_argument("--step", type=int, default=1000, help="documents a line (default: 1000)")
     parser.add_argument("--batch", type=int, default=MemoryConfig().INDEX_BATCH, help="passages a write")
     parser.add_argument(
-        "--processor-time", action="store_true", help="leave out waiting, such as for others on a machine that is shared"
+        "--processor-time",
+        action="store_true",
+        help="leave out waiting, such as for others on a machine that is shared",
     )
     options = parser.parse_args()
     documents, vectors = documents_of(options)
     clock = Clock(time.thread_time if options.processor_time else time.perf_counter)
     with tempfile.TemporaryDirectory() as folder, memory_at(folder, options.batch, vectors, clock) as memory:
-        print(f"documents    ms/pas." + "".join(f"{part:>10}" for part in SHOWN))
+        print("documents    ms/pas." + "".join(f"{part:>10}" for part in SHOWN))
         clock.spent()
         done = 0
         while step := list(islice(documents, options.step)):

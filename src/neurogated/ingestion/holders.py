@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import count
 from typing import NamedTuple
 
 from neurogated.core.keywords import fold
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import names_among, subject_mark, subjects, subjects_among, term_mark, terms, word_mark
+from neurogated.core.rendering import subject_mark, subject_marks, subjects, subjects_among, term_mark, terms, word_mark
 from neurogated.core.words import split_words
 
 __all__ = ["Sides", "Text", "TextChange"]
@@ -22,14 +23,10 @@ class Sides(NamedTuple):
     before: Sequence[str]
     after: Sequence[str]
 
-    def few(self, limit: int) -> Sides:
-        """Return the sides with none where there are more than `limit`: what many hold is common and tells nothing."""
-        return Sides(*(side if len(side) <= limit else () for side in self))
-
     @property
     def differ(self) -> bool:
         """Whether the change makes a difference."""
-        return list(self.before) != list(self.after)
+        return self.before != self.after
 
 
 class Text(NamedTuple):
@@ -37,21 +34,24 @@ class Text(NamedTuple):
 
     words: str
     """Its folded words, each between two blanks."""
-    terms: frozenset[str]
+    terms: Collection[str]
+    """The marks of its terms."""
     subjects: Collection[str]
 
     @classmethod
     def of(cls, node: MemoryNode) -> Text:
         """Return what the text of a node holds."""
-        return cls(_spaced(node.content), terms(node.content, node.metadata), subjects(node.metadata))
+        return cls(
+            _spaced(node.content), list(map(term_mark, terms(node.content, node.metadata))), subjects(node.metadata)
+        )
 
     def names(self, subject: str) -> bool:
         """Return whether it mentions a subject; what it is about itself is no mention."""
         return f" {subject} " in self.words and subject not in self.subjects
 
     def phrases(self) -> Iterator[str]:
-        """Yield all that could be the name of a subject."""
-        return names_among(self.words.split())
+        """Yield the marks of all subjects that it could mention."""
+        return subject_marks(self.words.split())
 
 
 class TextChange:
@@ -73,54 +73,55 @@ class TextChange:
         following = count(view.node_count)
         self._new_rows = {node.id: next(following) for node in coming if node.id not in self._rows}
         self._read: dict[str, str] = {}
-        self._by_term = (_grouped(self.left, _terms_of), _grouped(self.come, _terms_of))
-        self._by_subject = (_grouped(self.left, _subjects_of), _grouped(self.come, _subjects_of))
+        self._by_term = _grouped(self.left, _terms_of), _grouped(self.come, _terms_of)
+        self._by_subject = _grouped(self.left, _subjects_of), _grouped(self.come, _subjects_of)
 
-    def terms(self) -> Iterable[str]:
-        """Return the terms of all texts that leave or come."""
-        return dict.fromkeys(term for texts in (self.left, self.come) for text in texts.values() for term in text.terms)
+    def terms(self) -> AbstractSet[str]:
+        """Return the marks of the terms of all texts that leave or come."""
+        left, come = self._by_term
+        return left.keys() | come.keys()
 
-    def names(self) -> Iterable[str]:
+    def names(self) -> Collection[str]:
         """Return the subjects of texts that leave or come, and those of any text that these mention."""
-        texts = [*self.left.values(), *self.come.values()]
-        phrases = {phrase for text in texts for phrase in text.phrases()}
-        own = (name for text in texts for name in text.subjects)
-        return {*own, *subjects_among(self._store.carried(map(subject_mark, phrases)))}
+        left, come = self._by_subject
+        phrases = {phrase for texts in (self.left, self.come) for text in texts.values() for phrase in text.phrases()}
+        return {*left, *come, *subjects_among(self._store.carried(phrases))}
 
     def row(self, node_id: str) -> int:
         """Return the row that a node has in the store or will have: the order of nodes."""
         row = self._rows.get(node_id)
         return self._new_rows[node_id] if row is None else row
 
-    def rows(self, node_ids: Iterable[str]) -> list[int]:
-        """Return the row of each node."""
-        return list(map(self.row, node_ids))
-
     def holding(self, term: str, limit: int) -> Sides:
-        """Return the nodes with a term; where there are more than `limit`, only so many that this shows."""
+        """Return the nodes with a term, given by its mark; none where there are more than `limit`."""
         left, come = (group.get(term, ()) for group in self._by_term)
-        return self._sides(self._store.holders([term_mark(term)], limit + 1 + len(left)), left, come)
+        return self._few(self._store.holders([term], limit + 1 + len(left)), left, come, limit)
 
     def about(self, subject: str, limit: int) -> Sides:
         """Return the first nodes about a subject, such as the chunks of a long text, at most `limit`."""
         left, come = (group.get(subject, ()) for group in self._by_subject)
-        before, after = self._sides(self._store.holders([subject_mark(subject)], limit + len(left)), left, come)
-        return Sides(before[:limit], after[:limit])
+        stored = self._store.holders([subject_mark(subject)], limit + len(left))
+        return Sides(stored[:limit], self._after(stored, left, come)[:limit])
 
     def mentioning(self, subject: str, limit: int) -> Sides:
-        """Return the nodes that mention a subject; where there are more than `limit`, only so many that this shows."""
+        """Return the nodes that mention a subject; none where there are more than `limit`."""
         left, come = (
             [node_id for node_id, text in texts.items() if text.names(subject)] for texts in (self.left, self.come)
         )
         staying = self._mentioning_and_staying(subject, limit + 1)
-        return self._sides(sorted((*staying, *left), key=self.row), left, come)
+        return self._few(sorted((*staying, *left), key=self.row) if left else staying, left, come, limit)
 
-    def _sides(self, stored: Sequence[str], left: Collection[str], come: Collection[str]) -> Sides:
-        """Return the sides, given who is stored, and who of them leaves and who comes."""
-        if not left and not come:
-            return Sides(stored, stored)
-        staying = [node_id for node_id in stored if node_id not in left]
-        return Sides(stored, sorted((*staying, *come), key=self.row))
+    def _few(self, stored: list[str], left: Collection[str], come: Sequence[str], limit: int) -> Sides:
+        """Return the sides, given who of them is stored, who leaves and who comes; what many hold tells nothing."""
+        before = stored if len(stored) <= limit else []
+        if len(stored) + len(come) - len(left) > limit:
+            return Sides(before, [])
+        return Sides(before, self._after(stored, left, come))
+
+    def _after(self, stored: list[str], left: Collection[str], come: Sequence[str]) -> list[str]:
+        after = [*(node_id for node_id in stored if node_id not in left), *come] if left else [*stored, *come]
+        # What is new follows all else, in the order in which it comes.
+        return after if self._new_rows.keys() >= set(come) else sorted(after, key=self.row)
 
     def _mentioning_and_staying(self, subject: str, limit: int) -> list[str]:
         words = [word_mark(word) for word in dict.fromkeys(subject.split())]
@@ -164,9 +165,9 @@ def _subjects_of(text: Text) -> Iterable[str]:
     return text.subjects
 
 
-def _grouped(texts: Mapping[str, Text], keys: Callable[[Text], Iterable[str]]) -> Mapping[str, list[str]]:
+def _grouped(texts: Mapping[str, Text], keys: Callable[[Text], Iterable[str]]) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = defaultdict(list)
     for node_id, text in texts.items():
         for key in keys(text):
             groups[key].append(node_id)
-    return groups
+    return dict(groups)

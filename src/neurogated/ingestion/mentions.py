@@ -27,7 +27,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import subjects_among, terms_among
+from neurogated.core.rendering import is_term_mark, subjects_among
 from neurogated.core.view import GraphView
 from neurogated.ingestion.holders import TextChange
 
@@ -76,10 +76,11 @@ def _term_weights(store: GraphStorePort, change: TextChange, limit: int) -> dict
     """Return the weights of the pairs whose TERM edges a change may change."""
     if not limit:
         return {}
-    holding = cache(lambda term: change.holding(term, limit).few(limit))
+    holding = cache(lambda term: change.holding(term, limit))
     pairs: set[Pair] = set()
     parts: dict[Pair, list[float]] = defaultdict(list)
-    for term in change.terms():
+    touched = change.terms()
+    for term in touched:
         before, after = sides = holding(term)
         # Edges lead from the later to the earlier, like SIM edges.
         now = [(second, first) for first, second in combinations(after, 2)]
@@ -91,11 +92,11 @@ def _term_weights(store: GraphStorePort, change: TextChange, limit: int) -> dict
     pairs = {pair for pair in pairs if left.isdisjoint(pair)}
     # All terms of what comes have been looked at; two others may share more.
     others = [pair for pair in pairs if change.come.keys().isdisjoint(pair)]
-    seen = frozenset(change.terms())
     ids = list(dict.fromkeys(chain.from_iterable(others)))
     marks = dict(zip(ids, store.marks_of(ids), strict=True))
     for first, second in others:
-        holders = [holding(term).after for term in terms_among(marks[first] & marks[second]) - seen]
+        shared = [mark for mark in marks[first] & marks[second] if is_term_mark(mark) and mark not in touched]
+        holders = [holding(term).after for term in shared]
         parts[first, second] += [1 / len(held) for held in holders if held]
     return {pair: min(1.0, math.fsum(parts[pair])) for pair in pairs}
 
@@ -105,7 +106,7 @@ def _mention_weights(store: GraphStorePort, change: TextChange, limit: int) -> d
     if not limit:
         return {}
     about = cache(lambda name: change.about(name, limit))
-    mentioning = cache(lambda name: change.mentioning(name, limit).few(limit))
+    mentioning = cache(lambda name: change.mentioning(name, limit))
     pairs: set[Pair] = set()
     for name in change.names():
         targets = about(name)
@@ -144,11 +145,14 @@ def _changes(
     # What has expired and is not removed yet gets no edges any more.
     stored = {view.ids[row] for row in view.known_rows(ends.difference(new)).tolist()}
     there = stored.union(new)
+    order = {node_id: change.row(node_id) for node_id in ends}
     put: list[MemoryEdge] = []
     void: list[EdgeKey] = []
     for edge_type, by_pair in weights.items():
         # In the order of rows, so that the same texts always make the same edges in the same order.
-        possible = sorted((pair for pair in by_pair if there.issuperset(pair)), key=change.rows)
+        possible = sorted(
+            (pair for pair in by_pair if there.issuperset(pair)), key=lambda pair: (order[pair[0]], order[pair[1]])
+        )
         present = _stored_weights(view, [pair for pair in possible if stored.issuperset(pair)], edge_type)
         for pair in possible:
             if by_pair[pair] and present.get(pair) != by_pair[pair]:
