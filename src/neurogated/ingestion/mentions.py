@@ -95,7 +95,7 @@ def _term_weights(store: GraphStorePort, change: TextChange, limit: int) -> dict
     ids = list(dict.fromkeys(chain.from_iterable(others)))
     marks = dict(zip(ids, store.marks_of(ids), strict=True))
     for first, second in others:
-        shared = [mark for mark in marks[first] & marks[second] if is_term_mark(mark) and mark not in touched]
+        shared = filter(is_term_mark, (marks[first] & marks[second]) - touched)
         holders = [holding(term).after for term in shared]
         parts[first, second] += [1 / len(held) for held in holders if held]
     return {pair: min(1.0, math.fsum(parts[pair])) for pair in pairs}
