@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
@@ -45,10 +46,6 @@ class Text(NamedTuple):
             _spaced(node.content), list(map(term_mark, terms(node.content, node.metadata))), subjects(node.metadata)
         )
 
-    def names(self, subject: str) -> bool:
-        """Return whether it mentions a subject; what it is about itself is no mention."""
-        return f" {subject} " in self.words and subject not in self.subjects
-
     def phrases(self) -> Iterator[str]:
         """Yield the marks of all subjects that it could mention."""
         return subject_marks(self.words.split())
@@ -68,9 +65,9 @@ class TextChange:
         self._store = store
         self.left: Mapping[str, Text] = {node.id: Text.of(node) for node in leaving}
         self.come: Mapping[str, Text] = {node.id: Text.of(node) for node in coming}
-        view = store.view()
-        self._rows = view.rows_by_id
-        following = count(view.node_count)
+        self._view = store.view()
+        self._rows = self._view.rows_by_id
+        following = count(self._view.node_count)
         self._new_rows = {node.id: next(following) for node in coming if node.id not in self._rows}
         self._read: dict[str, str] = {}
         self._by_term = _grouped(self.left, _terms_of), _grouped(self.come, _terms_of)
@@ -83,9 +80,7 @@ class TextChange:
 
     def names(self) -> Collection[str]:
         """Return the subjects of texts that leave or come, and those of any text that these mention."""
-        left, come = self._by_subject
-        phrases = {phrase for texts in (self.left, self.come) for text in texts.values() for phrase in text.phrases()}
-        return {*left, *come, *subjects_among(self._store.carried(phrases))}
+        return {name for groups in (*self._by_subject, *self._by_named) for name in groups}
 
     def row(self, node_id: str) -> int:
         """Return the row that a node has in the store or will have: the order of nodes."""
@@ -105,11 +100,21 @@ class TextChange:
 
     def mentioning(self, subject: str, limit: int) -> Sides:
         """Return the nodes that mention a subject; none where there are more than `limit`."""
-        left, come = (
-            [node_id for node_id, text in texts.items() if text.names(subject)] for texts in (self.left, self.come)
-        )
+        left, come = (group.get(subject, ()) for group in self._by_named)
         staying = self._mentioning_and_staying(subject, limit + 1)
         return self._few(sorted((*staying, *left), key=self.row) if left else staying, left, come, limit)
+
+    @cached_property
+    def _by_named(self) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
+        """The texts that leave and those that come, by the subjects that they mention."""
+        own = {subject_mark(name) for groups in self._by_subject for name in groups}
+
+        def named_in(text: Text) -> Iterable[str]:
+            phrases = set(text.phrases())
+            # What a text is about itself is no mention.
+            return subjects_among(self._store.carried(phrases, self._view) | (phrases & own)).difference(text.subjects)
+
+        return _grouped(self.left, named_in), _grouped(self.come, named_in)
 
     def _few(self, stored: list[str], left: Collection[str], come: Sequence[str], limit: int) -> Sides:
         """Return the sides, given who of them is stored, who leaves and who comes; what many hold tells nothing."""
