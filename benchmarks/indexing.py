@@ -118,11 +118,11 @@ def memory_at(folder: str, batch: int, vectors: Mapping[str, NDArray[np.float32]
     """Return a memory whose parts are timed."""
     config = MemoryConfig(save_dir=folder, embedding_name="hash", INDEX_BATCH=batch)
     embedder = GivenVectors(vectors)
-    embedder.embed_documents = clock.timed("embedding", embedder.embed_documents)
     parts = compose.build(config)
-    for method, part in METHODS.items():
-        setattr(parts.store, method, clock.timed(part, getattr(parts.store, method)))
-    parts.entity_finder.find = clock.timed("names", parts.entity_finder.find)
+    timed: dict[tuple[object, str], str] = {(parts.store, method): part for method, part in METHODS.items()}
+    timed |= {(embedder, "embed_documents"): "embedding", (parts.entity_finder, "find"): "names"}
+    for (owner, method), part in timed.items():
+        setattr(owner, method, clock.timed(part, getattr(owner, method)))
     return NeuroGraphMemory(config, parts=replace(parts, embedder=embedder))
 
 
