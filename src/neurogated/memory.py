@@ -74,7 +74,9 @@ class NeuroGraphMemory(Upkeep):
                 self.store.close()
             raise
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
-        analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, self.config.llm_concurrency)
+        # Only calls of a language model are waited for; side by side, all others would be slower.
+        workers = 1 if self._parts.language_model is None else self.config.llm_concurrency
+        analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers)
         self._ingestion = IngestionEngine(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
         # Whoever shares a graph shares its engine, which lets one thread at a time change the texts.
         self._engines = {self.config.namespace: self._ingestion}
@@ -342,8 +344,6 @@ class NeuroGraphMemory(Upkeep):
         erased = 0
         if isinstance(self.store, SupportsCompaction):
             erased = self.store.compact(history=True) if history else self.store.compact()
-        for engine in self._engines.values():
-            engine.forget_index()
         for cache in self._parts.caches:
             cache.clear()
         return erased

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
 from neurogated.core.rendering import (
     TIME_MARK,
+    document_mark,
+    is_term_mark,
     keyword_text,
     marks,
     named_subjects,
@@ -16,7 +18,11 @@ from neurogated.core.rendering import (
     render,
     speaker_mark,
     subject_mark,
+    subject_marks,
     subjects,
+    subjects_among,
+    term_mark,
+    word_mark,
 )
 
 HOSTILE: list[Any] = [
@@ -114,15 +120,34 @@ def test_a_node_is_about_its_title_with_and_without_what_qualifies_it(title: obj
     assert subjects({"title": title}) == names
 
 
-def test_marks_are_subjects_speaker_and_whether_a_time_is_told() -> None:
-    metadata = {"title": "Dune (novel)", "speaker": "Ann Lee", "times": ["today"]}
-    names = [subject_mark(name) for name in ("dune novel", "dune")]
-    assert marks(metadata) == {*names, speaker_mark("ann lee"), TIME_MARK}
-    assert marks({"times": []}) == marks({}) == frozenset()
+def test_marks_are_subjects_speaker_time_document_terms_and_words() -> None:
+    metadata = {"title": "Dune (novel)", "speaker": "Ann Lee", "times": ["today"], "document_id": "doc-1"}
+    found = {**metadata, "entities": ["Big Zoë", "Bo", 5]}
+    carried = {subject_mark("dune novel"), subject_mark("dune"), speaker_mark("ann lee"), TIME_MARK}
+    told = {document_mark("doc-1"), *map(term_mark, ("dune", "novel", "walk", "big zoe"))}
+    words = set(map(word_mark, ("he", "walked", "the")))
+    assert marks("He walked the", found) == {*carried, *told, *words}
+    assert marks("", {"times": [], "document_id": 5}) == marks("", {}) == frozenset()
+
+
+def test_subjects_and_terms_are_told_apart_among_marks() -> None:
+    carried = marks("Salt.", {"title": "Dune (novel)", "speaker": "Dune"})
+    assert subjects_among(carried) == {"dune novel", "dune"}
+    assert set(filter(is_term_mark, carried)) == set(map(term_mark, ("dune", "novel", "salt")))
+
+
+@given(st.lists(st.sampled_from(["ann", "saw", "the", "苏"]), max_size=12))
+def test_the_marks_of_all_subjects_a_text_could_name_are_those_of_its_runs_of_words(words: list[str]) -> None:
+    assert list(subject_marks(words)) == list(map(subject_mark, named_subjects(" ".join(words))))
+    assert list(named_subjects(" ".join(words))) == [
+        " ".join(words[begin:end])
+        for begin in range(len(words))
+        for end in range(begin + 1, min(begin + 8, len(words)) + 1)
+    ]
 
 
 def test_a_name_that_reads_like_the_time_mark_is_told_apart() -> None:
-    assert TIME_MARK not in marks({"title": "time", "speaker": "time"})
+    assert TIME_MARK not in marks("time", {"title": "time", "speaker": "time", "document_id": "time"})
 
 
 @given(st.text(st.sampled_from("Aé b北.，"), max_size=30))
@@ -141,7 +166,7 @@ def test_a_monstrous_title_is_read_in_linear_time(title: str) -> None:
 def test_metadata_of_any_kind_can_be_rendered(metadata: dict[str, object]) -> None:
     for text in (quoted("Lyon.", metadata), render("Lyon.", metadata), keyword_text("Lyon.", metadata)):
         assert "Lyon." in text
-    assert all(isinstance(mark, str) for mark in marks(metadata))
+    assert all(isinstance(mark, str) for mark in marks("Lyon.", metadata))
 
 
 @pytest.mark.parametrize("name", NAMES)

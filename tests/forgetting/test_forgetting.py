@@ -238,7 +238,7 @@ def test_a_deletion_that_could_not_be_written_changes_nothing(
         assert followed(memory) == pytest.approx(followed(other))
 
 
-def test_texts_are_read_once_however_much_is_learned_and_forgotten(
+def test_no_change_reads_all_texts(
     memory: NeuroGraphMemory, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = []
@@ -248,8 +248,8 @@ def test_texts_are_read_once_however_much_is_learned_and_forgotten(
         reads.append(store)
         return all_nodes(store)
 
-    (ids,) = memory.add_documents([talk(*TALK)], progress=False)
     monkeypatch.setattr(GraphStore, "all_nodes", counted)
+    (ids,) = memory.add_documents([talk(*TALK)], progress=False)
     memory.feedback(ids[:3])
     memory.recall("Mio?")
     memory.flush()
@@ -258,12 +258,8 @@ def test_texts_are_read_once_however_much_is_learned_and_forgotten(
     memory.plasticity.decay_unused()
     memory.update(ids[1], "Oh yes!")
     memory.delete_document(memory.store.get_node(ids[1]).metadata["document_id"])
+    memory.add_documents([talk(*TALK)], progress=False)
     assert reads == []
-    memory.undo()
-    reads.clear()
-    memory.delete(ids[1:2])
-    memory.delete(ids[2:3])
-    assert len(reads) == 1
 
 
 def test_deleting_and_adding_side_by_side_leaves_a_sound_memory(memory: NeuroGraphMemory) -> None:

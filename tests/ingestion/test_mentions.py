@@ -24,7 +24,7 @@ from neurogated import (
 from neurogated.core.keywords import split_keywords
 from neurogated.core.rendering import subjects
 from neurogated.errors import StorageError
-from neurogated.ingestion.mentions import MentionIndex
+from neurogated.ingestion.mentions import text_edges
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = ["heron", "Lyon", "the", "river", "Big", "Cat", "it", "北京", "，", "长城", "。", "的", "股", "A"]
@@ -106,15 +106,12 @@ def assert_right(store: GraphStore, term_texts: int, mentions: int) -> None:
 
 
 class Bench:
-    """An index over a store, without the rest of ingestion."""
+    """A store and its edges, without the rest of ingestion."""
 
     def __init__(self, term_texts: int = 5, mentions: int = 20) -> None:
         self.limits = {"MAX_TERM_TEXTS": term_texts, "MAX_MENTIONS": mentions}
+        self.config = MemoryConfig(**self.limits)  # type: ignore[arg-type]
         self.store = GraphStore()
-        self.reopen()
-
-    def reopen(self) -> None:
-        self.index = MentionIndex(self.store, MemoryConfig(**self.limits))  # type: ignore[arg-type]
 
     def add(self, *pairs: tuple[str, str | None]) -> None:
         nodes = [
@@ -124,11 +121,11 @@ class Bench:
         self.change(nodes)
 
     def change(self, nodes: Sequence[MemoryNode], removed: Sequence[str] = ()) -> None:
-        put, void = self.index.edges(nodes, NOW, removed)
+        put, void = text_edges(self.store, self.config, nodes, NOW, removed)
         delta = GraphDelta(
             nodes=tuple(nodes), edges=tuple(put), removed_nodes=tuple(removed), removed_edges=tuple(void), at=NOW
         )
-        self.index.stored(self.store.apply(delta))
+        self.store.apply(delta)
 
     def ids(self) -> list[str]:
         return [node.id for node in self.store.all_nodes()]
@@ -143,10 +140,10 @@ class Bench:
         assert_right(self.store, self.limits["MAX_TERM_TEXTS"], self.limits["MAX_MENTIONS"])
 
 
-@given(collections, st.lists(st.integers(1, 5)), st.integers(0, 4), st.integers(0, 4), st.data())
+@given(collections, st.lists(st.integers(1, 5)), st.integers(0, 4), st.integers(0, 4))
 @settings(max_examples=200)
 def test_edges_follow_the_formulas_after_every_batch(
-    pairs: list[tuple[str, str | None]], sizes: list[int], term_texts: int, mentions: int, data: st.DataObject
+    pairs: list[tuple[str, str | None]], sizes: list[int], term_texts: int, mentions: int
 ) -> None:
     bench, waiting = Bench(term_texts, mentions), list(pairs)
     for size in [*sizes, len(pairs)]:
@@ -154,8 +151,6 @@ def test_edges_follow_the_formulas_after_every_batch(
         if batch:
             bench.add(*batch)
             bench.check()
-        if data.draw(st.booleans(), "read anew from the store"):
-            bench.reopen()
 
 
 @given(collections, st.randoms(use_true_random=False))
@@ -233,8 +228,6 @@ def test_edges_follow_the_formulas_after_texts_came_changed_and_went(
         if back:
             bench.add(*back)
             bench.check()
-        if data.draw(st.booleans(), "read anew from the store"):
-            bench.reopen()
 
 
 def test_a_common_word_and_name_become_rare_again_when_texts_go() -> None:

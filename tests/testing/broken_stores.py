@@ -1,7 +1,7 @@
 """Stores with one fault each, and which of the kit's tests must see it; run by test_faults_are_caught.py."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.delta import HistoryEntry, JournalEntry
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.rendering import marks
 from neurogated.errors import NeurogatedError
 from neurogated.testing import GraphStoreContract, store_machine
 
@@ -181,6 +182,26 @@ class KeepsOldWords(Sound):
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
+class HoldsAnyMark(Sound):
+    def holders(self, marks: Collection[str], limit: int | None = None) -> list[str]:
+        wanted = set(marks)
+        return [node.id for node in self.all_nodes() if self.marks_of([node.id])[0] & wanted][:limit]
+
+
+class HoldersByName(Sound):
+    def holders(self, marks: Collection[str], limit: int | None = None) -> list[str]:
+        return sorted(super().holders(marks))[:limit]
+
+
+class KeepsOldMarks(Sound):
+    """Says of a replaced node what it once carried as well."""
+
+    def marks_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
+        put = [node for delta in self._applied for node in delta.nodes]
+        once = [[marks(node.content, node.metadata) for node in put if node.id == name] for name in node_ids]
+        return [carried.union(*old) for carried, old in zip(super().marks_of(node_ids), once, strict=True)]
+
+
 class OpenWhenClosed(Sound):
     def _require_open(self) -> None:
         """Let anyone in."""
@@ -206,6 +227,9 @@ FAULTS: dict[type[Sound], str] = {
     RepeatsItself: "test_the_journal_can_be_read_from_any_delta_on",
     NoReasons: "test_history_says_what_changed_when_and_why_and_leaves_touches_out",
     KeepsOldWords: "test_what_is_replaced_is_found_by_its_new_text_alone",
+    HoldsAnyMark: "test_who_carries_all_marks_is_told_in_the_order_added",
+    HoldersByName: "test_who_carries_all_marks_is_told_in_the_order_added",
+    KeepsOldMarks: "test_marks_follow_what_is_replaced_and_removed",
     OpenWhenClosed: "test_a_closed_store_says_so",
 }
 # Some that the state machine must find without being told where to look.

@@ -67,10 +67,10 @@ def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return dict(copy)
 
 
-def _checked_unit(what: str, value: float) -> float:
+def _checked_unit(what: str, owner: object, value: float) -> float:
     number = float(value)
     if not 0.0 <= number <= 1.0:
-        raise InputError(f"{what} is {value}, but must lie between 0 and 1")
+        raise InputError(f"{what} {owner!r} is {value}, but must lie between 0 and 1")
     return number
 
 
@@ -107,7 +107,7 @@ class MemoryNode:
         assign(self, "content", checked_text(f"the content of node {self.id!r}", self.content))
         if self.embedding is not None:
             assign(self, "embedding", as_vector(self.embedding))
-        assign(self, "base_energy", _checked_unit(f"base_energy of node {self.id!r}", self.base_energy))
+        assign(self, "base_energy", _checked_unit("base_energy of node", self.id, self.base_energy))
         assign(self, "metadata", json_metadata(self.metadata))
         for name in ("last_accessed", "created_at", "valid_from", "valid_to", "expires_at"):
             moment = getattr(self, name)
@@ -170,7 +170,7 @@ class MemoryEdge:
         assign(self, "type", EdgeType(self.type))
         if self.source_id == self.target_id:
             raise InputError(f"an edge cannot lead from node {self.source_id!r} to itself")
-        assign(self, "weight", _checked_unit(f"weight of edge {self.key}", self.weight))
+        assign(self, "weight", _checked_unit("weight of edge", self.key, self.weight))
         assign(self, "last_activated", self.last_activated or self.created_at)
         for name in ("created_at", "last_activated", "valid_from", "valid_to"):
             moment = getattr(self, name)

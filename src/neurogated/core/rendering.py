@@ -7,8 +7,9 @@ is written) or `timestamp` (seconds since 1970 UTC), and `times` (words of the c
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any
 
 from neurogated.core.keywords import fold, split_keywords
@@ -17,6 +18,7 @@ from neurogated.core.words import split_words
 __all__ = [
     "TIME_MARK",
     "document_mark",
+    "is_term_mark",
     "keyword_text",
     "marks",
     "named_subjects",
@@ -25,7 +27,9 @@ __all__ = [
     "render",
     "speaker_mark",
     "subject_mark",
+    "subject_marks",
     "subjects",
+    "subjects_among",
     "term_mark",
     "terms",
     "without_quotes",
@@ -34,6 +38,8 @@ __all__ = [
 
 TIME_MARK = "time"
 """Mark of a memory whose content tells a time."""
+_TERM = "term "
+_SUBJECT = "subject "
 _QUALIFIER = re.compile("[(\uff08][^()\uff08\uff09]*[)\uff09]\\s*$")
 _COMMA = re.compile("[,，]")
 _LONGEST_SUBJECT = 8
@@ -120,7 +126,7 @@ def subjects(metadata: Mapping[str, Any]) -> tuple[str, ...]:
 
 def subject_mark(name: str) -> str:
     """Return the mark of nodes that are about `name`, in folded words."""
-    return f"subject {name}"
+    return f"{_SUBJECT}{name}"
 
 
 def speaker_mark(name: str) -> str:
@@ -130,12 +136,22 @@ def speaker_mark(name: str) -> str:
 
 def term_mark(term: str) -> str:
     """Return the mark of nodes that have `term`; see `terms`."""
-    return f"term {term}"
+    return f"{_TERM}{term}"
 
 
 def word_mark(word: str) -> str:
     """Return the mark of nodes whose content holds `word`, folded."""
     return f"word {word}"
+
+
+def subjects_among(carried: Iterable[str]) -> frozenset[str]:
+    """Return the names of those of the marks of a node that say what it is about."""
+    return frozenset(mark.removeprefix(_SUBJECT) for mark in carried if mark.startswith(_SUBJECT))
+
+
+def is_term_mark(mark: str) -> bool:
+    """Return whether a mark is one of a term."""
+    return mark.startswith(_TERM)
 
 
 def document_mark(document_id: str) -> str:
@@ -145,10 +161,18 @@ def document_mark(document_id: str) -> str:
 
 def named_subjects(text: str) -> Iterator[str]:
     """Yield every run of words of `text`, folded, that could be the name of a subject; most are none."""
-    words = split_words(fold(text))
-    for begin in range(len(words)):
-        for end in range(begin + 1, min(begin + _LONGEST_SUBJECT, len(words)) + 1):
-            yield " ".join(words[begin:end])
+    return _runs(split_words(fold(text)))
+
+
+def subject_marks(words: Sequence[str]) -> Iterator[str]:
+    """Yield the mark of every run of folded words that could be the name of a subject; see `named_subjects`."""
+    return _runs(words, subject_mark)
+
+
+def _runs(words: Sequence[str], begun: Callable[[str], str] = str) -> Iterator[str]:
+    """Yield every run of words that is no longer than a name, each as `begun` makes it of its first word."""
+    for begin, word in enumerate(words):
+        yield from accumulate(words[begin + 1 : begin + _LONGEST_SUBJECT], "{} {}".format, initial=begun(word))
 
 
 def _names(text: object) -> Sequence[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from neurogated.ingestion.sentences import split_sentences
 
@@ -37,10 +37,9 @@ _TOKEN = re.compile(
         (?: ['’\-] [^\W\u3040-\u30ff\u3400-\u9fff_]+ )*                  # a word with hyphens and apostrophes
         (?: ['’] (?= \s ) )?
     )
-    | (?P<gap> \s+ )
-    | (?P<mark> . )
+    | (?P<mark> \S )
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE,
 )
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])\Z")
 _ROMAN = re.compile(r"[IVXL]+\Z")
@@ -71,6 +70,7 @@ _JOINTS = [
         "van den, van de, von, von der, der, ter, bin, ibn, al, el, y, sur",
     )
 ]
+_JOINTS_BY_FIRST = {joint[0]: [other for other in _JOINTS if other[0] == joint[0]] for joint in _JOINTS}
 _EPITHETS = _set_of(
     """Great Terrible Wise Bald Bold Elder Younger Conqueror Pious Fat Short Good Brave Mad Red Tall Lame Old"""
 )
@@ -162,11 +162,15 @@ class _Word:
     """Whether it is the first word of a sentence or of a quotation."""
     follows: bool
     """Whether only white space stands between it and the word before."""
+    bare: str = field(init=False)
+    """The word without a possessive."""
+    is_capital: bool = field(init=False)
+    """Whether it is written like a name: "Ada", "NASA", "iPhone", "A350"."""
 
-    @property
-    def bare(self) -> str:
-        """The word without a possessive."""
-        return _POSSESSIVE.sub("", self.text)
+    def __post_init__(self) -> None:
+        self.bare = _POSSESSIVE.sub("", self.text) if "'" in self.text or "’" in self.text else self.text
+        # Most words are small, which is quickly seen.
+        self.is_capital = not self.text.islower() and _is_capital(self.text, self.bare)
 
     @property
     def key(self) -> str:
@@ -177,13 +181,6 @@ class _Word:
     def is_possessive(self) -> bool:
         """Whether the word says whose something is."""
         return self.bare != self.text
-
-    @property
-    def is_capital(self) -> bool:
-        """Whether it is written like a name: "Ada", "NASA", "iPhone", "A350"."""
-        if self.text in _NO_NAMES or _LETTER_WORD.match(self.text):
-            return False
-        return any(character.isupper() for character in self.bare)
 
 
 class OfflineEntityFinder:
@@ -211,25 +208,29 @@ def _quoted_terms(text: str) -> Iterator[tuple[int, str]]:
             yield match.start(), term
 
 
+def _is_capital(text: str, bare: str) -> bool:
+    return text not in _NO_NAMES and not _LETTER_WORD.match(text) and any(map(str.isupper, bare))
+
+
 def _words(text: str) -> Iterator[_Word]:
     place = 0
     for sentence in split_sentences(text):
         starts, follows = True, False
-        last: _Word | None = None
+        last: tuple[str, int, bool, bool] | None = None
         for token in _TOKEN.finditer(sentence):
             written = token[0]
-            if token["word"] or written == "&":
+            if token.lastgroup == "word" or written == "&":
                 if last:
-                    yield last
-                last = _Word(written, place + token.start(), starts, follows)
+                    yield _Word(*last)
+                last = (written, place + token.start(), starts, follows)
                 starts, follows = False, True
-            elif written == "." and last and last.text in _ABBREVIATED:
-                last.text += "."
-            elif token["mark"]:
+            elif written == "." and last and last[0] in _ABBREVIATED:
+                last = (f"{last[0]}.", *last[1:])
+            else:
                 starts = starts or written in _OPENING_MARKS
                 follows = False
         if last:
-            yield last
+            yield _Word(*last)
         place += len(sentence)
 
 
@@ -270,7 +271,7 @@ def _step(words: Sequence[_Word], begin: int, end: int) -> int:
 
 def _joint(words: Sequence[_Word], end: int, *, takes_of: bool) -> int:
     """Return how many words join the name before `end` to the capitalised one after them, with that one."""
-    for joint in _JOINTS:
+    for joint in _JOINTS_BY_FIRST.get(words[end].text, ()):
         if tuple(word.text for word in words[end : end + len(joint)]) == joint and _is_joined(words, end, len(joint)):
             return len(joint) + 1 if joint[0] != "of" or takes_of else 0
     return 0
@@ -302,7 +303,7 @@ def _trimmed(words: Sequence[_Word], begin: int, end: int) -> Sequence[_Word]:
 def _is_name(word: _Word, inside: AbstractSet[str], small: AbstractSet[str]) -> bool:
     """Return whether a word names something on its own."""
     letters = word.bare.rstrip(".")
-    if len(letters) == 1 or word.key in _TITLES | _FUNCTION or _ROMAN.match(letters):
+    if len(letters) == 1 or word.key in _TITLES or word.key in _FUNCTION or _ROMAN.match(letters):
         return False
     if not word.starts or word.bare in inside or any(character.isupper() for character in letters[1:]):
         return True

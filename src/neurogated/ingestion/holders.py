@@ -1,77 +1,178 @@
-"""Which texts hold what."""
+"""Which texts hold what, before and after a change that is about to be made: a store, and the change laid over it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from itertools import count
+from typing import NamedTuple
 
-__all__ = ["Holders"]
+from neurogated.core.keywords import fold
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.rendering import subject_mark, subject_marks, subjects, subjects_among, term_mark, terms, word_mark
+from neurogated.core.words import split_words
+
+__all__ = ["Sides", "Text", "TextChange"]
 
 
-class Holders:
-    """The texts that hold each name; what more than `limit` hold is common and tells nothing.
+class Sides(NamedTuple):
+    """Nodes before and after a change, each in the order of the store."""
 
-    It remembers how things stood before they were first changed, until it is asked what changed.
-    """
+    before: Sequence[str]
+    after: Sequence[str]
 
-    def __init__(self, limit: int, *, complete: bool) -> None:
-        """Begin with none.
+    @property
+    def differ(self) -> bool:
+        """Whether the change makes a difference."""
+        return self.before != self.after
+
+
+class Text(NamedTuple):
+    """What a text holds."""
+
+    words: str
+    """Its folded words, each between two blanks."""
+    terms: Collection[str]
+    """The marks of its terms."""
+    subjects: Collection[str]
+
+    @classmethod
+    def of(cls, node: MemoryNode) -> Text:
+        """Return what the text of a node holds."""
+        return cls(
+            _spaced(node.content), list(map(term_mark, terms(node.content, node.metadata))), subjects(node.metadata)
+        )
+
+    def phrases(self) -> Iterator[str]:
+        """Yield the marks of all subjects that it could mention."""
+        return subject_marks(self.words.split())
+
+
+class TextChange:
+    """A change of texts that a store is about to see: some leave it, others come."""
+
+    def __init__(self, store: GraphStorePort, leaving: Iterable[MemoryNode], coming: Sequence[MemoryNode]) -> None:
+        """Lay a change over a store.
 
         Args:
-            limit: how many texts may hold a name that is not common.
-            complete: keep every holder; otherwise no more of them than show that a name is common.
+            store: as it is before the change.
+            leaving: stored nodes that are to be removed or replaced, as they are stored.
+            coming: nodes that are to be stored, in the order in which they will be.
         """
-        self._limit = limit
-        self._complete = complete
-        self._ids: dict[str, list[str]] = {}
-        self._before: dict[str, tuple[str, ...]] = {}
+        self._store = store
+        self.left: Mapping[str, Text] = {node.id: Text.of(node) for node in leaving}
+        self.come: Mapping[str, Text] = {node.id: Text.of(node) for node in coming}
+        self._view = store.view()
+        self._rows = self._view.rows_by_id
+        following = count(self._view.node_count)
+        self._new_rows = {node.id: next(following) for node in coming if node.id not in self._rows}
+        self._read: dict[str, str] = {}
+        self._by_term = _grouped(self.left, _terms_of), _grouped(self.come, _terms_of)
+        self._by_subject = _grouped(self.left, _subjects_of), _grouped(self.come, _subjects_of)
 
-    def of(self, name: str) -> Sequence[str]:
-        """Return the holders, none where the name is common."""
-        ids = self._ids.get(name, ())
-        return ids if len(ids) <= self._limit else ()
+    def terms(self) -> AbstractSet[str]:
+        """Return the marks of the terms of all texts that leave or come."""
+        left, come = self._by_term
+        return left.keys() | come.keys()
 
-    def known(self, name: str) -> Sequence[str]:
-        """Return the holders that are kept, also where the name is common."""
-        return self._ids.get(name, ())
+    def names(self) -> Collection[str]:
+        """Return the subjects of texts that leave or come, and those of any text that these mention."""
+        return {name for groups in (*self._by_subject, *self._by_named) for name in groups}
 
-    def is_common(self, name: str) -> bool:
-        """Return whether more than `limit` hold it."""
-        return len(self._ids.get(name, ())) > self._limit
+    def row(self, node_id: str) -> int:
+        """Return the row that a node has in the store or will have: the order of nodes."""
+        row = self._rows.get(node_id)
+        return self._new_rows[node_id] if row is None else row
 
-    def add(self, name: str, node_id: str) -> None:
-        """Note a new holder."""
-        self._note(name)
-        if self._complete or not self.is_common(name):
-            self._ids.setdefault(name, []).append(node_id)
+    def holding(self, term: str, limit: int) -> Sides:
+        """Return the nodes with a term, given by its mark; none where there are more than `limit`."""
+        left, come = (group.get(term, ()) for group in self._by_term)
+        return self._few(self._store.holders([term], limit + 1 + len(left)), left, come, limit)
 
-    def remove(self, gone: Mapping[str, Collection[str]]) -> list[str]:
-        """Forget holders of several names.
+    def about(self, subject: str, limit: int) -> Sides:
+        """Return the first nodes about a subject, such as the chunks of a long text, at most `limit`."""
+        left, come = (group.get(subject, ()) for group in self._by_subject)
+        stored = self._store.holders([subject_mark(subject)], limit + len(left))
+        return Sides(stored[:limit], self._after(stored, left, come)[:limit])
 
-        Returns:
-            The names of which more holders may be found, since not all were kept.
-        """
-        open_names = []
-        for name, ids in gone.items():
-            self._note(name)
-            known = self._ids.get(name, [])
-            kept = [node_id for node_id in known if node_id not in ids]
-            if not self._complete and len(kept) < len(known) and self.is_common(name):
-                open_names.append(name)
-            if kept:
-                self._ids[name] = kept
-            else:
-                self._ids.pop(name, None)
-        return open_names
+    def mentioning(self, subject: str, limit: int) -> Sides:
+        """Return the nodes that mention a subject; none where there are more than `limit`."""
+        left, come = (group.get(subject, ()) for group in self._by_named)
+        staying = self._mentioning_and_staying(subject, limit + 1)
+        return self._few(sorted((*staying, *left), key=self.row) if left else staying, left, come, limit)
 
-    def drop(self, name: str) -> None:
-        """Forget a name with all its holders."""
-        self._ids.pop(name, None)
+    @cached_property
+    def _by_named(self) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
+        """The texts that leave and those that come, by the subjects that they mention."""
+        own = {subject_mark(name) for groups in self._by_subject for name in groups}
 
-    def changed(self) -> dict[str, tuple[Sequence[str], Sequence[str]]]:
-        """Return the holders before and now of what was changed since this was last asked, none where common."""
-        before, self._before = self._before, {}
-        return {name: (ids, self.of(name)) for name, ids in before.items()}
+        def named_in(text: Text) -> Iterable[str]:
+            phrases = set(text.phrases())
+            # What a text is about itself is no mention.
+            return subjects_among(self._store.carried(phrases, self._view) | (phrases & own)).difference(text.subjects)
 
-    def _note(self, name: str) -> None:
-        if name not in self._before:
-            self._before[name] = tuple(self.of(name))
+        return _grouped(self.left, named_in), _grouped(self.come, named_in)
+
+    def _few(self, stored: list[str], left: Collection[str], come: Sequence[str], limit: int) -> Sides:
+        """Return the sides, given who of them is stored, who leaves and who comes; what many hold tells nothing."""
+        before = stored if len(stored) <= limit else []
+        if len(stored) + len(come) - len(left) > limit:
+            return Sides(before, [])
+        return Sides(before, self._after(stored, left, come))
+
+    def _after(self, stored: list[str], left: Collection[str], come: Sequence[str]) -> list[str]:
+        after = [*(node_id for node_id in stored if node_id not in left), *come] if left else [*stored, *come]
+        # What is new follows all else, in the order in which it comes.
+        return after if self._new_rows.keys() >= set(come) else sorted(after, key=self.row)
+
+    def _mentioning_and_staying(self, subject: str, limit: int) -> list[str]:
+        words = [word_mark(word) for word in dict.fromkeys(subject.split())]
+        unfit = {*self._store.holders([*words, subject_mark(subject)]), *self.left}
+        for most in (limit + len(unfit), None):
+            candidates = self._store.holders(words, most)
+            found = self._naming(subject, [node_id for node_id in candidates if node_id not in unfit], limit)
+            if len(found) == limit or len(candidates) != most:
+                break
+        return found
+
+    def _naming(self, subject: str, candidates: Sequence[str], limit: int) -> list[str]:
+        """Return the first `limit` of stored nodes that hold a subject's words and do so in their order."""
+        if " " not in subject:
+            return list(candidates[:limit])
+        found: list[str] = []
+        begin = 0
+        # Where the name is common there is no need to read all of them.
+        while begin < len(candidates) and len(found) < limit:
+            end = begin + limit - len(found)
+            found += self._reading(subject, candidates[begin:end])
+            begin = end
+        return found
+
+    def _reading(self, subject: str, node_ids: Sequence[str]) -> list[str]:
+        """Return those of the stored nodes whose content has the name of a subject; the texts themselves tell."""
+        unread = [node_id for node_id in node_ids if node_id not in self._read]
+        self._read.update((node.id, _spaced(node.content)) for node in self._store.get_nodes(unread, missing_ok=True))
+        return [node_id for node_id in node_ids if f" {subject} " in self._read.get(node_id, "")]
+
+
+def _spaced(content: str) -> str:
+    return f" {' '.join(split_words(fold(content)))} "
+
+
+def _terms_of(text: Text) -> Iterable[str]:
+    return text.terms
+
+
+def _subjects_of(text: Text) -> Iterable[str]:
+    return text.subjects
+
+
+def _grouped(texts: Mapping[str, Text], keys: Callable[[Text], Iterable[str]]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = defaultdict(list)
+    for node_id, text in texts.items():
+        for key in keys(text):
+            groups[key].append(node_id)
+    return dict(groups)

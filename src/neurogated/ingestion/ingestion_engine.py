@@ -16,14 +16,14 @@ from neurogated.core.clock import Clock, to_utc
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode, json_metadata
 from neurogated.core.ports import Embedder, GraphStorePort
-from neurogated.core.rendering import quoted, render
+from neurogated.core.rendering import document_mark, quoted, render
 from neurogated.core.times import find_times
-from neurogated.errors import InputError, NeurogatedError, UnknownIdError
+from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, checked_ttl
 from neurogated.ingestion.edge_builder import fitted, reweighed_similarities, sequence_edges, similarity_edges
-from neurogated.ingestion.mentions import MentionIndex
+from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.revision import NodeChange, Reviser, expiry, with_lifetime
 from neurogated.utils.hash_utils import compute_mdhash_id
 
@@ -69,8 +69,7 @@ class IngestionEngine:
         # Which nodes are new is found out and acted on by one thread at a time.
         self._lock = threading.RLock()
         self._chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
-        self._mentions = MentionIndex(store, config)
-        self._reviser = Reviser(store, embedder, analysis, self._mentions, config)
+        self._reviser = Reviser(store, embedder, analysis, config)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
         """Store documents and yield the node ids of each, in order, once it is stored.
@@ -115,8 +114,7 @@ class IngestionEngine:
             UnknownIdError: there is no node of such a document.
         """
         with self._lock:
-            self._mentions.catch_up()
-            ids = self._mentions.document(document_id)
+            ids = self._store.holders([document_mark(document_id)])
             if not ids:
                 raise UnknownIdError(f"no document {document_id!r} in the memory; see document_id in the metadata")
             return self._delete(ids, "delete_document")
@@ -135,7 +133,7 @@ class IngestionEngine:
             at = self._clock()
             self._expire(at)
             delta = self._reviser.update(node_id, change, at=at)
-            self._apply(delta)
+            self._store.apply(delta)
             return self._store.get_node(node_id)
 
     def writes_to(self, store: GraphStorePort) -> bool:
@@ -153,11 +151,6 @@ class IngestionEngine:
         with self._lock:
             return self._expire(now)
 
-    def forget_index(self) -> None:
-        """Forget what is known of the texts in the store; it is read anew before the next write."""
-        with self._lock:
-            self._mentions.forget()
-
     def _delete(self, ids: Sequence[str], reason: str) -> int:
         at = self._clock()
         expired = set(self._store.expired(at))
@@ -166,24 +159,16 @@ class IngestionEngine:
         self._store.get_nodes(staying)
         self._expire(at)
         if staying:
-            self._apply(self._reviser.deletion(staying, reason=reason, at=at))
+            self._store.apply(self._reviser.deletion(staying, reason=reason, at=at))
         return len(ids)
 
     def _expire(self, now: datetime) -> int:
         """Remove what has expired; no write sees it any more."""
         ids = self._store.expired(now)
         if ids:
-            self._apply(self._reviser.deletion(ids, reason="expired", at=self._clock()))
+            self._store.apply(self._reviser.deletion(ids, reason="expired", at=self._clock()))
             _log.info("%d expired memories were removed", len(ids))
         return len(ids)
-
-    def _apply(self, delta: GraphDelta) -> None:
-        """Apply a delta that the mention index has taken in."""
-        try:
-            self._mentions.stored(self._store.apply(delta))
-        except NeurogatedError:
-            self._mentions.forget()
-            raise
 
     def _make_up(self, tasks: Sequence[PendingTask]) -> int:
         nodes = self._stored(node_id for task in tasks for node_id in task.nodes)
@@ -206,8 +191,8 @@ class IngestionEngine:
             )
             edges = tuple(edge for edge in causes.edges if {edge.source_id, edge.target_id} <= current.keys())
             if settled:
-                mentions, outdated = self._mentions.edges(changed, at)
-                self._apply(
+                mentions, outdated = text_edges(self._store, self._config, changed, at)
+                self._store.apply(
                     GraphDelta(
                         removed_edges=tuple(outdated),
                         nodes=changed,
@@ -314,9 +299,10 @@ class IngestionEngine:
         )
         similar = similarity_edges(new, self._store, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         known = [node for node in nodes if node.id in old]
-        similarities = (*fitted(similar, nodes), *reweighed_similarities(known, self._store))
-        mentions, outdated = self._mentions.edges([*named.nodes, *known], at)
-        self._apply(
+        # Known nodes may have new embeddings, which the store does not have yet.
+        similarities = (*(fitted(similar, nodes) if known else similar), *reweighed_similarities(known, self._store))
+        mentions, outdated = text_edges(self._store, self._config, [*named.nodes, *known], at)
+        self._store.apply(
             GraphDelta(
                 removed_edges=tuple(outdated),
                 nodes=(*named.nodes, *known),

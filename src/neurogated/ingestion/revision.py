@@ -15,14 +15,14 @@ from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
-from neurogated.core.rendering import quoted, render
+from neurogated.core.rendering import document_mark, quoted, render
 from neurogated.core.times import find_times
 from neurogated.errors import InputError
 from neurogated.ingestion.analysis import ENTITIES, Analysis, Findings, causal_pairs
 from neurogated.ingestion.context import requoted
 from neurogated.ingestion.document import checked_text, checked_ttl
 from neurogated.ingestion.edge_builder import fitted, reweighed_similarities, similarity_edges
-from neurogated.ingestion.mentions import MentionIndex
+from neurogated.ingestion.mentions import text_edges
 
 __all__ = ["NodeChange", "Reviser", "expiry", "with_lifetime"]
 
@@ -44,6 +44,8 @@ def with_lifetime(node: MemoryNode, times: Mapping[str, datetime | None]) -> Mem
     Raises:
         InputError: it would cease to hold before it begins to.
     """
+    if not times:
+        return node
     begin, end = times.get("valid_from", node.valid_from), times.get("valid_to", node.valid_to)
     if begin is not None and end is not None and end <= begin:
         raise InputError(f"valid_to, {end}, must lie after valid_from, {begin}")
@@ -85,20 +87,12 @@ class NodeChange:
 
 
 class Reviser:
-    """Works out deltas; whoever applies them tells the mention index how it went."""
+    """Works out deltas, for others to apply."""
 
-    def __init__(
-        self,
-        store: GraphStorePort,
-        embedder: Embedder,
-        analysis: Analysis,
-        mentions: MentionIndex,
-        config: MemoryConfig,
-    ) -> None:
+    def __init__(self, store: GraphStorePort, embedder: Embedder, analysis: Analysis, config: MemoryConfig) -> None:
         self._store = store
         self._embedder = embedder
         self._analysis = analysis
-        self._mentions = mentions
         self._config = config
 
     def deletion(self, node_ids: Iterable[str], *, reason: str, at: datetime) -> GraphDelta:
@@ -110,7 +104,7 @@ class Reviser:
         gone = list(dict.fromkeys(node_ids))
         nodes = self._store.get_nodes(gone)
         turned = self._turned(nodes, dict.fromkeys(gone))
-        edges, void = self._mentions.edges(turned, at, gone)
+        edges, void = text_edges(self._store, self._config, turned, at, gone)
         return GraphDelta(
             removed_edges=tuple(void),
             removed_nodes=tuple(gone),
@@ -135,7 +129,7 @@ class Reviser:
         quote = quoted(node.content, node.metadata)
         turned = [] if quote == quoted(old.content, old.metadata) else self._turned([old], {node.id: quote})
         nodes = [node, *turned]
-        edges, void = self._mentions.edges(nodes, at)
+        edges, void = text_edges(self._store, self._config, nodes, at)
         moved = not np.array_equal(np.asarray(node.embedding), np.asarray(old.embedding))
         similar = similarity_edges([node] if moved else [], self._store, neighbors=self._neighbors, at=at)
         put = (
@@ -186,12 +180,11 @@ class Reviser:
 
     def _turned(self, nodes: Sequence[MemoryNode], now: Mapping[str, str | None]) -> list[MemoryNode]:
         """Return the nodes that quote some of `nodes`, with their quotations as they are `now`, embedded anew."""
-        self._mentions.catch_up()
         documents = dict.fromkeys(node.metadata.get(_DOCUMENT_ID) for node in nodes)
         changed = [
             node
             for document_id in documents
-            for node in requoted(self._store.get_nodes(self._mentions.document(document_id), missing_ok=True), now)
+            for node in requoted(self._store.get_nodes(self._document(document_id), missing_ok=True), now)
         ]
         if not changed:
             return []
@@ -200,14 +193,17 @@ class Reviser:
 
     def _causes(self, node: MemoryNode, at: datetime) -> Findings:
         """Judge a node anew with its neighbours in its document."""
-        self._mentions.catch_up()
-        document = self._mentions.document(node.metadata.get(_DOCUMENT_ID))
+        document = self._document(node.metadata.get(_DOCUMENT_ID))
         pairs = list(causal_pairs(document, [node.id], self._config.CAUSE_WINDOW))
         others = self._store.get_nodes(
             [name for pair in pairs for name in pair.nodes if name != node.id], missing_ok=True
         )
         known = {**{other.id: other for other in others}, node.id: node}
         return self._analysis.find_causes([pair for pair in pairs if known.keys() >= set(pair.nodes)], known, at)
+
+    def _document(self, document_id: object) -> list[str]:
+        """Return the nodes of a document in their order, none if there is none."""
+        return self._store.holders([document_mark(document_id)]) if isinstance(document_id, str) else []
 
     def _edges_of(self, node_id: str, types: Iterable[EdgeType]) -> Iterator[EdgeKey]:
         view = self._store.view()

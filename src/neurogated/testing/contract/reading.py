@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import timedelta
+from itertools import product
 from random import Random
 
 import hypothesis.strategies as st
@@ -16,7 +17,16 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.keywords import split_keywords
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import TIME_MARK, keyword_text, marks, speaker_mark, subject_mark
+from neurogated.core.rendering import (
+    TIME_MARK,
+    document_mark,
+    keyword_text,
+    marks,
+    speaker_mark,
+    subject_mark,
+    term_mark,
+    word_mark,
+)
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.testing.clock import ManualClock
@@ -235,6 +245,55 @@ class ReadingContract(ContractBase):
         apply(store, clock, nodes=(heron,))
         assert keyword_scores(store, "heron").keys() == {"a", "b"}
         assert _carrying(store, [subject_mark("lyon")]) == {"a"}
+
+    # Marks
+
+    def test_who_carries_all_marks_is_told_in_the_order_added(self, store: GraphStorePort, clock: ManualClock) -> None:
+        herons = (
+            _text("b", "A grey heron."),
+            _text("a", "Grey stone.", document_id="doc-1"),
+            _text("c", "Heron, grey."),
+        )
+        apply(store, clock, nodes=herons)
+        grey, heron, unknown = map(word_mark, ("grey", "heron", "unknown"))
+        assert store.holders([grey]) == store.holders([grey, grey]) == ["b", "a", "c"]
+        assert store.holders([grey], 2) == ["b", "a"]
+        assert store.holders([heron, grey]) == ["b", "c"]
+        assert store.holders([heron, grey], 1) == ["b"]
+        assert store.holders([document_mark("doc-1")]) == store.holders([term_mark("stone")]) == ["a"]
+        assert store.holders([grey, unknown]) == store.holders([unknown]) == store.holders([]) == []
+        assert store.holders([grey], 0) == []
+
+    def test_marks_follow_what_is_replaced_and_removed(self, store: GraphStorePort, clock: ManualClock) -> None:
+        apply(store, clock, nodes=(_text("a", "A grey heron.", title="Lyon"), _text("b", "heron")))
+        old = store.marks_of(["b", "a"])
+        assert old == [marks("heron", {}), marks("A grey heron.", {"title": "Lyon"})]
+        apply(store, clock, nodes=(_text("a", "A stone."),))
+        assert store.marks_of(["a"]) == [marks("A stone.", {})]
+        assert store.holders([word_mark("heron")]) == ["b"]
+        assert store.holders([subject_mark("lyon")]) == []
+        apply(store, clock, removed_nodes=("b",))
+        assert store.holders([word_mark("heron")]) == []
+        for unknown in ("b", "nobody"):
+            with pytest.raises(UnknownIdError):
+                store.marks_of(["a", unknown])
+        assert store.marks_of([]) == []
+
+    @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 12))
+    @PROPERTY
+    def test_marks_in_any_graph_are_those_of_its_texts(
+        self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int
+    ) -> None:
+        store = new_store()
+        for delta, _ in life(random, clock, deltas):
+            store.apply(delta)
+            carried = {one.id: marks(one.content, one.metadata) for one in store.all_nodes()}
+            assert store.marks_of(list(carried)) == list(carried.values())
+            known = sorted(frozenset[str]().union(*carried.values()))
+            for first, second in product(known, repeat=2):
+                holders = [name for name, own in carried.items() if own >= {first, second}]
+                assert store.holders([first, second]) == holders
+                assert store.holders([first, second], 1) == holders[:1]
 
     def test_equal_texts_come_in_order_of_id(self, store: GraphStorePort, clock: ManualClock) -> None:
         for name in "dbca":

@@ -59,7 +59,9 @@ class TimesContract(ContractBase):
         clock.advance(_INSTANT)
         assert_tells(store, model, now=clock())
         assert store.expired(clock()) == ["m"]
-        # Who removes it must still be able to read it.
+        # Who removes it must still be able to read it, and to find what it shares with others.
+        assert store.holders([_LYON]) == ["m"]
+        assert _LYON in store.marks_of(["m"])[0]
         assert store.get_node("m").content == "a heron"
         assert store.view().find("m") is None
 
