@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,12 @@ class EmbeddingStore:
         scores = scores[order]
         wanted = scores >= scores[k - 1]
         return self._keys[best[wanted]], scores[wanted]
+
+    def search_batch(
+        self, queries: Sequence[Vector], k: int, without: Rows = _NOTHING
+    ) -> list[tuple[Rows, NDArray[np.float64]]]:
+        """Return what `search` returns for each query."""
+        return [self.search(query, k, without) for query in queries]
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
         """Return the cosine of `query` with the vector of each key, 0 for a key without one."""
