@@ -133,7 +133,9 @@ def measure(data: Synthetic) -> None:
             gates = openness.tolist() if opened else None
             spread = SpreadingActivation(config).spread
             energies = [{number: 1.0 - place / 10 for place, number in enumerate(c)} for c in chosen]
-            ours = median_ms([partial(spread, view, {f"n{n}": e for n, e in a.items()}, KERNEL, opened) for a in energies])
+            ours = median_ms(
+                [partial(spread, view, {f"n{n}": e for n, e in a.items()}, KERNEL, opened) for a in energies]
+            )
             other = median_ms([partial(loop.spread, a, KERNEL, gates, config.MAX_HOPS) for a in energies])
             _print(f"{mode}, {said}: {config.MAX_HOPS} hops from {ANCHORS} random", ours, other)
             if mode == "gated" and opened is None:

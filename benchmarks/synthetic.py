@@ -52,9 +52,7 @@ class Synthetic:
             columns = (self.edges[span].tolist(), self.types[span].tolist(), self.weights[span].tolist())
             yield GraphDelta(
                 nodes=tuple(
-                    MemoryNode(
-                        f"n{n}", self.text(n), embedding=self.vectors[n], created_at=now, last_accessed=now
-                    )
+                    MemoryNode(f"n{n}", self.text(n), embedding=self.vectors[n], created_at=now, last_accessed=now)
                     for n in numbers
                 ),
                 edges=tuple(

@@ -76,7 +76,6 @@ class NeuroGraphMemory(Upkeep):
             if parts is None:
                 self.store.close()
             raise
-        # Threads are begun as they are needed, and kept.
         self._threads = ThreadPoolExecutor(self.config.recall_concurrency, thread_name_prefix="recall")
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, self.config.llm_concurrency)
@@ -222,15 +221,10 @@ class NeuroGraphMemory(Upkeep):
 
     async def aretrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
         """Return what `retrieve` returns, without holding up the event loop."""
-        recall = await self.arecall(query, **options)
-        return [memory.content for memory in recall]
+        return [memory.content for memory in await self.arecall(query, **options)]
 
     async def arecall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
-        """Return what `recall` returns, without holding up the event loop.
-
-        Up to `recall_concurrency` questions are answered at once, and one that waits for a language model holds up no
-        other; further ones wait.
-        """
+        """Return what `recall` returns, without holding up the event loop, nor any of `recall_concurrency` others."""
         if self.store.closed:
             raise MemoryClosedError("the memory is closed; open it again to use it")
         # The loop's own threads are few and everybody's.
@@ -373,7 +367,7 @@ class NeuroGraphMemory(Upkeep):
             self._parts.embedder.close()
             if self._parts.language_model is not None:
                 self._parts.language_model.close()
-            # Questions still under way end with an error now that everything is closed.
+            # Questions under way end, with an error, now that everything is closed.
             self._threads.shutdown()
 
     def __enter__(self) -> Self:

@@ -93,7 +93,9 @@ class Adjacency:
             return nothing, nothing
         if self.sources is None:
             last = self.indptr.size - 2
-            group, known = (frontier, None) if frontier.max() <= last else (np.minimum(frontier, last), frontier <= last)
+            group, known = (
+                (frontier, None) if frontier.max() <= last else (np.minimum(frontier, last), frontier <= last)
+            )
         else:
             group = self.sources.searchsorted(frontier)
             np.minimum(group, self.sources.size - 1, out=group)

@@ -243,9 +243,7 @@ class NeuroRetriever:
         return recency
 
 
-def _memories(
-    store: GraphStorePort, view: GraphView, found: Sequence[_Found]
-) -> list[tuple[RecalledMemory, ...]]:
+def _memories(store: GraphStorePort, view: GraphView, found: Sequence[_Found]) -> list[tuple[RecalledMemory, ...]]:
     """Return the memories of each question; the texts of all are fetched together."""
     ids = [[view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
     nodes = {node.id: node for node in _present(store, view, list(dict.fromkeys(chain.from_iterable(ids))))}
