@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from neurogated import EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
+from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
 from neurogated.cli import main
 from neurogated.errors import MemoryClosedError
 from neurogated.evaluation.datasets import dataset_folder, load_dataset
@@ -104,15 +104,17 @@ def test_questions_wait_for_the_model_together_and_writes_go_on_meanwhile(
 
     async def ask(memory: NeuroGraphMemory) -> list[Recall]:
         def write() -> None:
-            memory.store.add_node(MemoryNode("new", "written while they wait"))
+            memory.store.apply(GraphDelta(nodes=(MemoryNode("new", "written while they wait"),)))
             assert model.together is not None
             model.together.wait()
 
-        *recalls, _ = await asyncio.gather(*map(memory.arecall, questions), asyncio.to_thread(write))
+        writing = asyncio.create_task(asyncio.to_thread(write))
+        recalls = await asyncio.gather(*map(memory.arecall, questions))
+        await writing
         return recalls
 
     with NeuroGraphMemory(with_model.replace(llm_concurrency=ASKED_AT_ONCE)) as memory:
-        memory.store.add_node(MemoryNode("old", "Fields lay under water."))
+        memory.store.apply(GraphDelta(nodes=(MemoryNode("old", "Fields lay under water."),)))
         recalls = asyncio.run(ask(memory))
         assert [recall.query for recall in recalls] == questions
         assert all("asks for a why" in recall.kernel.justification for recall in recalls)
