@@ -1,5 +1,6 @@
 """A memory with a language model behind real HTTP: kernels, causes, names, answers, and what happens when it fails."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
@@ -9,12 +10,16 @@ from typing import Any
 
 import pytest
 
-from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
 from neurogated.cli import main
+from neurogated.errors import MemoryClosedError
 from neurogated.evaluation.datasets import dataset_folder, load_dataset
 from neurogated.evaluation.runner import run
 from neurogated.ingestion.document import Document, Passage
 
+ASKED_AT_ONCE = 20
+# Long enough for the slowest machine; nothing waits for it unless a test fails.
+PATIENCE = 30.0
 STORY = Document((Passage("The dam broke at dawn."), Passage("The fields lay under water.")), "Flood")
 
 
@@ -26,6 +31,8 @@ class _Answers(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append(request)
+        if self.server.together is not None:
+            self.server.together.wait()
         if self.server.down:
             self._reply(500, {"error": {"message": "out of order"}})
             return
@@ -66,6 +73,8 @@ class Model(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Answers)
         self.down = False
         self.requests: list[dict[str, Any]] = []
+        self.together: threading.Barrier | None = None
+        """Answers wait for each other, and for whoever else is to come."""
 
 
 @pytest.fixture
@@ -85,6 +94,43 @@ def with_model(config: MemoryConfig, model: Model) -> MemoryConfig:
 
 def _causes(memory: NeuroGraphMemory) -> list[float]:
     return [edge.weight for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]
+
+
+def test_questions_wait_for_the_model_together_and_writes_go_on_meanwhile(
+    with_model: MemoryConfig, model: Model
+) -> None:
+    questions = [f"Why were {number} fields under water?" for number in range(ASKED_AT_ONCE)]
+    model.together = threading.Barrier(ASKED_AT_ONCE + 1, timeout=PATIENCE)
+
+    async def ask(memory: NeuroGraphMemory) -> list[Recall]:
+        def write() -> None:
+            memory.store.apply(GraphDelta(nodes=(MemoryNode("new", "written while they wait"),)))
+            assert model.together is not None
+            model.together.wait()
+
+        writing = asyncio.create_task(asyncio.to_thread(write))
+        recalls = await asyncio.gather(*map(memory.arecall, questions))
+        await writing
+        return recalls
+
+    with NeuroGraphMemory(with_model.replace(llm_concurrency=ASKED_AT_ONCE)) as memory:
+        memory.store.apply(GraphDelta(nodes=(MemoryNode("old", "Fields lay under water."),)))
+        recalls = asyncio.run(ask(memory))
+        assert [recall.query for recall in recalls] == questions
+        assert all("asks for a why" in recall.kernel.justification for recall in recalls)
+        # A batch asks for all its kernels at once too.
+        model.together = threading.Barrier(ASKED_AT_ONCE, timeout=PATIENCE)
+        batch = memory.retrieve_batch([f"{question} Tell!" for question in questions])
+        assert len(batch) == ASKED_AT_ONCE
+        assert not any(recall.notes for recall in recalls)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("recall")]
+
+
+def test_asking_a_closed_memory_is_an_error_at_once(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        pass
+    with pytest.raises(MemoryClosedError):
+        asyncio.run(memory.arecall("Who is there?"))
 
 
 def test_the_model_judges_questions_causes_and_names(with_model: MemoryConfig) -> None:

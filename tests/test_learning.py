@@ -1,6 +1,7 @@
 """The facade's learning: feedback, maintenance, history, undo, freezing, and judgements made up later."""
 
 import asyncio
+import dataclasses
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -168,6 +169,10 @@ def test_async_and_batch_give_what_the_plain_calls_give(memory: NeuroGraphMemory
     expected = [memory.retrieve(question, top_n=2) for question in questions]
     assert memory.retrieve_batch(questions, top_n=2) == expected
     assert memory.retrieve_batch([]) == []
+    together, alone = memory.retriever.recall_batch(questions), [memory.recall(question) for question in questions]
+    for left, right in zip(together, alone, strict=True):
+        assert left.seconds.keys() == right.seconds.keys()
+        assert dataclasses.replace(left, seconds={}) == dataclasses.replace(right, seconds={})
 
     async def ask() -> list[list[str]]:
         recalls = await asyncio.gather(*(memory.arecall(question, top_n=2) for question in questions))

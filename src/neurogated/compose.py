@@ -108,7 +108,9 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
         return Parts(
             store,
             embedder,
-            KernelGenerator(LLMQuestionJudge(model, prompts, config), config, fallback=offline),
+            KernelGenerator(
+                LLMQuestionJudge(model, prompts, config), config, fallback=offline, concurrency=config.llm_concurrency
+            ),
             LLMCausalJudge(model, prompts, config),
             spacy or LLMEntityFinder(model, prompts),
             model,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import dataclasses
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any, Self, Unpack
 from uuid import UUID
@@ -17,7 +20,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.ports import SupportsCompaction, SupportsNamespaces
 from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall
-from neurogated.errors import ConfigError, InputError
+from neurogated.errors import ConfigError, InputError, MemoryClosedError
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.document import Document, read_documents
 from neurogated.ingestion.ingestion_engine import IngestionEngine
@@ -73,6 +76,7 @@ class NeuroGraphMemory(Upkeep):
             if parts is None:
                 self.store.close()
             raise
+        self._threads = ThreadPoolExecutor(self.config.recall_concurrency, thread_name_prefix="recall")
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model are waited for; side by side, all others would be slower.
         workers = 1 if self._parts.language_model is None else self.config.llm_concurrency
@@ -219,11 +223,15 @@ class NeuroGraphMemory(Upkeep):
 
     async def aretrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
         """Return what `retrieve` returns, without holding up the event loop."""
-        return await asyncio.to_thread(self.retrieve, query, **options)
+        return [memory.content for memory in await self.arecall(query, **options)]
 
     async def arecall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
-        """Return what `recall` returns, without holding up the event loop."""
-        return await asyncio.to_thread(self.recall, query, **options)
+        """Return what `recall` returns, without holding up the event loop, nor any of `recall_concurrency` others."""
+        if self.store.closed:
+            raise MemoryClosedError("the memory is closed; open it again to use it")
+        # The loop's own threads are few and everybody's.
+        ask = functools.partial(contextvars.copy_context().run, self.recall, query, **options)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, ask)
 
     def answer(self, recall: Recall) -> str | None:
         """Return the language model's short answer to the recall's question from its first `QA_PASSAGES` memories.
@@ -320,6 +328,7 @@ class NeuroGraphMemory(Upkeep):
         parts = dataclasses.replace(self._parts, store=store.in_namespace(namespace))
         other = NeuroGraphMemory(config, parts=parts)
         other._owns_parts = False
+        other._threads = self._threads
         engine = self._engines.get(namespace)
         if engine is not None and engine.writes_to(other.store):
             other._ingestion = engine
@@ -358,6 +367,8 @@ class NeuroGraphMemory(Upkeep):
             self._parts.embedder.close()
             if self._parts.language_model is not None:
                 self._parts.language_model.close()
+            # Questions under way end, with an error, now that everything is closed.
+            self._threads.shutdown()
 
     def __enter__(self) -> Self:
         return self

@@ -79,6 +79,9 @@ class MemoryConfig:
     CANDIDATES: int = _setting(100, "how many nodes each of vector and keyword search hands to the ranking", low=1)
     MAX_HOPS: int = _setting(2, "how many rounds energy spreads from the anchors", low=0)
     MAX_FRONTIER: int = _setting(10, "how many nodes, those of most energy, send energy on in the gated mode", low=1)
+    recall_concurrency: int = _setting(
+        64, "questions asked by `arecall` and `aretrieve` that are answered at once", low=1
+    )
     ENERGY_DECAY_RATE: float = _setting(0.5, "share of the energy that survives a hop", low=0.0, high=1.0)
     CLOSED_EDGE_TYPES: str = _setting("", "edge types no energy flows over, with commas, such as SIM,TERM")
 

@@ -32,6 +32,7 @@ __all__ = [
     "SupportsCheck",
     "SupportsClear",
     "SupportsCompaction",
+    "SupportsKernelBatch",
     "SupportsNamespaces",
     "SupportsReembedding",
     "SupportsSnapshot",
@@ -182,6 +183,11 @@ class GraphStorePort(Protocol):
             view: a view of this store whose nodes alone count; all there are when left out.
         """
 
+    def nearest_rows(
+        self, queries: Sequence[Vector], k: int, view: GraphView
+    ) -> list[tuple[Rows, NDArray[np.float64]]]:
+        """Return for each query the rows in a view of this store, and cosines, of what `nearest` finds."""
+
     def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float32]:
         """Return the cosine of nodes of a view of this store with the query, 0 for a node without embedding."""
 
@@ -190,6 +196,9 @@ class GraphStorePort(Protocol):
 
         `view` as in `nearest`.
         """
+
+    def keyword_rows(self, query: str, k: int, view: GraphView) -> tuple[Rows, NDArray[np.float64]]:
+        """Return the rows in a view of this store, and scores, of what `keyword_search` finds."""
 
     def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
         """Return the keyword score of nodes of a view of this store, 0 for a node that shares no keyword."""
@@ -353,6 +362,14 @@ class LanguageModel(Protocol):
 
     def close(self) -> None:
         """Release connections and memory."""
+
+
+@runtime_checkable
+class SupportsKernelBatch(Protocol):
+    """Ability of a source of kernels: to shape many questions together."""
+
+    def generate_batch(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> list[Kernel]:
+        """Return what `generate` returns for each query and its embedding."""
 
 
 class QuestionJudge(Protocol):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,10 +50,11 @@ class PatchedValues:
         """Return the values at `rows`."""
         values = self.base[rows]
         if self.rows.size and rows.size:
-            place = np.searchsorted(self.rows, rows)
+            place = self.rows.searchsorted(rows)
             place[place == self.rows.size] = 0
             patched = self.rows[place] == rows
-            values[patched] = self.patches[place[patched]]
+            if patched.any():
+                values[patched] = self.patches[place[patched]]
         return values
 
     def all(self) -> NDArray[Any]:
@@ -83,24 +85,24 @@ class Adjacency:
     edges: NDArray[np.int32]
     sources: Rows | None = None
 
-    def gather(self, frontier: Rows) -> tuple[Rows, Rows, Rows]:
-        """Return origin positions, target rows and edge rows of all arcs that leave `frontier`."""
+    def groups(self, frontier: Rows) -> tuple[Rows, Rows]:
+        """Return where in the arc arrays the group of each node in `frontier` begins, and how many arcs it has."""
         if not self.targets.size:
             # Every edge of the layer has been removed since.
-            nothing = np.empty(0, dtype=np.int64)
-            return nothing, nothing, nothing
+            nothing = np.zeros(frontier.size, dtype=np.int64)
+            return nothing, nothing
         if self.sources is None:
-            group = np.minimum(frontier, self.indptr.size - 2)
-            known = frontier < self.indptr.size - 1
+            last = self.indptr.size - 2
+            group, known = (
+                (frontier, None) if frontier.max() <= last else (np.minimum(frontier, last), frontier <= last)
+            )
         else:
-            group = np.minimum(np.searchsorted(self.sources, frontier), self.sources.size - 1)
+            group = self.sources.searchsorted(frontier)
+            np.minimum(group, self.sources.size - 1, out=group)
             known = self.sources[group] == frontier
         begin = self.indptr[group]
-        count = np.where(known, self.indptr[group + 1] - begin, 0)
-        origin = np.repeat(np.arange(frontier.size), count)
-        # Position in the arc arrays: where the group begins, plus how far into the group we are.
-        arc = np.arange(origin.size) + np.repeat(begin - (np.cumsum(count) - count), count)
-        return origin, self.targets[arc].astype(np.int64), self.edges[arc].astype(np.int64)
+        count = self.indptr[group + 1] - begin
+        return begin, count if known is None else count * known
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,11 @@ class GraphView:
 
     def rows(self, node_ids: Iterable[str]) -> Rows:
         """Return the rows of several nodes, in their order."""
-        return np.fromiter((self.row(node_id) for node_id in node_ids), dtype=np.int64)
+        wanted = list(node_ids)
+        found = [self.rows_by_id.get(node_id, self.node_count) for node_id in wanted]
+        if found and max(found) < self.node_count and self.alive.take(rows := np.array(found)).all():
+            return rows
+        return np.array([self.row(node_id) for node_id in wanted], dtype=np.int64)
 
     def known_rows(self, node_ids: Iterable[str]) -> Rows:
         """Return the rows of those of the nodes that the graph has, ascending, each once."""
@@ -198,29 +204,48 @@ class GraphView:
             both_ways: walk edges along and against their stored direction.
             inwards: walk edges against their stored direction only.
         """
-        found = [
-            adjacency.gather(frontier)
-            for layer in self.layers
-            for adjacency, wanted in ((layer.outgoing, not inwards), (layer.incoming, inwards or both_ways))
-            if wanted
-        ]
-        if not found:
-            nothing = np.empty(0, dtype=np.int64)
-            return Arcs(nothing, nothing, nothing, np.empty(0))
-        origin, target, edge = found[0]
-        if len(found) > 1:
-            origin, target, edge = (np.concatenate(column) for column in zip(*found, strict=True))
-            # One order however the edges are spread over layers, so that sums over them are always the same.
-            order = np.lexsort((edge, origin))
-            origin, target, edge = origin[order], target[order], edge[order]
-        weight = self.weight.take(edge).astype(np.float64)
-        wanted_arcs = ~np.isnan(weight)
+        origin, target, edge = self._gather(
+            frontier,
+            [
+                adjacency
+                for layer in self.layers
+                for adjacency, wanted in ((layer.outgoing, not inwards), (layer.incoming, inwards or both_ways))
+                if wanted
+            ],
+        )
+        weight = self.weight.take(edge)
+        unwanted = np.isnan(weight)
         if edge_type is not None:
             code = self.edge_types.index(edge_type) if edge_type in self.edge_types else -1
-            wanted_arcs &= self.edge_type[edge] == code
-        if wanted_arcs.all():
+            unwanted |= self.edge_type[edge] != code
+        if not unwanted.any():
             return Arcs(origin, target, edge, weight)
-        return Arcs(origin[wanted_arcs], target[wanted_arcs], edge[wanted_arcs], weight[wanted_arcs])
+        wanted = ~unwanted
+        return Arcs(origin[wanted], target[wanted], edge[wanted], weight[wanted])
+
+    def _gather(self, frontier: Rows, adjacencies: Sequence[Adjacency]) -> tuple[Rows, Rows, Rows]:
+        """Return origin positions, target rows and edge rows of all arcs that leave `frontier`, removed ones too."""
+        if not adjacencies or not frontier.size:
+            nothing = np.empty(0, dtype=np.int64)
+            return nothing, nothing, nothing
+        groups = [adjacency.groups(frontier) for adjacency in adjacencies]
+        begin, count = (np.concatenate(column) for column in zip(*groups, strict=True))
+        ends = count.cumsum()
+        # Position in the arc arrays: where the group begins, plus how far into the group we are.
+        arc = np.arange(ends[-1]) + (begin - ends + count).repeat(count)
+        origin = np.arange(begin.size).repeat(count)
+        bounds = [0, *ends[frontier.size - 1 :: frontier.size].tolist()]
+        spans = [slice(*pair) for pair in pairwise(bounds)]
+        target, edge = (
+            np.concatenate([column[arc[span]] for column, span in zip(columns, spans, strict=True)], dtype=np.int64)
+            for columns in ([a.targets for a in adjacencies], [a.edges for a in adjacencies])
+        )
+        if len(adjacencies) == 1:
+            return origin, target, edge
+        origin %= frontier.size
+        # One order however the edges are spread over layers, so that sums over them are always the same.
+        order = (origin * self.edge_count + edge).argsort()
+        return origin[order], target[order], edge[order]
 
     def edge_rows(self, sources: Rows, targets: Rows, edge_type: EdgeType) -> Rows:
         """Return the row of the edge of `edge_type` from each source to its target, -1 where there is none."""

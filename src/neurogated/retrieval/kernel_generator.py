@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,19 +38,28 @@ class KernelGenerator:
     that of plain facts: a question that could be anything is asked like one for a fact.
     """
 
-    def __init__(self, judge: QuestionJudge, config: MemoryConfig, fallback: QuestionJudge | None = None) -> None:
+    def __init__(
+        self,
+        judge: QuestionJudge,
+        config: MemoryConfig,
+        fallback: QuestionJudge | None = None,
+        *,
+        concurrency: int = 1,
+    ) -> None:
         """Take the judge to ask.
 
         Args:
             judge: asked first.
             config: its `KERNEL_…` settings hold the kernels of the kinds.
             fallback: asked where `judge` fails with an LLMError; the kernel's note then says so.
+            concurrency: how many questions of a batch `judge` is asked at once; more than 1 where it waits for others.
 
         Raises:
             ConfigError: a kernel in the settings cannot be read.
         """
         self._judge = judge
         self._fallback = fallback
+        self._concurrency = concurrency
         self._kernels = {kind: _configured(config, kind) for kind in QuestionKind}
 
     def generate(self, query: str, vector: NDArray[np.float32] | None = None) -> Kernel:
@@ -65,6 +76,13 @@ class KernelGenerator:
             _log.warning("the language model gave no kernel, the offline judge is used: %s", error)
             kernel = self._derive(self._fallback.judge(query, vector))
             return dataclasses.replace(kernel, note=f"the language model failed, the kernel was made offline: {error}")
+
+    def generate_batch(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> list[Kernel]:
+        """Return the kernel for each query; `vectors`: (n, dimension), their embeddings. Raises as `generate` does."""
+        if self._concurrency == 1 or len(queries) <= 1:
+            return list(map(self.generate, queries, vectors))
+        with ThreadPoolExecutor(min(self._concurrency, len(queries))) as threads:
+            return list(threads.map(self.generate, queries, vectors))
 
     def _derive(self, judgement: QuestionJudgement) -> Kernel:
         return self._kernels[QuestionKind.FACT].towards(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple, TypedDict, Unpack
 
@@ -17,8 +18,9 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, checked_moment, to_micros, utc_now
+from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import Embedder, GraphStorePort, KernelSource
+from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
 from neurogated.core.rendering import quoted, quotes, without_quotes
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
@@ -32,6 +34,7 @@ __all__ = ["NeuroRetriever", "RecallOptions"]
 _log = logging.getLogger(__name__)
 
 _DOCUMENT = "document_id"
+_STAGES = ("embed", "kernel", "search", "activate", "rank")
 _COSINE_ALONE = {"KEYWORD_WEIGHT": 0.0, "SUBJECT_WEIGHT": 0.0, "MARK_WEIGHT": 0.0}
 
 
@@ -56,13 +59,22 @@ class RecallOptions(TypedDict, total=False):
 
 
 class _Asked(NamedTuple):
-    """A question and where to look."""
+    """A question, and what is known of it before the graph is looked at."""
 
     query: str
     vector: NDArray[np.float32]
-    wanted: int
-    store: GraphStorePort
-    valid_at: datetime | None
+    kernel: Kernel
+    nearest: Rows
+    """What vector search found."""
+
+
+class _Found(NamedTuple):
+    """What the graph brought up for a question, before texts are fetched."""
+
+    anchors: tuple[tuple[str, float], ...]
+    activation: Activation
+    ranking: _Ranking
+    seconds: dict[str, float]
 
 
 class NeuroRetriever:
@@ -108,7 +120,10 @@ class NeuroRetriever:
         as_of: int | datetime | None = None,
         valid_at: datetime | None = None,
     ) -> list[Recall]:
-        """Return a recall for each query; they are embedded together. See `recall`."""
+        """Return what `recall` does for each query.
+
+        They are embedded, shaped and searched for together, on one view, and their texts are fetched together.
+        """
         for query in queries:
             if not isinstance(query, str):
                 raise InputError(f"the query is {query!r}, but must be text")
@@ -123,42 +138,58 @@ class NeuroRetriever:
         if not queries:
             return []
         store = self._store if as_of is None else self._store.as_of(as_of)
-        embedding: dict[str, float] = {}
-        with _timed(embedding, "embed"):
+        shared: dict[str, float] = {}
+        with _timed(shared, "embed"):
             vectors = self._embedder.embed_queries(list(queries))
-        share = embedding["embed"] / len(queries)
-        return [
-            self._recall(_Asked(query, vector, wanted, store, valid_at), share)
-            for query, vector in zip(queries, vectors, strict=True)
-        ]
-
-    def _recall(self, asked: _Asked, embedding_seconds: float) -> Recall:
-        query, vector, wanted, store, valid_at = asked
-        seconds = {"embed": embedding_seconds}
-        with _timed(seconds, "kernel"):
-            kernel = self._kernels.generate(query, vector)
-        with _timed(seconds, "search"):
+        with _timed(shared, "kernel"):
+            kernels = self._generate(queries, vectors)
+        with _timed(shared, "search"):
             view = store.view(valid_at=valid_at)
+            nearest = store.nearest_rows(list(vectors), max(wanted, self._config.CANDIDATES), view)
+        rows = (rows for rows, _ in nearest)
+        asked = list(map(_Asked, queries, vectors, kernels, rows))
+        found = [self._find(store, view, one, wanted) for one in asked]
+        with _timed(shared, "rank"):
+            memories = _memories(store, view, found)
+        share = {stage: seconds / len(queries) for stage, seconds in shared.items()}
+        return [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
+
+    def _generate(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> list[Kernel]:
+        if isinstance(self._kernels, SupportsKernelBatch):
+            return self._kernels.generate_batch(queries, vectors)
+        return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
+
+    def _find(self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int) -> _Found:
+        """Spread energy from what is like the question, and rank what it reached."""
+        query, vector, kernel, nearest = asked
+        seconds: dict[str, float] = {}
+        with _timed(seconds, "search"):
             likeness = QuestionSimilarity(
                 store, view, self._similarity_config, query=query, vector=vector, kernel=kernel
             )
-            likeness.propose(max(wanted, self._config.CANDIDATES))
+            likeness.propose(max(wanted, self._config.CANDIDATES), nearest)
             anchors = self._anchors(view, likeness.known)
         with _timed(seconds, "activate"):
             gate = self._gate(likeness) if self._gates else None
             activation = self._activation.spread(view, dict(anchors), kernel, gate)
         with _timed(seconds, "rank"):
             rank = self._by_energy if self._classic else self._by_score
-            memories = _memories(store, rank(activation, likeness, wanted), activation)
+            ranking = rank(activation, likeness, wanted)
+        return _Found(tuple(anchors), activation, ranking, seconds)
+
+    def _recall(
+        self, asked: _Asked, found: _Found, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
+    ) -> Recall:
+        seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug("recalled %d memories: %s", len(memories), ", ".join(f"{k} {v:.4f} s" for k, v in seconds.items()))
         return Recall(
-            query,
+            asked.query,
             memories,
-            kernel,
-            tuple(anchors),
+            asked.kernel,
+            found.anchors,
             self._config.ACTIVATION,
             seconds=MappingProxyType(seconds),
-            notes=(kernel.note,) if kernel.note else (),
+            notes=(asked.kernel.note,) if asked.kernel.note else (),
         )
 
     def _anchors(self, view: GraphView, candidates: Similarities) -> list[tuple[str, float]]:
@@ -212,21 +243,23 @@ class NeuroRetriever:
         return recency
 
 
-def _memories(store: GraphStorePort, ranking: _Ranking, activation: Activation) -> tuple[RecalledMemory, ...]:
-    rows = ranking.likeness.rows
-    ids = [activation.view.ids[row] for row in rows.tolist()]
-    nodes = {node.id: node for node in _present(store, activation.view, ids)}
+def _memories(store: GraphStorePort, view: GraphView, found: Sequence[_Found]) -> list[tuple[RecalledMemory, ...]]:
+    """Return the memories of each question; the texts of all are fetched together."""
+    ids = [[view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
+    nodes = {node.id: node for node in _present(store, view, list(dict.fromkeys(chain.from_iterable(ids))))}
+    return [tuple(_ranked(one, names, nodes)) for one, names in zip(found, ids, strict=True)]
+
+
+def _ranked(found: _Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) -> Iterator[RecalledMemory]:
+    ranking = found.ranking
     columns = {"similarity": ranking.likeness.similarity, "energy": ranking.energy, "recency": ranking.recency}
     columns |= {name: getattr(ranking.likeness, name) for name in ("cosine", "keywords", "subject", "marks")}
-    parts = [
-        dict(zip(columns, values, strict=True))
-        for values in zip(*(column.tolist() for column in columns.values()), strict=True)
-    ]
-    return tuple(
-        RecalledMemory(nodes[node_id], score, part, activation.path(row))
-        for node_id, score, part, row in zip(ids, ranking.score.tolist(), parts, rows.tolist(), strict=True)
-        if node_id in nodes
-    )
+    parts = zip(*(column.tolist() for column in columns.values()), strict=True)
+    rows, scores = ranking.likeness.rows.tolist(), ranking.score.tolist()
+    for node_id, row, score, values in zip(ids, rows, scores, parts, strict=True):
+        if node_id in nodes:
+            part = dict(zip(columns, values, strict=True))
+            yield RecalledMemory(nodes[node_id], score, part, found.activation.path(row))
 
 
 def _present(store: GraphStorePort, view: GraphView, ids: Sequence[str]) -> list[MemoryNode]:

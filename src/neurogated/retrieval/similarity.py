@@ -35,14 +35,19 @@ class Similarities(NamedTuple):
 
     def holds(self, rows: Rows) -> NDArray[np.bool_]:
         """Return which of `rows` are among them."""
-        place = np.searchsorted(self.rows, rows)
+        place = self.rows.searchsorted(rows)
         place[place == self.rows.size] = -1
         return self.rows[place] == rows if self.rows.size else np.zeros(rows.size, dtype=np.bool_)
 
     def at(self, rows: Rows) -> Similarities:
         """Return those of `rows`, which must be among them."""
-        place = np.searchsorted(self.rows, rows)
+        if rows.size == self.rows.size and (rows == self.rows).all():
+            return self
+        place = self.rows.searchsorted(rows)
         return Similarities(self.rows[place], *(column[place] for column in self[1:]))
+
+
+_PARTS = len(Similarities._fields) - 1
 
 
 class QuestionSimilarity:
@@ -68,39 +73,44 @@ class QuestionSimilarity:
         self._query = query
         self._vector = vector
         self._kernel = kernel
-        names = set(named_subjects(query))
-        carried = store.carried(map(subject_mark, names))
-        titles = {name for name in names if subject_mark(name) in carried}
+        names = {name: (subject_mark(name), speaker_mark(name)) for name in named_subjects(query)}
+        carried = store.carried(mark for marks in names.values() for mark in marks)
+        titles = {name for name, (subject, _) in names.items() if subject in carried}
         # A name within a longer one, such as "Leland" in "Leland, North Carolina", counts as no subject of its own.
         self.named = frozenset(
             name for name in titles if not any(name != other and f" {name} " in f" {other} " for other in titles)
         )
         """Subjects that the question names, in folded words."""
-        speakers = store.carried(map(speaker_mark, names))
-        self._subjects = {*map(subject_mark, titles), *speakers} if config.SUBJECT_WEIGHT else set()
+        self._subjects = carried if config.SUBJECT_WEIGHT else frozenset()
         self._best_keywords = 0.0
         self._total = 1.0 + config.KEYWORD_WEIGHT + config.SUBJECT_WEIGHT + config.MARK_WEIGHT
-        nothing = np.empty(0)
-        self.known = Similarities(np.empty(0, dtype=np.int64), *[nothing] * (len(Similarities._fields) - 1))
+        self.known = Similarities(np.empty(0, dtype=np.int64), *np.empty((_PARTS, 0)))
 
-    def propose(self, count: int) -> Similarities:
-        """Return the nodes that vector and keyword search find, up to `count` each."""
-        found = [node_id for node_id, _ in self._store.nearest(self._vector, count, self._view)]
+    def propose(self, count: int, nearest: Rows | None = None) -> Similarities:
+        """Return the nodes that vector and keyword search find, up to `count` each.
+
+        `nearest` is what vector search found, where that is known.
+        """
+        if nearest is None:
+            ((nearest, _),) = self._store.nearest_rows([self._vector], count, self._view)
+        found = nearest
         if self._config.KEYWORD_WEIGHT:
-            by_keywords = self._store.keyword_search(self._query, count, self._view)
-            self._best_keywords = by_keywords[0][1] if by_keywords else 0.0
-            found += [node_id for node_id, _ in by_keywords]
-        # A node that another thread stored meanwhile is not in the view.
-        return self.of(self._view.known_rows(found))
+            by_keywords, scores = self._store.keyword_rows(self._query, count, self._view)
+            self._best_keywords = float(scores[0]) if scores.size else 0.0
+            found = np.concatenate((nearest, by_keywords))
+        return self.of(np.unique(found))
 
     def of(self, rows: Rows) -> Similarities:
         """Return the similarity of nodes; `rows` ascend."""
         unknown = rows[~self.known.holds(rows)]
         if unknown.size:
             measured = self._measure(unknown)
-            order = np.argsort(all_rows := np.concatenate((self.known.rows, unknown)))
-            columns = (np.concatenate(pair)[order] for pair in zip(self.known[1:], measured[1:], strict=True))
-            self.known = Similarities(all_rows[order], *columns)
+            if self.known.rows.size:
+                all_rows = np.concatenate((self.known.rows, unknown))
+                order = all_rows.argsort()
+                columns = np.concatenate((self.known[1:], measured[1:]), axis=1)[:, order]
+                measured = Similarities(all_rows[order], *columns)
+            self.known = measured
         return self.known.at(rows)
 
     def _measure(self, rows: Rows) -> Similarities:

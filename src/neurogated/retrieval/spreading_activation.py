@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,6 +32,8 @@ class _Energy(NamedTuple):
     def __add__(self, other: object) -> _Energy:
         if not isinstance(other, _Energy):
             return NotImplemented
+        if not self.rows.size or not other.rows.size:
+            return self if self.rows.size else other
         return _summed(np.concatenate((self.rows, other.rows)), np.concatenate((self.values, other.values)))
 
     def of(self, row: int) -> float:
@@ -43,14 +45,42 @@ class _Energy(NamedTuple):
         """Return the `count` nodes of most energy, the earliest rows among equals; all where `count` is None."""
         if count is None or self.rows.size <= count:
             return self
-        best = np.sort(np.argsort(-self.values, kind="stable")[:count])
+        least = np.partition(self.values, self.rows.size - count)[self.rows.size - count]
+        best = np.flatnonzero(self.values >= least)
+        # Of those that tie for the last places the latest are too many.
+        tied = np.flatnonzero(self.values[best] == least)
+        best = np.delete(best, tied[tied.size - (best.size - count) :])
         return _Energy(self.rows[best], self.values[best])
 
 
+_NO_ENERGY = _Energy(np.empty(0, dtype=np.int64), np.empty(0))
+
+
+def _distinct(rows: Rows) -> tuple[Rows, Rows]:
+    """Return each row once, ascending, and the place of every given row among them."""
+    order = rows.argsort()
+    ordered = rows[order]
+    first = np.empty(rows.size, dtype=np.bool_)
+    first[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    place = np.empty(rows.size, dtype=np.int64)
+    place[order] = first.cumsum() - 1
+    return ordered[first], place
+
+
 def _summed(rows: Rows, values: Energies) -> _Energy:
-    unique, position = np.unique(rows, return_inverse=True)
-    sums = np.bincount(position, weights=values, minlength=unique.size)
-    return _Energy(unique, sums.astype(np.float64, copy=False))
+    distinct, place = _distinct(rows)
+    return _Energy(distinct, _sums(values, place, distinct.size))
+
+
+class _Terms(NamedTuple):
+    """Terms of the formula by the way an edge is walked: a type has two, against and then along its direction."""
+
+    is_open: NDArray[np.bool_]
+    modulation: Energies
+    """KernelMod."""
+    selective: NDArray[np.bool_]
+    """Whether energy flows only as far as the gate is open."""
 
 
 class _Flow(NamedTuple):
@@ -60,9 +90,6 @@ class _Flow(NamedTuple):
     target: Rows
     edge: Rows
     amount: Energies
-
-    def arrivals(self) -> _Energy:
-        return _summed(self.target, self.amount)
 
     def strongest_into(self, row: int) -> int | None:
         """Return the position of the largest portion that came to `row`, the earliest edge among equals."""
@@ -171,66 +198,76 @@ class SpreadingActivation:
         """
         start = {node_id: energy for node_id, energy in anchors.items() if energy > 0}
         primed = _summed(view.rows(start), np.array(list(start.values()), dtype=np.float64))
-        moving, spread = primed.strongest(self._frontier), _Energy(np.empty(0, dtype=np.int64), np.empty(0))
+        moving, spread = primed.strongest(self._frontier), _NO_ENERGY
+        terms = self._terms(view.edge_types, kernel)
         flows: list[_Flow] = []
         for _ in range(self._hops):
             if not moving.rows.size:
                 break
-            flow = self._flow(view, moving, kernel, gate)
-            arrived = flow.arrivals()
+            flow, arrived = self._flow(view, moving, terms, gate)
             flows.append(flow)
             spread = spread + arrived
             moving = (moving + arrived if self._cumulative else arrived).strongest(self._frontier)
         return Activation(view, primed, spread, tuple(flows), cumulative=self._cumulative)
 
-    def _flow(self, view: GraphView, energy: _Energy, kernel: Kernel, gate: Gate | None) -> _Flow:
-        """Return what flows from nodes with energy in one hop."""
-        arcs, types, modulation = self._walkable(view, energy.rows, kernel)
-        targets, place = np.unique(arcs.target, return_inverse=True)
-        gates: Energies = np.ones(place.size)
-        if gate is not None and place.size:
-            gates = gate(targets)[place].astype(np.float64)
+    def _terms(self, edge_types: Sequence[EdgeType], kernel: Kernel) -> _Terms:
+        """Return what the formula says of each type of edge."""
+        ways = [(kind, along) for kind in edge_types for along in (False, True)]
+        return _Terms(
+            np.array([kind not in self._closed and (along or kind.both_ways) for kind, along in ways], dtype=np.bool_),
+            np.array([kernel[kind] if along else kernel.backwards(kind) for kind, along in ways], dtype=np.float64),
+            np.array([bool(self._selectivity) and kind in self._selective for kind, _ in ways], dtype=np.bool_),
+        )
+
+    def _flow(self, view: GraphView, energy: _Energy, terms: _Terms, gate: Gate | None) -> tuple[_Flow, _Energy]:
+        """Return what flows from nodes with energy in one hop, and what arrives."""
+        arcs, ways = self._walkable(view, energy.rows, terms)
+        targets, place = _distinct(arcs.target)
+        gates = gate(targets).astype(np.float64)[place] if gate is not None and place.size else None
         # Shares are counted by node and type.
-        amount = energy.values[arcs.origin] * self._shares(arcs, gates, arcs.origin * len(view.edge_types) + types)
-        amount *= arcs.weight * modulation * self._decay
-        selective = np.isin(types, [code for code, kind in enumerate(view.edge_types) if kind in self._selective])
-        amount[selective] *= gates[selective] ** self._selectivity
-        flows = amount > 0
-        return _Flow(energy.rows[arcs.origin[flows]], arcs.target[flows], arcs.edge[flows], amount[flows])
+        amount = energy.values[arcs.origin]
+        if self._damps_hubs or gates is not None:
+            amount *= self._shares(arcs, gates, arcs.origin * len(view.edge_types) + ways // 2)
+        amount *= arcs.weight * terms.modulation[ways] * self._decay
+        if gates is not None and terms.selective.any():
+            selective = terms.selective[ways]
+            amount[selective] *= gates[selective] ** self._selectivity
+        arrived = _sums(amount, place, targets.size)
+        reached, flows = arrived > 0, amount > 0
+        return (
+            _Flow(energy.rows[arcs.origin[flows]], arcs.target[flows], arcs.edge[flows], amount[flows]),
+            _Energy(targets[reached], arrived[reached]),
+        )
 
-    def _walkable(
-        self, view: GraphView, rows: Rows, kernel: Kernel
-    ) -> tuple[Arcs, NDArray[np.int8], NDArray[np.float64]]:
-        """Return the arcs that may be walked from `rows`, the type of each and its KernelMod."""
+    def _walkable(self, view: GraphView, rows: Rows, terms: _Terms) -> tuple[Arcs, Rows]:
+        """Return the arcs that may be walked from `rows`, and the way of each, which `terms` tell about."""
         arcs = view.arcs(rows, both_ways=not self._classic)
-        types = view.edge_type[arcs.edge]
-        along = view.edge_source[arcs.edge] == rows[arcs.origin]
-        modulation = np.array([[kernel.backwards(kind), kernel[kind]] for kind in view.edge_types]).reshape(-1, 2)
-        is_open = np.array([[kind.both_ways, True] for kind in view.edge_types], dtype=np.bool_).reshape(-1, 2)
-        is_open[[code for code, kind in enumerate(view.edge_types) if kind in self._closed]] = False
-        walked = is_open[types, along.astype(np.int8)]
+        ways = 2 * view.edge_type[arcs.edge].astype(np.int64) + (view.edge_source[arcs.edge] == rows[arcs.origin])
+        walked = terms.is_open[ways]
         if not walked.all():
-            arcs, types, along = Arcs(*(column[walked] for column in arcs)), types[walked], along[walked]
-        return arcs, types, modulation[types, along.astype(np.int8)]
+            arcs, ways = Arcs(*(column[walked] for column in arcs)), ways[walked]
+        return arcs, ways
 
-    def _shares(self, arcs: Arcs, gates: Energies, groups: Rows) -> Energies:
+    def _shares(self, arcs: Arcs, gates: Energies | None, groups: Rows) -> Energies:
         """Return which share of its energy a node gives to each of its arcs; arcs of one group share it."""
-        openness: Energies = gates**self._exponent
-        if not self._damps_hubs:
-            return openness
-        claims = arcs.weight * openness
-        # Where no neighbour is like the question, the weights alone decide.
-        claims = np.where(_sums(claims, groups) > 0, claims, arcs.weight)
-        total = _sums(claims, groups)
-        shares: Energies = np.divide(claims, total, out=np.zeros_like(claims), where=total > 0)
-        return shares
+        claims = arcs.weight
+        if gates is not None:
+            openness = gates**self._exponent
+            if not self._damps_hubs:
+                return openness
+            claims = claims * openness
+        total = _sums(claims, groups)[groups]
+        if not (total > 0).all():
+            # Where no neighbour is like the question, the weights alone decide.
+            claims = np.where(total > 0, claims, arcs.weight)
+            total = _sums(claims, groups)[groups]
+        # Where all weights are 0, so are all claims.
+        return claims / np.where(total > 0, total, 1.0)
 
 
-def _sums(values: Energies, groups: Rows) -> Energies:
-    """Return for each value the sum over its group."""
-    if not groups.size:
-        return values
-    return np.bincount(groups, weights=values).astype(np.float64)[groups]
+def _sums(values: Energies, groups: Rows, count: int = 0) -> Energies:
+    """Return the sum over each group, of at least `count` groups, in the order of the values."""
+    return np.bincount(groups, weights=values, minlength=count).astype(np.float64, copy=False)
 
 
 def _edge_types(config: MemoryConfig, setting: str) -> frozenset[EdgeType]:

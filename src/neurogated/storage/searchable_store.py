@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,20 @@ from neurogated.storage.working_form import WorkingForm
 __all__ = ["SearchableStore"]
 
 
+Found = tuple[Rows, NDArray[np.float64]]
+"""Rows or keys that a search found and their scores, both (n,), best first."""
+
+
 class SearchableStore(BaseStore):
-    """Searches the vector index and the text index of a store under its lock."""
+    """Searches the vector index and the text index of a store.
+
+    Where to look is settled under the store's lock; the search itself, which takes long, holds `_searching` alone, so
+    that questions and writes go on beside it.
+    """
 
     _form: WorkingForm
+    _searching: AbstractContextManager[object] = nullcontext()
+    """Held while indexes are searched; a lock where they do not bear a write meanwhile."""
 
     @abstractmethod
     def _texts(self) -> TextIndex | OverlaidTextIndex:
@@ -34,38 +45,56 @@ class SearchableStore(BaseStore):
             k: how many.
             view: a view of this store; what it hides does not count.
         """
-        with self._lock:
-            seen = self.view() if view is None else view
-            # Where the rows are comes first: asking may number them anew, and the indexes with them.
-            left_out = self._left_out(seen)
-            keys, scores = self._form.vectors.search(query, k, left_out)
-            return self._ranked(keys, scores, k)
+        seen = self.view() if view is None else view
+        (found,) = self.nearest_rows([query], k, seen)
+        return _named(seen, found)
+
+    def nearest_rows(self, queries: Sequence[Vector], k: int, view: GraphView) -> list[Found]:
+        """Return for each query the rows in `view`, and cosines, of what `nearest` finds.
+
+        The queries are searched for together.
+        """
+
+        def search(left_out: Rows) -> list[Found]:
+            return self._form.vectors.search_batch(queries, k, left_out)
+
+        return self._searched(search, k, view)
 
     def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float32]:
         """Return the cosine of the nodes at `rows` of `view`, a view of this store, with the query.
 
         A node without embedding, or removed meanwhile, has 0.
         """
-        with self._lock:
-            current = self._rows_now(view, rows)
-            return self._form.vectors.similarities(query, current)
+        with self._searching:
+            with self._lock:
+                current, vectors = self._rows_now(view, rows), self._form.vectors
+            return vectors.similarities(query, current)
 
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and keyword scores > 0 of the `k` nodes that fit best, best first, ties in order of id.
 
         `view` as in `nearest`.
         """
-        with self._lock:
-            seen = self.view() if view is None else view
-            left_out = self._left_out(seen)
-            keys, scores = self._texts().keywords.search(query, k, left_out)
-            return self._ranked(keys, scores, k)
+        seen = self.view() if view is None else view
+        return _named(seen, self.keyword_rows(query, k, seen))
+
+    def keyword_rows(self, query: str, k: int, view: GraphView) -> Found:
+        """Return the rows in `view`, and scores, of what `keyword_search` finds."""
+
+        def search(left_out: Rows) -> list[Found]:
+            with self._lock:
+                keywords = self._texts().keywords
+            return [keywords.search(query, k, left_out)]
+
+        (found,) = self._searched(search, k, view)
+        return found
 
     def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
         """Return the keyword score of the nodes at `rows` of `view`, 0 for a node that shares no keyword."""
-        with self._lock:
-            current = self._rows_now(view, rows)
-            return self._texts().keywords.scores(query, current)
+        with self._searching:
+            with self._lock:
+                current, keywords = self._rows_now(view, rows), self._texts().keywords
+            return keywords.scores(query, current)
 
     def carriers(self, marks: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
         """Return whether the nodes at `rows` of `view` carry one of `marks`; see `core.rendering`."""
@@ -119,7 +148,37 @@ class SearchableStore(BaseStore):
     def _require_open(self) -> None:
         """Raise MemoryClosedError where the store can no longer be used."""
 
-    def _ranked(self, keys: Rows, scores: NDArray[np.float64], k: int) -> list[tuple[str, float]]:
-        ids = self._form.topology.ids
-        found = [(ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
+    def _searched(self, search: Callable[[Rows], list[Found]], k: int, view: GraphView) -> list[Found]:
+        """Return the `k` best of what `search` finds but for the keys it is given, as rows of `view`."""
+        with self._searching:
+            while True:
+                with self._lock:
+                    form, left_out = self._form, self._left_out(view)
+                    ids, known = form.topology.ids, len(form.topology.ids)
+                found = search(left_out)
+                # What was written meanwhile may stand in the place of another; the next search leaves it out.
+                if form is self._form and all(keys.max(initial=-1) < known for keys, _ in found):
+                    return [_cut(_seen(view, ids, each), k, view.ids) for each in found]
+
+
+def _seen(view: GraphView, ids: Sequence[str], found: Found) -> Found:
+    """Return what was found under the numbers of `ids` as rows of the view."""
+    if view.ids is ids:
+        return found
+    keys, scores = found
+    return view.rows(ids[key] for key in keys.tolist()), scores
+
+
+def _cut(found: Found, k: int, ids: Sequence[str]) -> Found:
+    """Return the first `k`, best first, ties in order of id."""
+    rows, scores = found
+    if not (scores[1:] == scores[:-1]).any():
+        return rows[:k], scores[:k]
+    names = [ids[row] for row in rows.tolist()]
+    places = sorted(range(rows.size), key=lambda place: (-scores[place], names[place]))[:k]
+    return rows[places], scores[places]
+
+
+def _named(view: GraphView, found: Found) -> list[tuple[str, float]]:
+    rows, scores = found
+    return list(zip((view.ids[row] for row in rows.tolist()), scores.tolist(), strict=True))

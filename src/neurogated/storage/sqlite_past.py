@@ -60,6 +60,8 @@ class PastStore(SqliteGraph):
         super().__init__(file, present._name, present._namespace, config=present._config, clock=lambda: then)
         # Looking back asks the present while it holds the file, as the present does: in the same order.
         self._lock = present._lock
+        # The present's indexes are searched for what they held then, which a write in between would change.
+        self._searching = self._lock
         self._present = present
         self._as_of = sequence
         self._embedder = present.embedder
