@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.memories import built, bytes_in, has_setting
+from benchmarks.memories import QUANTISED, built, bytes_in, has_setting
 from benchmarks.synthetic import Synthetic
 
 ROOT = Path(__file__).parents[1]
 REPEATS = 3
 ADDED_BEFORE_KILL = 200
-QUANTISED: dict[str, object] = {"VECTOR_PRECISION": "int8"}
 
 
 def _words(what: str, folder: Path, cache: Path, synthetic: Synthetic, settings: dict[str, object]) -> list[str]:

@@ -6,6 +6,7 @@ import importlib
 import time
 from collections.abc import Callable
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks.competitors import keyword_search
 from benchmarks.measuring import measured
+from benchmarks.memories import QUANTISED, GivenVectors, built, has_setting, open_memory
 from benchmarks.synthetic import Asked, Synthetic
 from neurogated import NeuroGraphMemory
 
@@ -53,6 +55,11 @@ def exact(synthetic: Synthetic, wanted: int) -> Search:
     return search
 
 
+def _ours(memory: NeuroGraphMemory, wanted: int) -> Search:
+    view = memory.store.view()
+    return lambda vector: np.array([int(node[1:]) for node, _ in memory.store.nearest(vector, wanted, view)])
+
+
 def _compare(benchmark: BenchmarkFixture, search: Search, asked: list[Asked], exact: Search) -> None:
     found = measured(benchmark, search, ((one.vector,) for one in asked), QUESTIONS)
     truth = [set(exact(one.vector).tolist()) for one in asked[-QUESTIONS:]]
@@ -63,12 +70,17 @@ def _compare(benchmark: BenchmarkFixture, search: Search, asked: list[Asked], ex
 def test_vectors_ours(
     benchmark: BenchmarkFixture, memory: NeuroGraphMemory, asked: list[Asked], exact: Search, wanted: int
 ) -> None:
-    view = memory.store.view()
+    _compare(benchmark, _ours(memory, wanted), asked, exact)
 
-    def search(vector: NDArray[np.float32]) -> list[int]:
-        return [int(node[1:]) for node, _ in memory.store.nearest(vector, wanted, view)]
 
-    _compare(benchmark, search, asked, exact)
+def test_vectors_ours_quantised(
+    benchmark: BenchmarkFixture, cache: Path, synthetic: Synthetic, asked: list[Asked], exact: Search, wanted: int
+) -> None:
+    if not has_setting(*QUANTISED):
+        pytest.skip("this version has no quantised vectors")
+    with open_memory(built(cache, synthetic, **QUANTISED), GivenVectors(), **QUANTISED) as memory:
+        memory.freeze()
+        _compare(benchmark, _ours(memory, wanted), asked, exact)
 
 
 def test_vectors_numpy(benchmark: BenchmarkFixture, asked: list[Asked], exact: Search) -> None:

@@ -1,7 +1,7 @@
 """Another embedded memory of vectors, Chroma, measured by itself: `python benchmarks/chroma.py VECTORS.npy FOLDER`.
 
-It runs in whichever Python has `chromadb`, and prints JSON: seconds of building, of a search for ten, and of an add with
-the search that finds it; medians.
+It runs in whichever Python has `chromadb`, and prints JSON: seconds of building, of a search for ten, and of an add
+with the search that finds it; medians.
 """
 
 from __future__ import annotations

@@ -25,9 +25,11 @@ from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 from neurogated.storage.registry import open_store
 from neurogated.storage.sqlite_schema import FORMAT_VERSION
 
-__all__ = ["EDGE_TYPES", "GivenVectors", "built", "bytes_in", "copied", "has_setting", "open_memory"]
+__all__ = ["EDGE_TYPES", "QUANTISED", "GivenVectors", "built", "bytes_in", "copied", "has_setting", "open_memory"]
 
 EDGE_TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE, EdgeType.ASSOC)
+QUANTISED: dict[str, object] = {"VECTOR_PRECISION": "int8"}
+"""Settings of a memory whose vectors take a byte a number."""
 DELTA_NODES = 2000
 DIMENSION = 384
 

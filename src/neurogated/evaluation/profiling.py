@@ -35,6 +35,7 @@ __all__ = [
     "OTHER",
     "FunctionTime",
     "IndexingTimes",
+    "Stage",
     "StageTimer",
     "indexed",
     "scratch_memory",
@@ -51,7 +52,7 @@ _SNAPSHOT = "copy.snapshot"
 _FIRST_TEXT = "The model is loaded with this."
 
 
-class _Stage(NamedTuple):
+class Stage(NamedTuple):
     """A function whose time counts to a stage of indexing."""
 
     name: str
@@ -59,17 +60,17 @@ class _Stage(NamedTuple):
     function: str
 
 
-def _indexing_stages(store: GraphStorePort) -> list[_Stage]:
+def _indexing_stages(store: GraphStorePort) -> list[Stage]:
     """Return which functions make up each stage of indexing, in the order of the work."""
     return [
-        _Stage("chunk", Chunker, "split"),
-        _Stage("embed", CachedEmbedder, "embed_documents"),
-        _Stage("entities", Analysis, "find_entities"),
-        _Stage("causes", Analysis, "find_causes"),
-        _Stage("similarity", ingestion_engine, "similarity_edges"),
-        _Stage("mentions", MentionIndex, "edges"),
-        _Stage("mentions", MentionIndex, "stored"),
-        _Stage("store", type(store), "apply"),
+        Stage("chunk", Chunker, "split"),
+        Stage("embed", CachedEmbedder, "embed_documents"),
+        Stage("entities", Analysis, "find_entities"),
+        Stage("causes", Analysis, "find_causes"),
+        Stage("similarity", ingestion_engine, "similarity_edges"),
+        Stage("mentions", MentionIndex, "edges"),
+        Stage("mentions", MentionIndex, "stored"),
+        Stage("store", type(store), "apply"),
     ]
 
 
@@ -82,7 +83,7 @@ class StageTimer:
         self._local = threading.local()
 
     @contextmanager
-    def watching(self, stages: Iterable[_Stage]) -> Iterator[None]:
+    def watching(self, stages: Iterable[Stage]) -> Iterator[None]:
         """Time functions, called from wherever, for as long as the block runs."""
         with ExitStack() as undo:
             for stage in stages:
