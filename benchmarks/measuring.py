@@ -29,6 +29,7 @@ def measured(
     for values in islice(arguments, warm_up):
         act(*values)
     benchmark.pedantic(run, setup=lambda: (next(arguments), {}), rounds=rounds)
+    benchmark.extra_info["least"] = min(benchmark.stats.stats.data)
     benchmark.extra_info["p95"] = quantile(benchmark.stats.stats.data, 0.95)
     return returned
 
