@@ -50,7 +50,14 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts = ("The pump failed on Monday.", "Because the pump failed, the field was flooded.")
     passages = [{"title": f"Log {place}", "text": text} for place, text in enumerate(texts)]
     (folder / "passages.json").write_text(json.dumps(passages), encoding="utf-8")
-    places = ["--cache", folder / "cache", "--synth", folder / "data.npz", "--passages", folder / "passages.json"]
+    places: list[str | Path] = [
+        "--cache",
+        folder / "cache",
+        "--synth",
+        folder / "data.npz",
+        "--passages",
+        folder / "passages.json",
+    ]
     sizes = f"--nodes {NODES} --pairs 10 --documents 5 --rounds 3".split()
     result = folder / "result.json"
     done = _python("-m", "pytest", "benchmarks", "--benchmark-only", *sizes, *places, "--benchmark-json", result)
