@@ -5,10 +5,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# Size of the memory that `make bench` measures, where it keeps data and results, and more options.
+NODES ?= 10000
+BENCH_CACHE ?= $(HOME)/.cache/neurogated-bench
+BENCH ?=
+
 export HF_HUB_OFFLINE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install browser demo test test-fast lint format clean
+.PHONY: help install browser demo test test-fast bench lint format clean
 
 help: ## list what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +40,12 @@ test: $(STAMP) ## run all tests with coverage
 
 test-fast: $(STAMP) ## run the tests that take no model and no long loop
 	$(BIN)/python -m pytest -m 'not slow'
+
+bench: $(STAMP) ## measure speed at NODES nodes against the bars and others, into docs/performance.md
+	mkdir -p $(BENCH_CACHE)/results
+	$(BIN)/python -m pytest benchmarks --benchmark-only --nodes $(NODES) --cache $(BENCH_CACHE) $(BENCH) \
+		--benchmark-json $(BENCH_CACHE)/results/$(NODES).json
+	$(BIN)/python -m benchmarks.report $(BENCH_CACHE)/results/*.json
 
 lint: $(STAMP) ## check style, types and layers
 	$(BIN)/ruff check .

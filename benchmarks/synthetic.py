@@ -1,74 +1,110 @@
-"""Stores filled with the synthetic memories that all measurements of speed share."""
+"""The synthetic memories that every measurement is made on: a graph, vectors and texts of a given size."""
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
-from neurogated.core.clock import utc_now
+__all__ = ["Asked", "Synthetic", "load"]
 
-__all__ = ["TYPES", "Synthetic", "median_ms"]
-
-TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE, EdgeType.ASSOC)
-BATCH = 2000
+COLUMNS = ("edges", "weights", "types", "vectors", "words")
+QUESTION_WORDS = 10
+NOISE = 0.3
 
 
-class Synthetic:
-    """The arrays of one `.npz`: `edges`, `weights`, `types`, `vectors` and `words`."""
+class Asked(NamedTuple):
+    """A question whose answer is known."""
 
-    def __init__(self, path: Path) -> None:
-        with np.load(path) as arrays:
-            # Edges come once their later end is there.
-            order = np.argsort(arrays["edges"].max(axis=1), kind="stable")
-            self.edges: NDArray[np.int32] = arrays["edges"][order]
-            self.weights: NDArray[np.float32] = arrays["weights"][order]
-            self.types: NDArray[np.int8] = arrays["types"][order]
-            self.vectors: NDArray[np.float32] = arrays["vectors"]
-            self.words: NDArray[np.int32] = arrays["words"]
+    node: int
+    text: str
+    vector: NDArray[np.float32]
 
-    def __len__(self) -> int:
+
+class Synthetic(NamedTuple):
+    """Arrays as `synth.py` describes them, read from disk as they are needed."""
+
+    edges: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    types: NDArray[np.int8]
+    vectors: NDArray[np.float32]
+    words: NDArray[np.int32]
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
         return len(self.vectors)
 
-    def text(self, number: int) -> str:
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Map the arrays of a folder into memory."""
+        return cls(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in COLUMNS))
+
+    def text(self, node: int) -> str:
         """Return the text of a node."""
-        return " ".join(f"w{word}" for word in self.words[number].tolist())
+        return as_text(self.words[node])
 
-    def fill(self, store: GraphStore) -> None:
-        """Put everything into `store`."""
-        for delta in self._deltas():
-            store.apply(delta)
+    def degrees(self) -> NDArray[np.int64]:
+        """Return how many edges each node has."""
+        return np.bincount(np.asarray(self.edges).ravel(), minlength=self.nodes)
 
-    def _deltas(self) -> Iterator[GraphDelta]:
-        now, last = utc_now(), self.edges.max(axis=1)
-        for begin in range(0, len(self), BATCH):
-            numbers = range(begin, min(begin + BATCH, len(self)))
-            span = slice(*np.searchsorted(last, (begin, begin + BATCH)).tolist())
-            columns = (self.edges[span].tolist(), self.types[span].tolist(), self.weights[span].tolist())
-            yield GraphDelta(
-                nodes=tuple(
-                    MemoryNode(f"n{n}", self.text(n), embedding=self.vectors[n], created_at=now, last_accessed=now)
-                    for n in numbers
-                ),
-                edges=tuple(
-                    MemoryEdge(f"n{source}", f"n{target}", TYPES[kind], weight, created_at=now)
-                    for (source, target), kind, weight in zip(*columns, strict=True)
-                ),
-                reason="build",
-                at=now,
-            )
+    def ask(self, seed: int) -> Iterator[Asked]:
+        """Yield questions without end: some words of a node and a vector close to its own."""
+        rng = np.random.default_rng(seed)
+        while True:
+            node = int(rng.integers(self.nodes))
+            words = rng.choice(self.words[node], min(QUESTION_WORDS, self.words.shape[1]), replace=False)
+            yield Asked(node, f"What is {as_text(words)}?", near(self.vectors[node], rng))
+
+    def new_texts(self, seed: int) -> Iterator[tuple[str, NDArray[np.float32], Asked]]:
+        """Yield texts that no node has, each with a vector, and a question whose answer it is."""
+        rng = np.random.default_rng(seed)
+        length = self.words.shape[1]
+        while True:
+            words = self.words[rng.integers(self.nodes, size=length), rng.integers(length, size=length)]
+            vector = near(self.vectors[rng.integers(self.nodes)], rng, noise=1.0)
+            asked = as_text(rng.choice(words, min(QUESTION_WORDS, length), replace=False))
+            yield as_text(words), vector, Asked(-1, f"What is {asked}?", near(vector, rng))
 
 
-def median_ms(actions: list[Callable[[], object]]) -> float:
-    """Return the median of the milliseconds that each of `actions` takes."""
-    seconds = []
-    for action in actions:
-        begin = time.perf_counter()
-        action()
-        seconds.append(time.perf_counter() - begin)
-    return 1000 * statistics.median(seconds)
+def as_text(words: NDArray[np.int32]) -> str:
+    """Return word numbers as a text."""
+    return " ".join(f"w{word}" for word in words)
+
+
+def near(vector: NDArray[np.float32], rng: np.random.Generator, noise: float = NOISE) -> NDArray[np.float32]:
+    """Return a unit vector at an angle to a unit vector whose tangent is about `noise`."""
+    drawn = rng.standard_normal(vector.size, np.float32)
+    found = vector + noise * drawn / np.linalg.norm(drawn)
+    return found / np.linalg.norm(found)
+
+
+def load(cache: Path, nodes: int, source: Path) -> Synthetic:
+    """Return the data of `nodes` nodes; made by the script `source`, or taken from the .npz `source`, when not there.
+
+    Raises:
+        SystemExit: there is no such script or file.
+    """
+    folder = cache / "data" / f"{nodes}"
+    if not all((folder / f"{name}.npy").exists() for name in COLUMNS):
+        if not source.exists():
+            raise SystemExit(f"{source} does not exist; give the script that makes the data, or a .npz, as --synth")
+        folder.mkdir(parents=True, exist_ok=True)
+        made = source
+        if source.suffix == ".py":
+            made = folder / "all.npz"
+            subprocess.run([sys.executable, source, made, "--nodes", str(nodes)], check=True, stdout=subprocess.DEVNULL)
+        with np.load(made) as arrays:
+            for name in COLUMNS:
+                np.save(folder / f"{name}.npy", arrays[name])
+        if made != source:
+            made.unlink()
+    synthetic = Synthetic.read(folder)
+    if synthetic.nodes != nodes:
+        raise SystemExit(f"{source} holds {synthetic.nodes} nodes, not {nodes}; give another --nodes")
+    return synthetic

@@ -46,6 +46,7 @@ FIXED_CONSTANTS = {
         "_CUE_SCALE", "_JOINT_FREEDOM", "_MEANING_FREEDOM", "_SHARE", "_MAX_ITERATIONS", "_STATEMENT_STRENGTH",
     },
     "llm/structured.py": {"_SHOWN"},  # how much of a wrong answer an error shows
+    "cli/profile.py": {"_QUERIES", "_TEXTS", "_FUNCTIONS", "_QUESTION_LENGTH", "_MILLISECONDS"},  # defaults of flags
     "cli/output.py": {"_WIDTH"},  # how a line is cut for the eye
     "storage/sqlite_loading.py": {"NOW"},  # the largest number SQLite holds
     # A property of single precision; how much is worked on at once; what measurements showed to be enough.

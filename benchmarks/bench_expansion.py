@@ -1,0 +1,120 @@
+"""Energy spreading from anchors, against loops and graph libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from benchmarks.competitors import DictGraph, networkx_expansion, pagerank
+from benchmarks.measuring import measured, seconds_of
+from benchmarks.synthetic import Synthetic
+from neurogated import Kernel, MemoryConfig, NeuroGraphMemory, SpreadingActivation
+
+ANCHORS = 5
+TOP = 10
+SMALL = 100_000
+"""Up to so many nodes networkx is measured too; beyond, building its graph takes minutes and gigabytes."""
+CONFIG = MemoryConfig()
+KERNEL = Kernel.parse(CONFIG.KERNEL_FACT, "facts")
+UNCAPPED = {"MAX_FRONTIER": 10**9}
+
+
+@pytest.fixture(scope="module")
+def graph(synthetic: Synthetic) -> DictGraph:
+    """Return the edges for the loop."""
+    return DictGraph(synthetic)
+
+
+def _random_anchors(synthetic: Synthetic, seed: int = 1) -> Iterator[dict[int, float]]:
+    rng = np.random.default_rng(seed)
+    while True:
+        yield {int(node): 1.0 - place / 10 for place, node in enumerate(rng.choice(synthetic.nodes, ANCHORS, False))}
+
+
+def _hubs(synthetic: Synthetic) -> Iterator[dict[int, float]]:
+    largest = np.argsort(-synthetic.degrees(), kind="stable")[:ANCHORS]
+    while True:
+        yield {int(node): 1.0 - place / 10 for place, node in enumerate(largest)}
+
+
+def _named(anchors: dict[int, float]) -> dict[str, float]:
+    return {f"n{node}": energy for node, energy in anchors.items()}
+
+
+def _expand(
+    benchmark: BenchmarkFixture,
+    memory: NeuroGraphMemory,
+    anchors: list[dict[int, float]],
+    graph: DictGraph,
+    hops: int,
+    rounds: int,
+) -> None:
+    """Measure the expansion and the loop on the same anchors, and how far the cap moves the ten best."""
+    view, config = memory.store.view(), CONFIG.replace(MAX_HOPS=hops)
+    activation, exact = SpreadingActivation(config), SpreadingActivation(config.replace(**UNCAPPED))
+    found = measured(
+        benchmark, lambda start: activation.spread(view, start, KERNEL), ((_named(start),) for start in anchors), rounds
+    )
+
+    def loop(start: dict[int, float]) -> dict[int, float]:
+        return graph.expand(start, KERNEL, hops=hops, decay=config.ENERGY_DECAY_RATE)
+
+    benchmark.extra_info["dict loop"] = seconds_of(loop, ((start,) for start in anchors), rounds)
+    shifts = []
+    for start, capped in list(zip(anchors[-len(found) :], found, strict=True))[:20]:
+        whole, by_loop = exact.spread(view, _named(start), KERNEL), loop(start)
+        assert _by_id(whole) == pytest.approx({f"n{node}": energy for node, energy in by_loop.items() if energy > 0})
+        shifts.append(_displacement(_ranked(_by_id(whole)), _ranked(_by_id(capped))))
+    benchmark.extra_info["displacement"] = float(np.mean(shifts))
+
+
+def _by_id(activation) -> dict[str, float]:  # noqa: ANN001 - the type is not public
+    spread = activation.spread
+    return {activation.view.ids[row]: value for row, value in zip(spread.rows.tolist(), spread.values, strict=True)}
+
+
+def _ranked(energies: dict[str, float]) -> list[str]:
+    return sorted(energies, key=lambda node: (-energies[node], node))
+
+
+def _displacement(exact: list[str], capped: list[str]) -> float:
+    """Return by how many places the ten best moved on average; what is not there any more went to the end."""
+    places = {node: place for place, node in enumerate(capped)}
+    return float(np.mean([abs(place - places.get(node, len(capped))) for place, node in enumerate(exact[:TOP])]))
+
+
+def test_two_hops_from_random_anchors(
+    benchmark: BenchmarkFixture, memory: NeuroGraphMemory, synthetic: Synthetic, graph: DictGraph
+) -> None:
+    rounds, drawn = 200, _random_anchors(synthetic)
+    anchors = [next(drawn) for _ in range(rounds + rounds // 10)]
+    _expand(benchmark, memory, anchors, graph, 2, rounds)
+
+
+def test_three_hops_from_the_largest_hubs(
+    benchmark: BenchmarkFixture, memory: NeuroGraphMemory, synthetic: Synthetic, graph: DictGraph
+) -> None:
+    rounds, hubs = 20, _hubs(synthetic)
+    _expand(benchmark, memory, [next(hubs) for _ in range(rounds + 2)], graph, 3, rounds)
+
+
+def test_networkx_two_hops_from_random_anchors(
+    benchmark: BenchmarkFixture, synthetic: Synthetic, graph: DictGraph
+) -> None:
+    if synthetic.nodes > SMALL:
+        pytest.skip(f"networkx is measured up to {SMALL} nodes")
+    expand, decay = networkx_expansion(graph), CONFIG.ENERGY_DECAY_RATE
+    start = next(_random_anchors(synthetic))
+    by_loop = graph.expand(start, KERNEL, hops=2, decay=decay)
+    assert expand(start, KERNEL, hops=2, decay=decay) == pytest.approx(by_loop)
+    anchors = ((drawn,) for drawn in _random_anchors(synthetic))
+    measured(benchmark, lambda drawn: expand(drawn, KERNEL, hops=2, decay=decay), anchors, 50)
+
+
+def test_igraph_personalised_pagerank(benchmark: BenchmarkFixture, synthetic: Synthetic) -> None:
+    anchors = ((list(start),) for start in _random_anchors(synthetic))
+    ranks = measured(benchmark, pagerank(synthetic), anchors, 10 if synthetic.nodes <= SMALL else 3)
+    assert sum(ranks[-1]) == pytest.approx(1)

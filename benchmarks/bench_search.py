@@ -1,0 +1,143 @@
+"""Vector and keyword search for ten, against numpy, FAISS, usearch and a matrix of BM25 scores."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from benchmarks.competitors import keyword_search
+from benchmarks.measuring import measured
+from benchmarks.memories import QUANTISED, GivenVectors, built, has_setting, open_memory
+from benchmarks.synthetic import Asked, Synthetic
+from neurogated import NeuroGraphMemory
+
+WANTED = 10
+QUESTIONS = 100
+SMALL = 100_000
+"""Up to so many nodes others' approximate indexes are measured too; beyond, they take many minutes to build."""
+LINKS, BREADTH = 16, 64
+"""Of others' HNSW indexes: links a node, and breadth of the search."""
+
+Search = Callable[[NDArray[np.float32]], NDArray[np.int64]]
+
+
+@pytest.fixture(scope="module")
+def asked(synthetic: Synthetic) -> list[Asked]:
+    """Return the questions that every search is asked, those to warm up before them."""
+    return list(islice(synthetic.ask(2), QUESTIONS + QUESTIONS // 10))
+
+
+@pytest.fixture(scope="module")
+def wanted(synthetic: Synthetic) -> int:
+    """Return how many are searched for."""
+    return min(WANTED, synthetic.nodes)
+
+
+@pytest.fixture(scope="module")
+def exact(synthetic: Synthetic, wanted: int) -> Search:
+    """Return exact search by numpy."""
+    vectors = np.array(synthetic.vectors)
+
+    def search(vector: NDArray[np.float32]) -> NDArray[np.int64]:
+        cosines = vectors @ vector
+        best = np.argpartition(-cosines, wanted - 1)[:wanted]
+        return best[np.argsort(-cosines[best])]
+
+    return search
+
+
+def _ours(memory: NeuroGraphMemory, wanted: int) -> Search:
+    view = memory.store.view()
+    return lambda vector: np.array([int(node[1:]) for node, _ in memory.store.nearest(vector, wanted, view)])
+
+
+def _compare(benchmark: BenchmarkFixture, search: Search, asked: list[Asked], exact: Search) -> None:
+    found = measured(benchmark, search, ((one.vector,) for one in asked), QUESTIONS)
+    truth = [set(exact(one.vector).tolist()) for one in asked[-QUESTIONS:]]
+    shares = [len(set(map(int, some)) & best) / len(best) for some, best in zip(found, truth, strict=True)]
+    benchmark.extra_info["recall@10"] = float(np.mean(shares))
+
+
+def test_vectors_ours(
+    benchmark: BenchmarkFixture, memory: NeuroGraphMemory, asked: list[Asked], exact: Search, wanted: int
+) -> None:
+    _compare(benchmark, _ours(memory, wanted), asked, exact)
+
+
+def test_vectors_ours_quantised(
+    benchmark: BenchmarkFixture, cache: Path, synthetic: Synthetic, asked: list[Asked], exact: Search, wanted: int
+) -> None:
+    if not has_setting(*QUANTISED):
+        pytest.skip("this version has no quantised vectors")
+    with open_memory(built(cache, synthetic, **QUANTISED), GivenVectors(), **QUANTISED) as memory:
+        memory.freeze()
+        _compare(benchmark, _ours(memory, wanted), asked, exact)
+
+
+def test_vectors_numpy(benchmark: BenchmarkFixture, asked: list[Asked], exact: Search) -> None:
+    _compare(benchmark, exact, asked, exact)
+
+
+@pytest.mark.parametrize("kind", ["flat", "hnsw"])
+def test_vectors_faiss(
+    benchmark: BenchmarkFixture, synthetic: Synthetic, asked: list[Asked], exact: Search, wanted: int, kind: str
+) -> None:
+    faiss: Any = pytest.importorskip("faiss")
+    size = synthetic.vectors.shape[1]
+    if kind == "flat":
+        index = faiss.IndexFlatIP(size)
+    else:
+        _skip_large(synthetic)
+        index = faiss.IndexHNSWFlat(size, LINKS, faiss.METRIC_INNER_PRODUCT)
+        index.hnsw.efSearch = BREADTH
+    begin = time.perf_counter()
+    index.add(np.array(synthetic.vectors))
+    benchmark.extra_info["build seconds"] = time.perf_counter() - begin
+    _compare(benchmark, lambda vector: index.search(vector[None], wanted)[1][0], asked, exact)
+
+
+def test_vectors_usearch(
+    benchmark: BenchmarkFixture, synthetic: Synthetic, asked: list[Asked], exact: Search, wanted: int
+) -> None:
+    pytest.importorskip("usearch")
+    _skip_large(synthetic)
+    index = importlib.import_module("usearch.index").Index(
+        ndim=synthetic.vectors.shape[1], metric="ip", connectivity=LINKS, expansion_search=BREADTH
+    )
+    begin = time.perf_counter()
+    index.add(np.arange(synthetic.nodes), np.array(synthetic.vectors))
+    benchmark.extra_info["build seconds"] = time.perf_counter() - begin
+    _compare(benchmark, lambda vector: index.search(vector, wanted).keys, asked, exact)
+
+
+def test_keywords_ours(benchmark: BenchmarkFixture, memory: NeuroGraphMemory, asked: list[Asked]) -> None:
+    view = memory.store.view()
+    texts = ((one.text,) for one in asked)
+    found = measured(benchmark, lambda text: memory.store.keyword_search(text, WANTED, view), texts, QUESTIONS)
+    _note_found(benchmark, [[int(node[1:]) for node, _ in one] for one in found], asked)
+
+
+def test_keywords_matrix(benchmark: BenchmarkFixture, synthetic: Synthetic, asked: list[Asked], wanted: int) -> None:
+    search = keyword_search(synthetic)
+    words = ([int(word[1:]) for word in one.text.rstrip("?").split() if word[1:].isdigit()] for one in asked)
+    found = measured(benchmark, lambda question: search(question, wanted), ((some,) for some in words), QUESTIONS)
+    _note_found(benchmark, [one.tolist() for one in found], asked)
+
+
+def _note_found(benchmark: BenchmarkFixture, found: list[list[int]], asked: list[Asked]) -> None:
+    hits = [one.node in some for some, one in zip(found, asked[-QUESTIONS:], strict=True)]
+    benchmark.extra_info["found"] = float(np.mean(hits))
+
+
+def _skip_large(synthetic: Synthetic) -> None:
+    if synthetic.nodes > SMALL:
+        pytest.skip(f"indexes of others are built up to {SMALL} nodes")

@@ -1,0 +1,100 @@
+"""Writes: a text added and found, what a text costs in a small and a large memory, feedback, forgetting."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from benchmarks.measuring import measured, questions
+from benchmarks.memories import GivenVectors, built, bytes_in, copied, open_memory
+from benchmarks.synthetic import Synthetic
+from neurogated import NeuroGraphMemory
+from neurogated.core.clock import utc_now
+
+SMALL = 1000
+"""Texts in the memory that the cost of a text in the large one is held against."""
+FEEDBACKS = 50
+TIMED_ROUNDS = 5
+IDLE = timedelta(days=30)
+
+
+def _added(synthetic: Synthetic, embedder: GivenVectors, seed: int) -> Iterator[tuple[str, str]]:
+    """Yield new texts, each with a question whose answer it is, whose vectors the embedder knows."""
+    for text, vector, asked in synthetic.new_texts(seed):
+        embedder.give(text, vector)
+        embedder.give(asked.text, asked.vector)
+        yield text, asked.text
+
+
+def test_pairs_of_add_and_recall(
+    benchmark: BenchmarkFixture,
+    pytestconfig: pytest.Config,
+    changed: NeuroGraphMemory,
+    synthetic: Synthetic,
+    embedder: GivenVectors,
+) -> None:
+    """Each text is found by the recall that follows it."""
+
+    def add_and_recall(text: str, question: str) -> bool:
+        (node,) = changed.add_document(text)
+        return node in changed.recall(question).ids
+
+    found = measured(benchmark, add_and_recall, _added(synthetic, embedder, 5), pytestconfig.getoption("pairs"))
+    benchmark.extra_info["found"] = sum(found) / len(found)
+    assert all(found)
+
+
+def test_cost_of_a_text(
+    benchmark: BenchmarkFixture,
+    pytestconfig: pytest.Config,
+    cache: Path,
+    changed: NeuroGraphMemory,
+    synthetic: Synthetic,
+    embedder: GivenVectors,
+) -> None:
+    """Texts in one batch, in the memory of all nodes and, `small`, in one of a thousand; seconds a text."""
+    count = pytestconfig.getoption("documents")
+    texts = _added(synthetic, embedder, 6)
+    batches = iter(lambda: [text for text, _ in islice(texts, count)], [])
+    benchmark.pedantic(changed.add_documents, setup=lambda: ((next(batches),), {}), rounds=3)
+    benchmark.extra_info["a text"] = benchmark.stats.stats.median / count
+    few = Synthetic(synthetic.edges[:0], *(column[:SMALL] for column in synthetic[1:]))
+    with copied(built(cache, few), cache / "small") as folder, open_memory(folder, embedder) as small:
+        benchmark.extra_info["small"] = statistics.median(_seconds(small, next(batches)) for _ in range(3)) / count
+
+
+def test_feedback(
+    benchmark: BenchmarkFixture, changed: NeuroGraphMemory, synthetic: Synthetic, embedder: GivenVectors
+) -> None:
+    found = ((changed.recall(one.text, top_n=5).ids,) for one in questions(synthetic, embedder, 8))
+    strengthened = measured(benchmark, changed.feedback, found, FEEDBACKS)
+    assert all(strengthened)
+
+
+def test_maintenance(
+    benchmark: BenchmarkFixture, pytestconfig: pytest.Config, cache: Path, folder: Path, embedder: GivenVectors
+) -> None:
+    """Rounds of forgetting, a day apart, of which the first few are timed; `growth` of the files."""
+    rounds, moment = pytestconfig.getoption("rounds"), utc_now() + IDLE
+    moments = iter([moment + timedelta(days=number) for number in range(rounds + 1)])
+    with copied(folder, cache / "forgetting") as copy:
+        before = bytes_in(copy)
+        with open_memory(copy, embedder) as memory:
+            edges = memory.store.view().live_edges().size
+            faded = measured(benchmark, memory.maintenance, ((now,) for now in moments), min(TIMED_ROUNDS, rounds))
+            faded += [memory.maintenance(now) for now in moments]
+            assert 0 < sum(faded) <= edges
+        benchmark.extra_info["growth"] = bytes_in(copy) / before - 1
+
+
+def _seconds(memory: NeuroGraphMemory, texts: list[str]) -> float:
+    begin = time.perf_counter()
+    memory.add_documents(texts)
+    return time.perf_counter() - begin

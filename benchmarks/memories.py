@@ -1,0 +1,140 @@
+"""Memories made of synthetic data, and an embedder whose vectors are given, so that none of its time counts."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.synthetic import Synthetic
+from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated.compose import Parts
+from neurogated.core.clock import utc_now
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.words import count_words
+from neurogated.retrieval.kernel_generator import KernelGenerator
+from neurogated.retrieval.question_kinds import OfflineQuestionJudge
+from neurogated.storage.registry import open_store
+from neurogated.storage.sqlite_schema import FORMAT_VERSION
+
+__all__ = ["EDGE_TYPES", "QUANTISED", "GivenVectors", "built", "bytes_in", "copied", "has_setting", "open_memory"]
+
+EDGE_TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE, EdgeType.ASSOC)
+QUANTISED: dict[str, object] = {"VECTOR_PRECISION": "int8"}
+"""Settings of a memory whose vectors take a byte a number."""
+DELTA_NODES = 2000
+DIMENSION = 384
+
+
+class GivenVectors:
+    """Gives each text the vector that was given for it, and any other text one of its own."""
+
+    name = f"given-{DIMENSION}"
+    dimension = DIMENSION
+
+    def __init__(self) -> None:
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+
+    def give(self, text: str, vector: NDArray[np.float32]) -> None:
+        """Say which vector a text has."""
+        self._vectors[text] = vector
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, 384) unit vectors."""
+        return np.stack([vector if (vector := self._vectors.get(text)) is not None else _own(text) for text in texts])
+
+    embed_queries = embed_documents
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of words of each text."""
+        return count_words(texts)
+
+    def close(self) -> None:
+        """Do nothing; there is nothing to release."""
+
+
+def _own(text: str) -> NDArray[np.float32]:
+    seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+    vector = np.random.default_rng(seed).standard_normal(DIMENSION, np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+def open_memory(folder: Path, embedder: GivenVectors, **settings: object) -> NeuroGraphMemory:
+    """Open or make the memory in `folder` with all parts as by default but the embedder."""
+    config = MemoryConfig(save_dir=str(folder)).replace(**settings)
+    kernels = KernelGenerator(OfflineQuestionJudge(embedder), config)
+    return NeuroGraphMemory(config, parts=Parts(open_store(config, utc_now), embedder, kernels))
+
+
+def has_setting(name: str) -> bool:
+    """Return whether this version has a setting."""
+    return name in {spec.name for spec in dataclasses.fields(MemoryConfig)}
+
+
+def built(cache: Path, synthetic: Synthetic, **settings: object) -> Path:
+    """Return the folder of a memory of the data, built where there is none; `seconds` in its `build.json`.
+
+    It was opened and closed once after it was built, so that whatever is derived from it is on disk.
+    """
+    variant = "".join(f"-{value}" for value in settings.values())
+    folder = cache / "memories" / f"{synthetic.nodes}-format{FORMAT_VERSION}{variant}"
+    note = folder / "build.json"
+    if not note.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        begin = time.perf_counter()
+        with open_memory(folder, GivenVectors(), **settings) as memory:
+            _fill(memory.store, synthetic)
+        note.write_text(json.dumps({"seconds": time.perf_counter() - begin}), encoding="utf-8")
+    with open_memory(folder, GivenVectors(), **settings) as memory:
+        memory.freeze()
+        memory.recall("What is w1?")
+    return folder
+
+
+def _fill(store: GraphStorePort, synthetic: Synthetic) -> None:
+    store.bind_embedder(GivenVectors.name, DIMENSION)
+    edges = np.asarray(synthetic.edges)
+    newer, older = edges.max(axis=1), edges.min(axis=1)
+    # An edge comes with the later of its nodes.
+    order = np.argsort(newer, kind="stable")
+    for begin in range(0, synthetic.nodes, DELTA_NODES):
+        end = min(begin + DELTA_NODES, synthetic.nodes)
+        now = utc_now()
+        nodes = tuple(
+            MemoryNode(f"n{node}", synthetic.text(node), synthetic.vectors[node], created_at=now, last_accessed=now)
+            for node in range(begin, end)
+        )
+        rows = order[slice(*np.searchsorted(newer, (begin, end), sorter=order))].tolist()
+        new_edges = tuple(
+            MemoryEdge(
+                f"n{newer[row]}",
+                f"n{older[row]}",
+                EDGE_TYPES[synthetic.types[row]],
+                float(synthetic.weights[row]),
+                created_at=now,
+            )
+            for row in rows
+        )
+        store.apply(GraphDelta(nodes=nodes, edges=new_edges, reason="build", at=now))
+
+
+@contextmanager
+def copied(folder: Path, to: Path) -> Iterator[Path]:
+    """Copy a memory to be changed, and delete the copy afterwards."""
+    shutil.rmtree(to, ignore_errors=True)
+    shutil.copytree(folder, to)
+    yield to
+    shutil.rmtree(to)
+
+
+def bytes_in(folder: Path) -> int:
+    """Return how much the files of a memory take."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.name != "build.json")

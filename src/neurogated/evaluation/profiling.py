@@ -1,0 +1,222 @@
+"""Where recalls and indexing spend their time: stages, and the functions behind them."""
+
+from __future__ import annotations
+
+import cProfile
+import functools
+import inspect
+import pstats
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.embedding.cache import CachedEmbedder
+from neurogated.errors import InputError
+from neurogated.ingestion import ingestion_engine
+from neurogated.ingestion.analysis import Analysis
+from neurogated.ingestion.chunker import Chunker
+from neurogated.ingestion.document import Document, Passage
+from neurogated.ingestion.mentions import MentionIndex
+from neurogated.memory import NeuroGraphMemory
+from neurogated.storage.registry import restore_store
+
+__all__ = [
+    "OTHER",
+    "FunctionTime",
+    "IndexingTimes",
+    "Stage",
+    "StageTimer",
+    "indexed",
+    "scratch_memory",
+    "stored_documents",
+    "stored_questions",
+    "top_functions",
+]
+
+OTHER = "other"
+"""The stage of whatever belongs to no stage."""
+
+_DOCUMENT, _TITLE = "document_id", "title"
+_SNAPSHOT = "copy.snapshot"
+_FIRST_TEXT = "The model is loaded with this."
+
+
+class Stage(NamedTuple):
+    """A function whose time counts to a stage of indexing."""
+
+    name: str
+    owner: Any
+    function: str
+
+
+def _indexing_stages(store: GraphStorePort) -> list[Stage]:
+    """Return which functions make up each stage of indexing, in the order of the work."""
+    return [
+        Stage("chunk", Chunker, "split"),
+        Stage("embed", CachedEmbedder, "embed_documents"),
+        Stage("entities", Analysis, "find_entities"),
+        Stage("causes", Analysis, "find_causes"),
+        Stage("similarity", ingestion_engine, "similarity_edges"),
+        Stage("mentions", MentionIndex, "edges"),
+        Stage("mentions", MentionIndex, "stored"),
+        Stage("store", type(store), "apply"),
+    ]
+
+
+class StageTimer:
+    """Adds up the seconds that functions take; what one takes within another counts to itself only."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self._lock = threading.Lock()
+        self._local = threading.local()
+
+    @contextmanager
+    def watching(self, stages: Iterable[Stage]) -> Iterator[None]:
+        """Time functions, called from wherever, for as long as the block runs."""
+        with ExitStack() as undo:
+            for stage in stages:
+                self.seconds[stage.name] += 0.0
+                original = getattr(stage.owner, stage.function)
+                inherited = stage.function not in vars(stage.owner)
+                setattr(stage.owner, stage.function, self._timed(stage.name, original))
+                if inherited:
+                    undo.callback(delattr, stage.owner, stage.function)
+                else:
+                    undo.callback(setattr, stage.owner, stage.function, original)
+            yield
+
+    def _timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        # What a generator does is done at once, or it would count to whoever takes its values.
+        whole = inspect.isgeneratorfunction(function)
+
+        @functools.wraps(function)
+        def timed(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - whatever it takes and returns
+            begin, outer = time.perf_counter(), getattr(self._local, "within", 0.0)
+            self._local.within = 0.0
+            try:
+                returned = function(*args, **kwargs)
+                return iter(list(returned)) if whole else returned
+            finally:
+                took = time.perf_counter() - begin
+                with self._lock:
+                    self.seconds[name] += took - self._local.within
+                self._local.within = outer + took
+
+        return timed
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingTimes:
+    """How long indexing took."""
+
+    documents: int
+    nodes: int
+    """How many nodes they became."""
+    seconds: float
+    """From the first document to the last write."""
+    stages: Mapping[str, float]
+    """Seconds by stage, and `other` for what is left. Stages that run beside each other sum up to more than it took."""
+
+
+class FunctionTime(NamedTuple):
+    """A line of a profile."""
+
+    function: str
+    """Name, file and line."""
+    calls: int
+    own: float
+    """Seconds in the function itself."""
+    total: float
+    """Seconds in it and in all it called."""
+
+
+def stored_questions(store: GraphStorePort, count: int, length: int) -> list[str]:
+    """Return the beginnings, at most `length` characters, of `count` stored texts, spread over all there are.
+
+    Raises:
+        InputError: nothing is stored.
+    """
+    return [node.content[:length] for node in _spread_out(store, count)]
+
+
+def stored_documents(store: GraphStorePort, count: int) -> list[Document]:
+    """Return `count` stored texts, spread over all there are; those of one document as one, in order.
+
+    Raises:
+        InputError: nothing is stored.
+    """
+    nodes = sorted(_spread_out(store, count), key=_origin)
+    return [_document(list(group)) for _, group in groupby(nodes, key=_origin)]
+
+
+def _spread_out(store: GraphStorePort, count: int) -> list[MemoryNode]:
+    view = store.view()
+    rows = view.live_nodes()
+    if not rows.size:
+        raise InputError("the memory is empty; put texts in with 'index' or 'add' before it is profiled")
+    chosen = np.unique(np.linspace(0, rows.size - 1, min(count, rows.size)).astype(np.int64))
+    return store.get_nodes([view.ids[row] for row in rows[chosen].tolist()])
+
+
+def _origin(node: MemoryNode) -> str:
+    return str(node.metadata.get(_DOCUMENT, node.id))
+
+
+def _document(nodes: Sequence[MemoryNode]) -> Document:
+    title = nodes[0].metadata.get(_TITLE)
+    passages = tuple(Passage(node.content) for node in nodes if node.content.strip())
+    return Document(passages, title if isinstance(title, str) else None)
+
+
+@contextmanager
+def scratch_memory(memory: NeuroGraphMemory, *, copy: bool) -> Iterator[NeuroGraphMemory]:
+    """Open a memory in a temporary folder with the settings of `memory`, which stays as it is.
+
+    Its model is loaded and its first write, which reads what there is, is done.
+
+    Args:
+        memory: one on disk.
+        copy: begin with a copy of `memory`, and not empty.
+
+    Raises:
+        StorageError: there is no room for it.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        config = memory.config.replace(save_dir=folder, read_only=False, force_index_from_scratch=False)
+        if copy:
+            memory.snapshot(Path(folder) / _SNAPSHOT)
+            restore_store(config, Path(folder) / _SNAPSHOT)
+        with NeuroGraphMemory(config) as scratch:
+            scratch.add_document(_FIRST_TEXT)
+            yield scratch
+
+
+def indexed(memory: NeuroGraphMemory, documents: Sequence[Document]) -> IndexingTimes:
+    """Put documents into a memory on disk, and time the stages of it."""
+    before, timer, begin = memory.store.view().live_nodes().size, StageTimer(), time.perf_counter()
+    with timer.watching(_indexing_stages(memory.store)):
+        memory.add_documents(documents, progress=False)
+    seconds = time.perf_counter() - begin
+    stages = {**timer.seconds, OTHER: max(0.0, seconds - sum(timer.seconds.values()))}
+    return IndexingTimes(len(documents), memory.store.view().live_nodes().size - before, seconds, stages)
+
+
+def top_functions(profile: cProfile.Profile, count: int) -> list[FunctionTime]:
+    """Return the functions of a profile that took most time themselves, the longest first."""
+    lines = [
+        FunctionTime(f"{name} ({Path(file).name}:{line})", calls, own, total)
+        for (file, line, name), (_, calls, own, total, _) in pstats.Stats(profile).stats.items()  # type: ignore[attr-defined]
+    ]
+    return sorted(lines, key=lambda line: (-line.own, line.function))[:count]
