@@ -27,7 +27,6 @@ from neurogated.ingestion import ingestion_engine
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, Passage
-from neurogated.ingestion.mentions import MentionIndex
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import restore_store
 
@@ -68,8 +67,7 @@ def _indexing_stages(store: GraphStorePort) -> list[Stage]:
         Stage("entities", Analysis, "find_entities"),
         Stage("causes", Analysis, "find_causes"),
         Stage("similarity", ingestion_engine, "similarity_edges"),
-        Stage("mentions", MentionIndex, "edges"),
-        Stage("mentions", MentionIndex, "stored"),
+        Stage("mentions", ingestion_engine, "text_edges"),
         Stage("store", type(store), "apply"),
     ]
 
