@@ -102,8 +102,7 @@ class TextsAsTheirModel(RuleBasedStateMachine):
         frozen, state = self.index.freeze(), dict(self.contents)
         # What comes between the state and its writing is in the next state only.
         self.put(between)
-        folder = self.folder / str(len(self.kept))
-        folder.mkdir()
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
         frozen.write(folder, self.kept[-1][0] if self.kept else None)
         self.kept.append((folder, state))
         if adopted:

@@ -256,8 +256,8 @@ class MemoryConfig:
     )
     OVERLAY_EDGES: int = _setting(4096, "changed edges gathered before the adjacency is sorted anew", low=1)
     KEEP_CHANGES: int = _setting(
-        10_000,
-        "changed nodes and edges after which, once they are a twentieth of the graph, its indexes are written anew "
+        5_000,
+        "changed nodes and edges after which, once they are a thirtieth of the graph, its indexes are written anew "
         "beside the memory; fewer: quicker to open, more to write",
         low=1,
     )

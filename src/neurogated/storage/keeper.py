@@ -15,7 +15,7 @@ __all__ = ["Keeper"]
 _log = logging.getLogger(__name__)
 
 # How large a part of a graph may have changed before it is kept anew; so much is made up for at the next opening.
-_SHARE = 1 / 20
+_SHARE = 1 / 32
 # A rule for all edges counts as a change of so many of them, since it is evaluated anew at the next opening.
 _OPERATOR_SHARE = 1 / 1_000
 
