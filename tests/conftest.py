@@ -25,6 +25,8 @@ hypothesis.settings.register_profile("tests", deadline=None, suppress_health_che
 hypothesis.settings.load_profile("tests")
 
 ROOT = Path(__file__).parents[1]
+# Models are exported once for all runs, and not into the cache of whoever runs the tests.
+os.environ["XDG_CACHE_HOME"] = str(ROOT / ".pytest_cache" / "home")
 SHARED = ROOT.parent / "shared"
 
 

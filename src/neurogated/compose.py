@@ -55,6 +55,7 @@ OFFLINE_NOTICE = "no language model is configured: kernels, causes and names are
 _EMBEDDING_CACHE = "embedding_cache.db"
 _LLM_CACHE = "llm_cache.db"
 _OPENAI_KEY = "OPENAI_API_KEY"
+_CACHE_HOME = "XDG_CACHE_HOME"
 _ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 
 _log = logging.getLogger(__name__)
@@ -87,7 +88,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
         EmbedderMismatchError: the memory was built with another embedder.
         ConfigError: a chosen part lacks a setting.
     """
-    embedder = build_embedder(config, api_key=os.environ.get(_OPENAI_KEY))
+    embedder = _embedder(config)
     store = open_store(config, clock)
     try:
         store.bind_embedder(embedder.name, None)
@@ -128,7 +129,7 @@ def build_cached_embedder(config: MemoryConfig) -> Embedder:
     Raises:
         StorageError: the cache can be neither opened nor made.
     """
-    embedder = build_embedder(config, api_key=os.environ.get(_OPENAI_KEY))
+    embedder = _embedder(config)
     return CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE)
 
 
@@ -141,7 +142,11 @@ def build_vector_index() -> VectorIndex:
 def offline_kernel_generator() -> KernelGenerator:
     """Return the generator that needs no language model, over the embedder that the environment names."""
     config = load_config()
-    return KernelGenerator(OfflineQuestionJudge(build_embedder(config, api_key=os.environ.get(_OPENAI_KEY))), config)
+    return KernelGenerator(OfflineQuestionJudge(_embedder(config)), config)
+
+
+def _embedder(config: MemoryConfig) -> Embedder:
+    return build_embedder(config, api_key=os.environ.get(_OPENAI_KEY), cache_home=os.environ.get(_CACHE_HOME))
 
 
 def _clearable(*parts: object) -> tuple[SupportsClear, ...]:

@@ -2,6 +2,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -310,3 +311,32 @@ def test_hits_and_misses_of_passages_are_counted_and_the_embedders_own_figures_k
         figures = cached.statistics()
     assert figures.pop("cache bytes") > 0
     assert figures == {"texts": 3, "cache hits": 1, "cache misses": 3, "cache hit rate": 0.25}
+
+
+class WaitingEmbedder(CountingEmbedder):
+    """Embeds "slow" only after the test allows it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.allowed = threading.Event(), threading.Event()
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if "slow" in texts:
+            self.begun.set()
+            assert self.allowed.wait(timeout=60)
+        return super().embed_documents(texts)
+
+
+def test_a_thread_waits_for_the_texts_that_another_computes_and_for_no_others(path: Path) -> None:
+    waiting = WaitingEmbedder()
+    with closing(CachedEmbedder(waiting, path)) as cached, ThreadPoolExecutor(2) as threads:
+        slow = threads.submit(cached.embed_documents, ["slow"])
+        assert waiting.begun.wait(timeout=60)
+        # Answers while the other thread is at work.
+        assert np.array_equal(cached.embed_documents(["quick"]), waiting.vectors(["quick"]))
+        both = threads.submit(cached.embed_documents, ["slow", "quick", "new"])
+        waiting.allowed.set()
+        assert np.array_equal(slow.result(), waiting.vectors(["slow"]))
+        assert np.array_equal(both.result(), waiting.vectors(["slow", "quick", "new"]))
+
+    assert waiting.documents == {"slow": 1, "quick": 1, "new": 1}

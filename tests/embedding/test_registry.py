@@ -3,6 +3,7 @@ import pytest
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Embedder
 from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.local_embedder import LocalEmbedder
 from neurogated.embedding.openai_embedder import OpenAIEmbedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
@@ -15,15 +16,19 @@ SERVER = "http://127.0.0.1:9/v1"
     ("config", "kind", "name"),
     [
         (MemoryConfig(embedding_name="hash"), HashEmbedder, "hash-256"),
-        (MemoryConfig(), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
+        (MemoryConfig(), LocalEmbedder, "all-MiniLM-L6-v2"),
+        (MemoryConfig(embedding_devices="cpu"), LocalEmbedder, "all-MiniLM-L6-v2"),
+        (MemoryConfig(embedding_backend="torch"), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
+        (MemoryConfig(embedding_devices="cuda:0"), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
+        (MemoryConfig(embedding_devices="cpu,cpu"), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
         (
             MemoryConfig(embedding_name="sentence-transformers/all-MiniLM-L6-v2"),
-            SentenceTransformersEmbedder,
+            LocalEmbedder,
             "all-MiniLM-L6-v2",
         ),
         (
             MemoryConfig(embedding_name="nvidia/NV-Embed-v2"),
-            SentenceTransformersEmbedder,
+            LocalEmbedder,
             "nvidia/NV-Embed-v2",
         ),
         (MemoryConfig(embedding_name="openai:text-embedding-3-small"), OpenAIEmbedder, "openai:text-embedding-3-small"),
@@ -50,7 +55,7 @@ def test_the_name_decides_the_embedder(config: MemoryConfig, kind: type[Embedder
     ],
 )
 def test_devices_are_separated_by_commas(setting: str | None, devices: tuple[str, ...]) -> None:
-    embedder = build_embedder(MemoryConfig(embedding_devices=setting))
+    embedder = build_embedder(MemoryConfig(embedding_devices=setting, embedding_backend="torch"))
 
     assert isinstance(embedder, SentenceTransformersEmbedder)
     assert embedder._devices == devices
@@ -60,6 +65,7 @@ def test_prompts_batch_size_and_trust_reach_a_model_of_ones_own() -> None:
     embedder = build_embedder(
         MemoryConfig(
             embedding_name="some/model",
+            embedding_backend="torch",
             embedding_batch_size=7,
             embedding_query_prompt="q: ",
             embedding_document_prompt="d: ",

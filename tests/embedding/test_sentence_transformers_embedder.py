@@ -28,7 +28,7 @@ ATOL = 1e-5
 LOAD_QUIETLY = """
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.embedding.registry import build_embedder
-embedder = build_embedder(MemoryConfig())
+embedder = build_embedder(MemoryConfig(embedding_backend="torch"))
 print(embedder.embed_documents(["a text"]).shape, embedder.embed_queries(["why"]).shape)
 embedder.close()
 """
@@ -160,7 +160,7 @@ def test_a_pool_of_processes_gives_the_vectors_of_one_and_is_started_once(
     embedder: SentenceTransformersEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pooled = SentenceTransformersEmbedder(BUNDLED_MODEL, batch_size=2, devices=["cpu", "cpu"])
-    model_class = type(pooled._model())
+    model_class = type(pooled.model())
     start = model_class.start_multi_process_pool
     started: list[list[str]] = []
 

@@ -215,7 +215,16 @@ class MemoryConfig:
         "nvidia/NV-Embed-v2, openai:NAME, or hash (instant, no model, words only)",
     )
     embedding_base_url: str | None = _setting(None, "address of an OpenAI-compatible embedding server")
-    embedding_batch_size: int = _setting(32, "texts the embedding model takes at once", low=1)
+    embedding_backend: str = _setting(
+        "auto",
+        "what runs a local embedding model; auto: on a GPU torch, on the CPU openvino, else onnx, else torch",
+        choices=("auto", "openvino", "onnx", "torch"),
+    )
+    embedding_export_dir: str | None = _setting(
+        None, "where models are kept as openvino and onnx take them; none: neurogated/models in the user's cache"
+    )
+    embedding_batch_size: int = _setting(32, "texts that torch or an embedding server takes at once", low=1)
+    embedding_cpu_batch_size: int = _setting(8, "texts that openvino or onnx takes at once, on each core", low=1)
     embedding_query_prompt: str | None = _setting(None, "text put before a question; none for the model's own prompt")
     embedding_document_prompt: str | None = _setting(None, "text put before a passage; none for the model's own prompt")
     embedding_devices: str | None = _setting(

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,8 +36,9 @@ class CachedEmbedder:
         """
         self._embedder = embedder
         self._file = CacheFile(path)
-        # Threads that want the same text wait for the first, so that it is computed once.
         self._lock = threading.Lock()
+        # What threads are computing just now: whoever wants the same text waits for it, and for nothing else.
+        self._coming: dict[bytes, threading.Event] = {}
 
     @property
     def name(self) -> str:
@@ -54,16 +55,46 @@ class CachedEmbedder:
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         keys = [self._key(text) for text in texts]
+        wanted = dict(zip(keys, texts, strict=True))
+        vectors: dict[bytes, NDArray[np.float32]] = {}
+        while wanted:
+            mine, others = self._claim(wanted)
+            try:
+                vectors.update(self._vectors(mine))
+            finally:
+                self._release(mine)
+            for event in others:
+                event.wait()
+            # Those that another thread was computing are in the file by now, or computed here if it failed.
+            wanted = {key: text for key, text in wanted.items() if key not in vectors}
+        return np.stack([vectors[key] for key in keys]).astype(np.float32, copy=False)
+
+    def _claim(self, wanted: Mapping[bytes, str]) -> tuple[dict[bytes, str], set[threading.Event]]:
+        """Return the texts that are this thread's to find or compute, and what to wait for because of the others."""
         with self._lock:
-            found = self._file.get(keys, self._vector)
-            missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
-            if missing:
-                begin = time.perf_counter()
-                vectors = self._embedder.embed_documents(list(missing.values())).astype(_NUMBER, copy=False)
-                _log.debug("embedded %d texts in %.3f s", len(missing), time.perf_counter() - begin)
-                self._file.put({key: vector.tobytes() for key, vector in zip(missing, vectors, strict=True)})
-                found.update(zip(missing, vectors, strict=True))
-        return np.stack([found[key] for key in keys]).astype(np.float32, copy=False)
+            others = {self._coming[key] for key in wanted if key in self._coming}
+            mine = {key: text for key, text in wanted.items() if key not in self._coming}
+            self._coming.update(dict.fromkeys(mine, threading.Event()))
+        return mine, others
+
+    def _release(self, mine: Mapping[bytes, str]) -> None:
+        with self._lock:
+            for event in {self._coming.pop(key) for key in mine}:
+                event.set()
+
+    def _vectors(self, wanted: Mapping[bytes, str]) -> dict[bytes, NDArray[np.float32]]:
+        """Return vectors by key, and keep those that are new."""
+        if not wanted:
+            return {}
+        found = self._file.get(wanted, self._vector)
+        missing = {key: text for key, text in wanted.items() if key not in found}
+        if missing:
+            begin = time.perf_counter()
+            computed = self._embedder.embed_documents(list(missing.values())).astype(_NUMBER, copy=False)
+            _log.debug("embedded %d texts in %.3f s", len(missing), time.perf_counter() - begin)
+            self._file.put({key: vector.tobytes() for key, vector in zip(missing, computed, strict=True)})
+            found.update(zip(missing, computed, strict=True))
+        return found
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the wrapped embedder's vectors."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Embedder
 
@@ -9,14 +11,18 @@ __all__ = ["build_embedder"]
 
 _OPENAI_PREFIX = "openai:"
 _HASH_NAME = "hash"
+_CACHE_HOME = "~/.cache"
+_EXPORTS = "neurogated/models"
 
 
-def build_embedder(config: MemoryConfig, *, api_key: str | None = None) -> Embedder:
+def build_embedder(config: MemoryConfig, *, api_key: str | None = None, cache_home: str | None = None) -> Embedder:
     """Return the embedder that `config.embedding_name` names; its package is imported here and not before.
 
     Args:
         config: names the model, its server, prompts and devices.
         api_key: for a server that wants one.
+        cache_home: where programs keep what they can make anew; "~/.cache" if left out. What is exported goes there,
+            unless `config.embedding_export_dir` names another folder.
     """
     name = config.embedding_name
     if name == _HASH_NAME:
@@ -34,14 +40,27 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None) -> Embed
             query_prompt=config.embedding_query_prompt,
             document_prompt=config.embedding_document_prompt,
         )
+    return _local(config, Path(config.embedding_export_dir or Path(cache_home or _CACHE_HOME) / _EXPORTS).expanduser())
+
+
+def _local(config: MemoryConfig, export_dir: Path) -> Embedder:
+    """Return a model that runs here; by torch alone where several devices share the work, or one is no CPU."""
     from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
 
     devices = [device.strip() for device in (config.embedding_devices or "").split(",") if device.strip()]
-    return SentenceTransformersEmbedder(
-        name,
+    by_torch = SentenceTransformersEmbedder(
+        config.embedding_name,
         batch_size=config.embedding_batch_size,
         query_prompt=config.embedding_query_prompt,
         document_prompt=config.embedding_document_prompt,
         devices=devices,
         trust_remote_code=config.trust_remote_code,
     )
+    backend = config.embedding_backend
+    if backend == "torch" or (backend == "auto" and devices not in ([], ["cpu"])):
+        return by_torch
+    from neurogated.embedding.export_cache import ExportCache
+    from neurogated.embedding.local_embedder import LocalEmbedder
+
+    exports = ExportCache(export_dir, config.embedding_cpu_batch_size)
+    return LocalEmbedder(by_torch, exports, backend, on_cpu=bool(devices))

