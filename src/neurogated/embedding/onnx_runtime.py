@@ -17,7 +17,7 @@ from neurogated.embedding.runtimes import ExportError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["OnnxRuntime"]
+__all__ = ["OnnxRuntime", "OnnxSession"]
 
 # The newest that torch's exporter by tracing writes without conversion of its own.
 _OPSET = 17

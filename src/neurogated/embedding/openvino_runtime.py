@@ -17,7 +17,7 @@ from neurogated.embedding.runtimes import ExportError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["OpenVINORuntime"]
+__all__ = ["OpenVINORuntime", "OpenVINOSession"]
 
 _PACKAGE = "openvino"
 _TELEMETRY = "openvino_telemetry"
