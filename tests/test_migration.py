@@ -56,7 +56,7 @@ class OtherEmbedder(HashEmbedder):
 
 @pytest.fixture(autouse=True)
 def _two_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(config: MemoryConfig, *, api_key: str | None = None) -> HashEmbedder:
+    def build(config: MemoryConfig, *, api_key: str | None = None, **_: object) -> HashEmbedder:
         assert api_key is None
         return OtherEmbedder() if config.embedding_name == "other" else HashEmbedder()
 
@@ -235,7 +235,7 @@ class Other(HashEmbedder):
         return super().embed_documents(texts)
 
 other = Other()
-compose.build_embedder = lambda config, api_key=None: other
+compose.build_embedder = lambda config, **_: other
 migrate(MemoryConfig(save_dir=sys.argv[1], embedding_name="other", INDEX_BATCH=2), progress=False)
 print(other.count)
 """
@@ -269,7 +269,7 @@ class Twin(HashEmbedder):
 
 @pytest.fixture
 def twin(monkeypatch: pytest.MonkeyPatch) -> str:
-    def build(config: MemoryConfig, *, api_key: str | None = None) -> HashEmbedder:
+    def build(config: MemoryConfig, *, api_key: str | None = None, **_: object) -> HashEmbedder:
         assert api_key is None
         return Twin() if config.embedding_name == "twin" else HashEmbedder()
 

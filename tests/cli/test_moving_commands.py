@@ -23,7 +23,7 @@ class _Other(HashEmbedder):
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Return a function that runs a command on the memory of a folder, and returns its exit code and output."""
 
-    def build(config: MemoryConfig, *, api_key: str | None = None) -> HashEmbedder:
+    def build(config: MemoryConfig, *, api_key: str | None = None, **_: object) -> HashEmbedder:
         assert api_key is None
         return _Other() if config.embedding_name == "other" else HashEmbedder()
 

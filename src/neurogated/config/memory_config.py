@@ -258,7 +258,7 @@ class MemoryConfig:
         256, "lists of the approximate index that a search looks into: more find more and take longer", low=1
     )
     VECTOR_LISTS: float = _setting(
-        8.0, "lists of the approximate index, as a multiple of the square root of the number of vectors", low=0.1
+        8.0, "lists of the approximate index, as a multiple of the square root of the number of vectors", low=1.0
     )
     VECTOR_TAIL: int = _setting(
         2000, "newest vectors that may be outside of the approximate index, all compared with a question", low=0

@@ -6,13 +6,20 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from neurogated.storage.kept_forms import FrozenForm, KeptForms
 
 __all__ = ["Keeper"]
 
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+# Seconds between two looks at whether the work was cancelled by whoever holds the lock.
+_PATIENCE = 0.05
 
 # How large a part of a graph may have changed before it is kept anew; so much is made up for at the next opening.
 _SHARE = 1 / 32
@@ -33,40 +40,44 @@ class Keeper:
 
     Args:
         kept: where.
-        freeze: gives the present form under the graph's lock; None where it cannot be kept just now.
-        adopt: is told, under the graph's lock too, where the frozen form is kept; says whether that is still of use.
+        graph_lock: held while one of the following runs.
+        freeze: gives the present form; None where it cannot be kept just now.
+        adopt: is told where a frozen form is kept.
+        is_current: says whether a frozen form is still of use.
         least: how many changes there must be.
     """
 
     def __init__(
         self,
         kept: KeptForms,
+        *,
+        graph_lock: threading.RLock,
         freeze: Callable[[], FrozenForm | None],
         adopt: Callable[[FrozenForm, Path], None],
         is_current: Callable[[FrozenForm], bool],
         least: int,
     ) -> None:
         self._kept = kept
+        self._graph_lock = graph_lock
         self._freeze = freeze
         self._adopt = adopt
         self._is_current = is_current
         self._least = least
         self._changes = 0.0
+        self._size = 0
         self._work: _Work | None = None
         self._lock = threading.Lock()
 
     def note(self, changes: int, operators: int, size: int) -> None:
         """Note changes of a graph that has `size` nodes and edges; begin to keep it where they have become many."""
         with self._lock:
+            self._size = size
             self._changes += changes + operators * _OPERATOR_SHARE * size
-            is_due = self._changes >= max(self._least, _SHARE * size)
-            if not is_due or (self._work is not None and self._work.thread.is_alive()):
-                return
-            self._changes = 0
-            cancelled = threading.Event()
-            thread = threading.Thread(target=self._keep, args=(cancelled,), name="neurogated-keeper")
-            self._work = _Work(thread, cancelled)
-            thread.start()
+            if self._is_due() and self._work is None:
+                cancelled = threading.Event()
+                thread = threading.Thread(target=self._run, args=(cancelled,), name="neurogated-keeper")
+                self._work = _Work(thread, cancelled)
+                thread.start()
 
     def settle(self) -> None:
         """Wait until what was begun is kept; not to be called with the graph's lock held."""
@@ -75,21 +86,50 @@ class Keeper:
             work.thread.join()
 
     def cancel(self) -> None:
-        """Let go of what was begun; not to be called with the graph's lock held."""
-        if self._work is not None:
-            self._work.cancelled.set()
+        """Let go of what was begun; the graph's lock may be held."""
+        work = self._work
+        if work is not None:
+            work.cancelled.set()
         self.settle()
 
+    def _is_due(self) -> bool:
+        return self._changes >= max(self._least, _SHARE * self._size)
+
+    def _run(self, cancelled: threading.Event) -> None:
+        """Keep the graph for as long as much changes meanwhile."""
+        while True:
+            with self._lock:
+                if not self._is_due() or cancelled.is_set():
+                    self._work = None
+                    return
+                self._changes = 0.0
+            try:
+                self._keep(cancelled)
+            except Exception:
+                with self._lock:
+                    self._work = None
+                raise
+
     def _keep(self, cancelled: threading.Event) -> None:
-        frozen = self._freeze()
+        frozen = self._in_turn(cancelled, self._freeze)
         if frozen is None:
             return
         try:
-            folder = self._kept.write(frozen, lambda: not cancelled.is_set() and self._is_current(frozen))
+            folder = self._kept.write(frozen, lambda: bool(self._in_turn(cancelled, partial(self._is_current, frozen))))
         except OSError as error:
             _log.warning("what is derived could not be kept (%s); opening takes longer, nothing is lost", error)
             return
         if folder is not None:
             _log.info("kept the graph up to delta %d in %s", frozen.stamp.sequence, folder)
-            self._adopt(frozen, folder)
+            self._in_turn(cancelled, partial(self._adopt, frozen, folder))
             self._kept.tidy(frozen.stamp.namespace)
+
+    def _in_turn(self, cancelled: threading.Event, action: Callable[[], T]) -> T | None:
+        """Run an action with the graph's lock held; None if it was cancelled, which its holder may have done."""
+        while not self._graph_lock.acquire(timeout=_PATIENCE):
+            if cancelled.is_set():
+                return None
+        try:
+            return None if cancelled.is_set() else action()
+        finally:
+            self._graph_lock.release()

@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
-from neurogated.storage.posting_table import TAIL_TEXTS, PostingTable, TableView
-from neurogated.storage.segment import Impacts, TextWords
+from neurogated.storage.posting_table import TAIL_TEXTS, PostingTable, TableView, Tail
+from neurogated.storage.segment import Impacts, Segment, TextWords
 from neurogated.storage.table_files import FrozenTable
 from neurogated.storage.vocabulary import UNKNOWN
 
 __all__ = ["MarkIndex", "OverlaidMarkIndex"]
 
 _NOTHING = np.empty(0, dtype=np.int64)
+# How many texts are looked through at once where the first few are wanted, and how much more each time.
+_FEW = 4096
+_WIDENING = 8
 
 
 class MarkIndex:
@@ -50,13 +53,16 @@ class MarkIndex:
         found = {asked[place] for place in np.flatnonzero(sure).tolist()}
         return frozenset(found.union(m for m in doubtful if not np.isin(self.holders([m]), without).all()))
 
-    def holders(self, marks: Collection[str]) -> Rows:
-        """Return the keys that carry all of `marks`, ascending; none where no marks are given."""
+    def holders(self, marks: Collection[str], limit: int | None = None) -> Rows:
+        """Return the keys that carry all of `marks`, ascending, the first `limit` of them where it is given.
+
+        No key carries no marks.
+        """
         with self._table.lock:
             numbers = self._table.vocabulary.numbers(list(marks))
         if not numbers or UNKNOWN in numbers:
             return _NOTHING
-        return self._table.read(lambda view: _holders(view, numbers))
+        return self._table.read(lambda view: _holders(view, numbers, limit))
 
     def marks_of(self, key: int) -> frozenset[str]:
         """Return the marks of a key."""
@@ -118,10 +124,10 @@ class OverlaidMarkIndex:
         below = self._base.carried(asked, np.union1d(self._changed, without))
         return below | self._own.carried(asked, without)
 
-    def holders(self, marks: Collection[str]) -> Rows:
-        """Return the keys that carry all of `marks`, ascending; none where no marks are given."""
-        below = self._base.holders(marks)
-        return np.union1d(below[~np.isin(below, self._changed)], self._own.holders(marks))
+    def holders(self, marks: Collection[str], limit: int | None = None) -> Rows:
+        """Return the keys that carry all of `marks`, ascending, the first `limit` of them where it is given."""
+        below = self._base.holders(marks, None if limit is None else limit + self._changed.size)
+        return np.union1d(below[~np.isin(below, self._changed)], self._own.holders(marks, limit))[:limit]
 
     def marks_of(self, key: int) -> frozenset[str]:
         """Return the marks of a key."""
@@ -139,13 +145,24 @@ def _unrated(texts: TextWords) -> Impacts:  # noqa: ARG001 - whichever
     return Impacts(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint8), 1)
 
 
-def _holders(view: TableView, numbers: Sequence[int]) -> Rows:
-    found = []
-    for part in view.parts:
-        places = part.holding(numbers)
-        found.append(part.texts.keys[view.living(part, places)])
+def _holders(view: TableView, numbers: Sequence[int], limit: int | None) -> Rows:
+    found = [_first_holders(view, part, numbers, limit) for part in view.parts]
     # Each part is in order already, and this sort makes use of it.
-    return np.sort(np.concatenate(found), kind="stable")
+    return np.sort(np.concatenate(found), kind="stable")[:limit]
+
+
+def _first_holders(view: TableView, part: Segment | Tail, numbers: Sequence[int], limit: int | None) -> Rows:
+    """Return the first keys of a part that carry all of the marks: `limit` or more of them, if there are so many."""
+    size = len(part.texts)
+    # What few can carry is looked up whole; of what many carry the beginning is enough.
+    step = size if limit is None or part.at_most(numbers) <= _FEW else _FEW
+    begin, found, count = 0, [_NOTHING], 0
+    while begin < size and (limit is None or count < limit):
+        places = part.holding(numbers, begin, min(begin + step, size))
+        found.append(part.texts.keys[view.living(part, places)])
+        count += found[-1].size
+        begin, step = begin + step, step * _WIDENING
+    return np.concatenate(found)
 
 
 def _carriers(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:

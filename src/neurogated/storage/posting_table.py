@@ -48,11 +48,16 @@ class Tail(NamedTuple):
         """Return whether the texts at `places` hold a word."""
         return np.isin(places, self.holding([word]))
 
-    def holding(self, words: Sequence[int]) -> Rows:
-        """Return the places of the texts that hold all of `words`, ascending."""
+    def holding(self, words: Sequence[int], begin: int = 0, end: int | None = None) -> Rows:
+        """Return the places, of those from `begin` to before `end`, whose texts hold all of `words`, ascending."""
         texts = self.texts
         found = [np.searchsorted(texts.ends, np.flatnonzero(texts.words == word), side="right") for word in words]
-        return reduce(np.intersect1d, found)
+        places: Rows = found[0] if len(found) == 1 else reduce(np.intersect1d, found)
+        return places[places.searchsorted(begin) : None if end is None else places.searchsorted(end)]
+
+    def at_most(self, words: Sequence[int]) -> int:  # noqa: ARG002 - whichever
+        """Return an upper bound on how many texts hold all of `words`, known without looking."""
+        return len(self.texts)
 
 
 @dataclass(frozen=True, slots=True)

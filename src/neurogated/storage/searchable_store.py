@@ -119,7 +119,7 @@ class SearchableStore(BaseStore):
         with self._lock:
             self._require_open()
             ids = self._form.topology.ids
-            return [ids[row] for row in self._texts().marks.holders(marks)[:limit].tolist()]
+            return [ids[row] for row in self._texts().marks.holders(marks, limit).tolist()]
 
     def marks_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
         """Return the marks of each node, in the order of their ids; raises UnknownIdError."""

@@ -220,20 +220,31 @@ class Segment:
         at = found.searchsorted(places.astype(np.int32))
         return (found.take(at, mode="clip") == places) if found.size else np.zeros(places.size, dtype=np.bool_)
 
-    def holding(self, words: Sequence[int]) -> Rows:
-        """Return the places of the texts that hold all of `words`, ascending; at least one word is given."""
+    def holding(self, words: Sequence[int], begin: int = 0, end: int | None = None) -> Rows:
+        """Return the places, of those from `begin` to before `end`, whose texts hold all of `words`, ascending.
+
+        At least one word is given.
+        """
         rows = [self.column(word) for word in words]
+        columns = [row[begin:end] for row in rows if row is not None]
         places = [self.places[self.postings(word)] for word, row in zip(words, rows, strict=True) if row is None]
-        columns = [row for row in rows if row is not None]
         if not places:
             # Flags are looked through several times as fast as numbers.
-            return np.flatnonzero(np.minimum.reduce(columns) > 0)
+            return begin + np.flatnonzero(np.minimum.reduce(columns) > 0)
         fewest, *others = sorted(places, key=len)
+        if begin or end is not None:
+            first, last = fewest.searchsorted(np.array([begin, len(self) if end is None else end], dtype=np.int32))
+            fewest = fewest[first:last]
         for held in others:
             fewest = np.intersect1d(fewest, held, assume_unique=True)
         for column in columns:
-            fewest = fewest[column[fewest] > 0]
+            fewest = fewest[column[fewest - begin] > 0]
         return fewest.astype(np.int64)
+
+    def at_most(self, words: Sequence[int]) -> int:
+        """Return an upper bound on how many texts hold all of `words`, known without looking."""
+        found = (self.postings(word) for word in words if self.column(word) is None)
+        return min((held.stop - held.start for held in found), default=len(self))
 
 
 def spread(starts: Rows, sizes: Rows) -> Rows:

@@ -33,7 +33,9 @@ class SqlitePresent(SqliteGraph):
         super().__init__(file, name, namespace, config=config, clock=clock)
         self._kept = KeptForms(file.path)
         self._frozen: WorkingForm | None = None
-        self._keeper = Keeper(self._kept, self._freeze, self._adopt, self._is_current, self._config.KEEP_CHANGES)
+        self._keeper = Keeper(
+            self._kept, self._lock, self._freeze, self._adopt, self._is_current, self._config.KEEP_CHANGES
+        )
         self._load()
 
     def _commit(self, plan: Plan, sequence: int) -> None:
@@ -100,26 +102,23 @@ class SqlitePresent(SqliteGraph):
 
     def _freeze(self) -> FrozenForm | None:
         """Return the working form as it is now, None if it cannot be kept."""
-        with self._lock:
-            if self._closed or self._interrupted:
-                return None
-            with self._file.reading() as connection:
-                at = _made_at(connection, self._namespace, self._sequence)
-            if at is None:
-                return None
-            stamp = Stamp(self._generation, self._namespace, self._sequence, at)
-            self._frozen = self._form
-            frozen = self._form.freeze(self._node_records)
-            return FrozenForm(stamp, frozen, self._node_keys.values, self._edge_keys.values)
+        if self._closed or self._interrupted:
+            return None
+        with self._file.reading() as connection:
+            at = _made_at(connection, self._namespace, self._sequence)
+        if at is None:
+            return None
+        stamp = Stamp(self._generation, self._namespace, self._sequence, at)
+        self._frozen = self._form
+        frozen = self._form.freeze(self._node_records)
+        return FrozenForm(stamp, frozen, self._node_keys.values, self._edge_keys.values)
 
     def _is_current(self, frozen: FrozenForm) -> bool:
-        with self._lock:
-            return self._form is self._frozen and frozen.stamp.generation == self._generation
+        return self._form is self._frozen and frozen.stamp.generation == self._generation
 
     def _adopt(self, frozen: FrozenForm, folder: Path) -> None:
-        with self._lock:
-            if self._is_current(frozen) and not self._closed:
-                self._form.adopt(folder / FORM_FOLDER)
+        if self._is_current(frozen) and not self._closed:
+            self._form.adopt(folder / FORM_FOLDER)
 
 
 def find_namespace(connection: apsw.Connection, name: str) -> int:

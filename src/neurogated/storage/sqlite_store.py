@@ -170,11 +170,12 @@ class SqliteStore(SqlitePresent):
             InputError: within a transaction, which could not be taken back.
             StorageError: another process reads just now; the nodes are erased, but not yet from all of the disk.
         """
-        self._stop_keeping()
         with self._lock:
             self._require_open()
             if self._file.connection.in_transaction:
                 raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
+            for store in self._family.values():
+                store._keeper.cancel()
             erased = erase_removed(self._file, history=history)
             # What is kept holds words of what was erased.
             self._kept.drop()
@@ -232,11 +233,16 @@ class SqliteStore(SqlitePresent):
 
     def close(self) -> None:
         """Close the file with all its namespaces; every acknowledged write is in it."""
-        if not self.closed:
-            for store in self._family.values():
-                store._keeper.settle()
-            super().close()
-            self._file.close()
+        if self.closed:
+            return
+        with self._lock:
+            # Within a transaction nothing can be kept, and who waits for it would wait for ever.
+            in_transaction = self._file.connection.in_transaction
+        for store in self._family.values():
+            store._keeper.cancel() if in_transaction else store._keeper.settle()
+            store._form.close()
+        super().close()
+        self._file.close()
 
     # What GraphStore leaves to the durable store
 
@@ -249,6 +255,8 @@ class SqliteStore(SqlitePresent):
         )
 
     def _erase_namespace(self, namespace: str) -> None:
+        if namespace in self._family:
+            self._family[namespace]._keeper.cancel()
         with self._file.reading() as connection:
             number = find_namespace(connection, namespace)
         erase_namespace(self._file, namespace)
@@ -276,11 +284,6 @@ class SqliteStore(SqlitePresent):
                 store._load()
             else:
                 self._family.pop(name)._closed = True
-
-    def _stop_keeping(self) -> None:
-        """Let go of whatever is being kept; not to be called with the lock held."""
-        for store in list(self._family.values()):
-            store._keeper.cancel()
 
 
 def _namespace_number(file: SqliteFile, name: str) -> int:
