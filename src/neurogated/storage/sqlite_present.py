@@ -34,7 +34,12 @@ class SqlitePresent(SqliteGraph):
         self._kept = KeptForms(file.path)
         self._frozen: WorkingForm | None = None
         self._keeper = Keeper(
-            self._kept, self._lock, self._freeze, self._adopt, self._is_current, self._config.KEEP_CHANGES
+            self._kept,
+            graph_lock=self._lock,
+            freeze=self._freeze,
+            adopt=self._adopt,
+            is_current=self._is_current,
+            least=self._config.KEEP_CHANGES,
         )
         self._load()
 
