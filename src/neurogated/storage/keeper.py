@@ -42,8 +42,8 @@ class Keeper:
         kept: where.
         graph_lock: held while one of the following runs.
         freeze: gives the present form; None where it cannot be kept just now.
-        adopt: is told where a frozen form is kept.
-        is_current: says whether a frozen form is still of use.
+        adopt: is told where what was frozen last is kept.
+        is_current: says whether what was frozen last is still of use.
         least: how many changes there must be.
     """
 
@@ -53,8 +53,8 @@ class Keeper:
         *,
         graph_lock: threading.RLock,
         freeze: Callable[[], FrozenForm | None],
-        adopt: Callable[[FrozenForm, Path], None],
-        is_current: Callable[[FrozenForm], bool],
+        adopt: Callable[[Path], None],
+        is_current: Callable[[], bool],
         least: int,
     ) -> None:
         self._kept = kept
@@ -105,23 +105,17 @@ class Keeper:
                 self._changes = 0.0
             try:
                 self._keep(cancelled)
-            except Exception:
-                with self._lock:
-                    self._work = None
-                raise
+            except (OSError, ValueError) as error:
+                _log.warning("what is derived could not be kept (%s); opening takes longer, nothing is lost", error)
 
     def _keep(self, cancelled: threading.Event) -> None:
         frozen = self._in_turn(cancelled, self._freeze)
         if frozen is None:
             return
-        try:
-            folder = self._kept.write(frozen, lambda: bool(self._in_turn(cancelled, partial(self._is_current, frozen))))
-        except OSError as error:
-            _log.warning("what is derived could not be kept (%s); opening takes longer, nothing is lost", error)
-            return
+        folder = self._kept.write(frozen, lambda: bool(self._in_turn(cancelled, self._is_current)))
         if folder is not None:
             _log.info("kept the graph up to delta %d in %s", frozen.stamp.sequence, folder)
-            self._in_turn(cancelled, partial(self._adopt, frozen, folder))
+            self._in_turn(cancelled, partial(self._adopt, folder))
             self._kept.tidy(frozen.stamp.namespace)
 
     def _in_turn(self, cancelled: threading.Event, action: Callable[[], T]) -> T | None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
+import re
 import shutil
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from neurogated.errors import StorageError
 from neurogated.storage.columns import Column
 from neurogated.storage.derived import Frozen
 from neurogated.storage.sqlite_following import KeyedForm
@@ -30,6 +32,7 @@ _log = logging.getLogger(__name__)
 _FORMAT = 1
 _NOTE = "kept.json"
 _PARTIAL = ".partial"
+_NAME = re.compile(r"(?P<namespace>\d+)-(?P<sequence>\d+)", re.ASCII)
 FORM_FOLDER = "form"
 """Where in a kept folder the form itself is."""
 _NODE_KEYS = "node_keys"
@@ -70,17 +73,23 @@ class FrozenForm:
             "namespace": stamp.namespace,
             "sequence": stamp.sequence,
             "at": stamp.at,
-            "files": _checksums(folder),
+            "files": _checksums(folder, {} if previous is None else _known_checksums(previous)),
         }
         (folder / _NOTE).write_text(json.dumps(note), encoding="utf-8")
 
 
+class _UnusableError(ValueError):
+    """What is kept is of no use; says why."""
+
+
 class KeptForms:
-    """The folder beside a memory file."""
+    """The folder beside a memory file. One process writes to it; others may read meanwhile."""
 
     def __init__(self, memory: Path) -> None:
         """Keep forms beside the file `memory`."""
         self._folder = memory.with_suffix(".index")
+        # Files are linked into a new state only from folders whose checksums were compared or made here.
+        self._trusted: dict[int, Path] = {}
 
     def load(
         self,
@@ -97,20 +106,19 @@ class KeptForms:
             namespace: the file's number of the graph.
             made_at: tells when a delta of the graph was made, None where there is no such delta.
         """
-        for folder in self._folders(namespace):
+        self._trusted.pop(namespace, None)
+        tried: set[Path] = set()
+        # A process that writes may put a later folder in the place of the one that is read.
+        while untried := [folder for folder in self._folders(namespace) if folder not in tried]:
+            folder = untried[0]
+            tried.add(folder)
             try:
-                note = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
-                if note["format"] != _FORMAT or note["generation"] != generation:
-                    continue
-                if note["at"] != made_at(note["sequence"]):
-                    continue
-                _verify(folder, note["files"])
-                form = load_form(folder / FORM_FOLDER)
-                keys = (Column.of(map_array(folder, name)) for name in (_NODE_KEYS, _EDGE_KEYS))
-                return KeyedForm(form, *keys)
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                # Whatever is wrong with it, it can be made anew.
+                keyed = _load(folder, load_form, generation, made_at)
+            except Exception as error:  # noqa: BLE001 - whatever lies there, it can be made anew
                 _log.warning("what was kept in %s cannot be used (%s); it is made anew", folder, error)
+            else:
+                self._trusted[namespace] = folder
+                return keyed
         return None
 
     def write(self, frozen: FrozenForm, is_wanted: Callable[[], bool]) -> Path | None:
@@ -122,83 +130,127 @@ class KeptForms:
         stamp = frozen.stamp
         folder = self._folder / f"{stamp.namespace}-{stamp.sequence}"
         draft = folder.with_name(folder.name + _PARTIAL)
-        previous = next(iter(self._folders(stamp.namespace)), None)
         _remove(draft)
         try:
             draft.mkdir(parents=True)
-            frozen.write(draft, previous)
+            previous = self._trusted.get(stamp.namespace)
+            frozen.write(draft, previous if previous is not None and (previous / _NOTE).exists() else None)
             if not is_wanted():
                 return None
             _remove(folder)
             draft.rename(folder)
-            return folder
         finally:
             _remove(draft)
+        self._trusted[stamp.namespace] = folder
+        return folder
 
     def tidy(self, namespace: int) -> None:
-        """Remove what is left of a graph but its latest form."""
-        kept = self._folders(namespace)[:1]
+        """Remove all states of a graph but the one that was loaded or written here last."""
+        kept = self._trusted.get(namespace)
         for folder in self._all(namespace):
-            if folder not in kept:
+            if folder != kept and folder.suffix != _PARTIAL:
+                _remove(folder)
+
+    def sweep(self, namespaces: Collection[int]) -> None:
+        """Remove what a process that died has left, and what is kept of graphs that there are not."""
+        for folder in self._all():
+            name = _NAME.fullmatch(folder.name)
+            if name is None or int(name["namespace"]) not in namespaces:
                 _remove(folder)
 
     def drop(self, namespace: int | None = None) -> None:
-        """Remove all that is kept, of one graph or of all."""
-        if namespace is None:
-            _remove(self._folder)
-        else:
+        """Remove all that is kept, of one graph or of all.
+
+        Raises:
+            StorageError: it cannot be removed.
+        """
+        try:
             for folder in self._all(namespace):
                 _remove(folder)
+            if namespace is None:
+                _remove(self._folder)
+        except OSError as error:
+            raise StorageError(
+                f"{self._folder}, which holds words of the memory, cannot be removed ({error}); remove it"
+            ) from error
+        self._trusted = {number: folder for number, folder in self._trusted.items() if namespace not in (None, number)}
 
     def size(self) -> int:
         """Return how many bytes it takes on disk."""
         found = 0
-        for file in self._folder.rglob("*"):
-            with contextlib.suppress(FileNotFoundError):
-                found += file.stat().st_size if file.is_file() else 0
+        for folder, _, files in os.walk(self._folder):
+            for file in files:
+                # It may be removed just now.
+                with contextlib.suppress(OSError):
+                    found += Path(folder, file).stat().st_size
         return found
 
-    def _all(self, namespace: int) -> list[Path]:
-        return list(self._folder.glob(f"{namespace}-*"))
+    def _all(self, namespace: int | None = None) -> list[Path]:
+        """Return all folders, or those of one graph; none where there is nothing to be read."""
+        try:
+            found = sorted(self._folder.iterdir())
+        except OSError:
+            return []
+        return [folder for folder in found if namespace is None or folder.name.startswith(f"{namespace}-")]
 
     def _folders(self, namespace: int) -> list[Path]:
         """Return the folders of a graph that are complete, the latest first."""
-        found = [folder for folder in self._all(namespace) if folder.suffix != _PARTIAL and (folder / _NOTE).exists()]
-        return sorted(found, key=lambda folder: int(folder.name.partition("-")[2]), reverse=True)
+        found = [(name, folder) for folder in self._all(namespace) if (name := _NAME.fullmatch(folder.name))]
+        return [folder for name, folder in sorted(found, key=lambda pair: int(pair[0]["sequence"]), reverse=True)]
 
 
-def _checksums(folder: Path) -> dict[str, Any]:
-    return {
-        str(file.relative_to(folder)): [file.stat().st_size, _checksum(file)]
-        for file in sorted(folder.rglob("*"))
-        if file.is_file()
-    }
+def _load(
+    folder: Path, load_form: Callable[[Path], WorkingForm], generation: str, made_at: Callable[[int], int | None]
+) -> KeyedForm:
+    note = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
+    if note["format"] != _FORMAT:
+        raise _UnusableError(f"its format is {note['format']}, not {_FORMAT}")
+    if note["generation"] != generation or note["at"] != made_at(note["sequence"]):
+        raise _UnusableError("it is of another state of the memory")
+    _verify(folder, note["files"])
+    form = load_form(folder / FORM_FOLDER)
+    return KeyedForm(form, *(Column.of(map_array(folder, name)) for name in (_NODE_KEYS, _EDGE_KEYS)))
 
 
-def _verify(folder: Path, files: dict[str, Any]) -> None:
-    """Raise ValueError where a file is not what was written."""
-    for name, (size, checksum) in files.items():
+def _checksums(folder: Path, known: Mapping[int, list[int]]) -> dict[str, list[int]]:
+    """Return size and checksum of every file; those of files that were linked are as `known` by their inodes."""
+    found = {}
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            status = file.stat()
+            entry = known.get(status.st_ino)
+            # What was damaged since must not get a checksum that fits the damage.
+            if entry is None or entry[0] != status.st_size:
+                entry = [status.st_size, _checksum(file)]
+            found[str(file.relative_to(folder))] = entry
+    return found
+
+
+def _known_checksums(folder: Path) -> dict[int, list[int]]:
+    """Return size and checksum, as its note has them, of each file in a folder by its inode."""
+    note = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
+    return {(folder / name).stat().st_ino: entry for name, entry in note["files"].items()}
+
+
+def _verify(folder: Path, files: Mapping[str, list[int]]) -> None:
+    """Raise where a file is not what was written."""
+    for name, entry in files.items():
         file = folder / name
-        if file.stat().st_size < size or _checksum(file, size) != checksum:
-            raise ValueError(f"{name} is damaged")
+        if [file.stat().st_size, _checksum(file)] != entry:
+            raise _UnusableError(f"{name} is damaged")
 
 
-def _checksum(file: Path, size: int | None = None) -> int:
-    """Return the CRC-32 of the first `size` bytes of a file, of all of it when left out."""
-    checksum = 0
-    for chunk in _chunks(file, file.stat().st_size if size is None else size):
-        checksum = zlib.crc32(chunk, checksum)
+def _checksum(file: Path) -> int:
+    """Return the CRC-32 of a file."""
+    checksum, buffer = 0, memoryview(bytearray(_READ_AT_ONCE))
+    with file.open("rb", buffering=0) as opened:
+        while count := opened.readinto(buffer):
+            checksum = zlib.crc32(buffer[:count], checksum)
     return checksum
 
 
-def _chunks(file: Path, size: int) -> Iterator[memoryview]:
-    buffer = memoryview(bytearray(_READ_AT_ONCE))
-    with file.open("rb", buffering=0) as opened:
-        while size > 0 and (count := opened.readinto(buffer[: min(size, _READ_AT_ONCE)])):
-            yield buffer[:count]
-            size -= count
-
-
 def _remove(folder: Path) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        shutil.rmtree(folder)
+    """Remove a folder with all that is in it, also where another thread does so too."""
+    while folder.exists():
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(folder)

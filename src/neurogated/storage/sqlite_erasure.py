@@ -14,7 +14,7 @@ from neurogated.core.rendering import quoted
 from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_file import SqliteFile
 
-__all__ = ["erase_namespace", "erase_removed"]
+__all__ = ["erase_namespace", "erase_removed", "note_erasure"]
 
 _Document = tuple[int, str]
 """Namespace and name of a document."""
@@ -42,6 +42,7 @@ def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
         if history:
             _erase_past_versions(connection)
         connection.execute("DROP TABLE temp.erased")
+        note_erasure(connection)
     return int(count)
 
 
@@ -54,6 +55,13 @@ def erase_namespace(file: SqliteFile, name: str) -> None:
         connection.execute("DROP TABLE temp.erased")
         for table in ("pending", "deltas", "namespaces"):
             connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
+
+
+def note_erasure(connection: apsw.Connection) -> None:
+    """Let nobody use what was derived from rows that are gone."""
+    connection.execute(
+        "INSERT INTO settings VALUES ('erasures', '1') ON CONFLICT (name) DO UPDATE SET value = value + 1"
+    )
 
 
 @contextlib.contextmanager

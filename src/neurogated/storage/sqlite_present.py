@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from functools import partial
 from pathlib import Path
 
@@ -32,7 +33,7 @@ class SqlitePresent(SqliteGraph):
     ) -> None:
         super().__init__(file, name, namespace, config=config, clock=clock)
         self._kept = KeptForms(file.path)
-        self._frozen: WorkingForm | None = None
+        self._frozen: weakref.ref[WorkingForm] | None = None
         self._keeper = Keeper(
             self._kept,
             graph_lock=self._lock,
@@ -51,7 +52,6 @@ class SqlitePresent(SqliteGraph):
         if self._interrupted and not self._closed:
             # What was committed may not have reached the working form whole; the file has it.
             self._load()
-            self._interrupted = False
         super()._require_open()
 
     # Following the file
@@ -66,7 +66,7 @@ class SqlitePresent(SqliteGraph):
             register_types(connection)
             load_form = partial(WorkingForm.load, config=self._config)
             made_at = partial(_made_at, connection, self._namespace)
-            keyed = self._kept.load(load_form, generation, self._namespace, made_at)
+            keyed = self._kept.load(load_form, _derivation(connection), self._namespace, made_at)
             if keyed is None:
                 keyed = KeyedForm(WorkingForm(self._config))
             else:
@@ -75,7 +75,7 @@ class SqlitePresent(SqliteGraph):
                 loader.load_edge_lifetimes(keyed.form.lifetimes, keyed.edge_keys.values)
             self._form, self._node_keys, self._edge_keys = keyed.form, keyed.node_keys, keyed.edge_keys
             self._follow(connection)
-        self._generation, self._state = generation, state
+        self._generation, self._state, self._interrupted = generation, state, False
 
     def _follow(self, connection: apsw.Connection) -> None:
         """Take in what the file has gained."""
@@ -110,19 +110,20 @@ class SqlitePresent(SqliteGraph):
         if self._closed or self._interrupted:
             return None
         with self._file.reading() as connection:
-            at = _made_at(connection, self._namespace, self._sequence)
+            at, derivation = _made_at(connection, self._namespace, self._sequence), _derivation(connection)
         if at is None:
             return None
-        stamp = Stamp(self._generation, self._namespace, self._sequence, at)
-        self._frozen = self._form
+        stamp = Stamp(derivation, self._namespace, self._sequence, at)
+        self._frozen = weakref.ref(self._form)
         frozen = self._form.freeze(self._node_records)
         return FrozenForm(stamp, frozen, self._node_keys.values, self._edge_keys.values)
 
-    def _is_current(self, frozen: FrozenForm) -> bool:
-        return self._form is self._frozen and frozen.stamp.generation == self._generation
+    def _is_current(self) -> bool:
+        """Return whether what was frozen last is of the form that is in use."""
+        return self._frozen is not None and self._frozen() is self._form and not self._closed
 
-    def _adopt(self, frozen: FrozenForm, folder: Path) -> None:
-        if self._is_current(frozen) and not self._closed:
+    def _adopt(self, folder: Path) -> None:
+        if self._is_current():
             self._form.adopt(folder / FORM_FOLDER)
 
 
@@ -136,6 +137,12 @@ def _made_at(connection: apsw.Connection, namespace: int, sequence: int) -> int 
     """Return when a delta of a graph was made, in microseconds; None where there is no such delta."""
     rows = fetch(connection, "SELECT at FROM deltas WHERE sequence = ? AND namespace = ?", (sequence, namespace))
     return int(rows[0][0]) if rows else None
+
+
+def _derivation(connection: apsw.Connection) -> str:
+    """Return what changes when rows are erased from which something was derived."""
+    rows = fetch(connection, "SELECT value FROM settings WHERE name IN ('identity', 'erasures') ORDER BY name DESC")
+    return " ".join(str(value) for (value,) in rows)
 
 
 def _generation(connection: apsw.Connection) -> str:

@@ -12,6 +12,7 @@ from neurogated.core.model import Vector, as_vector
 from neurogated.core.ports import EmbeddedVersion, VersionKey
 from neurogated.errors import InputError
 from neurogated.storage.sqlite_connection import fetch
+from neurogated.storage.sqlite_erasure import note_erasure
 from neurogated.storage.sqlite_file import SqliteFile
 
 __all__ = ["embedded_versions", "replace_vectors"]
@@ -65,6 +66,7 @@ def replace_vectors(
     if found != expected:
         raise InputError(f"{found} vectors were given for {expected} versions; give one for each that is embedded")
     connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")
+    note_erasure(connection)
     connection.execute(
         "INSERT OR REPLACE INTO settings VALUES ('embedder', ?), ('dimension', ?)", (embedder, str(dimension))
     )

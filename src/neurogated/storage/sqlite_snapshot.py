@@ -12,6 +12,7 @@ import apsw
 
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
+from neurogated.storage.kept_forms import KeptForms
 from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, translated
 from neurogated.storage.sqlite_making import LOG_SUFFIXES, drop_file, drop_log, replace_file
 from neurogated.storage.sqlite_schema import FORMAT_VERSION, check_format
@@ -70,6 +71,7 @@ def restore_snapshot(snapshot: Path, path: Path) -> None:
             _require_sound(draft, snapshot)
             _settle(path)
             AcknowledgedNote(path.with_suffix(".acknowledged")).remove()
+            KeptForms(path).drop()
             replace_file(draft, path)
     finally:
         lock.release()

@@ -79,13 +79,15 @@ class SqliteStore(SqlitePresent):
             StorageError: it cannot be read or written.
         """
         file = SqliteFile(Path(path), from_scratch=from_scratch, read_only=read_only)
-        if from_scratch:
-            KeptForms(file.path).drop()
         try:
-            return cls(file, namespace, config=config, clock=clock)
+            if from_scratch:
+                KeptForms(file.path).drop()
+            store = cls(file, namespace, config=config, clock=clock)
+            store._tidy_kept()
         except BaseException:
             file.close()
             raise
+        return store
 
     def view(self, *, valid_at: datetime | None = None) -> GraphView:
         """Return a snapshot of the graph without what has expired; see GraphStore."""
@@ -176,9 +178,11 @@ class SqliteStore(SqlitePresent):
                 raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
             for store in self._family.values():
                 store._keeper.cancel()
-            erased = erase_removed(self._file, history=history)
-            # What is kept holds words of what was erased.
+                # Whatever happens from here on, rows are read anew before they are used.
+                store._interrupted = True
+            # What is kept holds words of what is to be erased.
             self._kept.drop()
+            erased = erase_removed(self._file, history=history)
             self._reload_all()
             self._file.rewrite()
         _log.info("%s was compacted: %d nodes erased", self._file.path, erased)
@@ -257,10 +261,23 @@ class SqliteStore(SqlitePresent):
     def _erase_namespace(self, namespace: str) -> None:
         if namespace in self._family:
             self._family[namespace]._keeper.cancel()
+            self._family[namespace]._form.close()
         with self._file.reading() as connection:
             number = find_namespace(connection, namespace)
-        erase_namespace(self._file, namespace)
         self._kept.drop(number)
+        erase_namespace(self._file, namespace)
+
+    def _tidy_kept(self) -> None:
+        """Remove what is kept to no use."""
+        if self._file.read_only:
+            return
+        with self._file.reading() as connection:
+            numbers = [number for (number,) in fetch(connection, "SELECT namespace FROM namespaces")]
+        try:
+            self._kept.sweep(numbers)
+            self._kept.tidy(self._namespace)
+        except OSError as error:
+            _log.warning("what is kept of other states cannot be removed (%s); remove it", error)
 
     def _record_embedder(self, name: str, dimension: int) -> None:
         with self._file.transaction() as connection:
@@ -278,7 +295,8 @@ class SqliteStore(SqlitePresent):
 
     def _reload_all(self) -> None:
         """Make all graphs anew from the file; one that the file does not have was made in vain."""
-        known = self.namespaces()
+        with self._file.reading() as connection:
+            known = {name for (name,) in fetch(connection, "SELECT name FROM namespaces")}
         for name, store in list(self._family.items()):
             if name in known:
                 store._load()

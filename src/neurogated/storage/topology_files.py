@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ _DIRECTIONS = ("outgoing", "incoming")
 _ARCS = ("indptr", "targets", "edges")
 _IDS = "ids.json"
 _GRAPH = "graph.json"
+_WORTH_MAPPING = 1 << 20
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
@@ -31,9 +32,14 @@ def save_array(folder: Path, name: str, values: NDArray[Any]) -> None:
 
 
 def map_array(folder: Path, name: str) -> NDArray[Any]:
-    """Return the array that `save_array` wrote, read-only and mapped into memory."""
+    """Return the array that `save_array` wrote, read-only; a long one is mapped into memory."""
+    path = folder / f"{name}.npy"
+    # Every mapping takes a file descriptor, of which a process has not many.
+    mode: Literal["r"] | None = "r" if path.stat().st_size >= _WORTH_MAPPING else None
     # A plain array over the same memory is quicker to index than a memmap.
-    return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))
+    values = np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
+    values.setflags(write=False)
+    return values
 
 
 @dataclass(frozen=True, slots=True)
