@@ -25,7 +25,7 @@ from neurogated.storage.sqlite_loading import Keys
 from neurogated.storage.topology_files import map_array, save_array
 from neurogated.storage.working_form import WorkingForm
 
-__all__ = ["FORM_FOLDER", "FrozenForm", "KeptForms", "Stamp"]
+__all__ = ["FORM_FOLDER", "FrozenForm", "KeptForms", "Stamp", "StateReplacedError"]
 
 _log = logging.getLogger(__name__)
 
@@ -78,6 +78,10 @@ class FrozenForm:
         (folder / _NOTE).write_text(json.dumps(note), encoding="utf-8")
 
 
+class StateReplacedError(Exception):
+    """A state is gone that was being read."""
+
+
 class _UnusableError(ValueError):
     """What is kept is of no use; says why."""
 
@@ -105,16 +109,17 @@ class KeptForms:
             generation: of the memory.
             namespace: the file's number of the graph.
             made_at: tells when a delta of the graph was made, None where there is no such delta.
+
+        Raises:
+            StateReplacedError: a process that writes has put a later one in its place; look again.
         """
         self._trusted.pop(namespace, None)
-        tried: set[Path] = set()
-        # A process that writes may put a later folder in the place of the one that is read.
-        while untried := [folder for folder in self._folders(namespace) if folder not in tried]:
-            folder = untried[0]
-            tried.add(folder)
+        for folder in self._folders(namespace):
             try:
                 keyed = _load(folder, load_form, generation, made_at)
-            except Exception as error:  # noqa: BLE001 - whatever lies there, it can be made anew
+            except Exception as error:
+                if not folder.exists():
+                    raise StateReplacedError(str(folder)) from error
                 _log.warning("what was kept in %s cannot be used (%s); it is made anew", folder, error)
             else:
                 self._trusted[namespace] = folder
@@ -147,15 +152,16 @@ class KeptForms:
     def tidy(self, namespace: int) -> None:
         """Remove all states of a graph but the one that was loaded or written here last."""
         kept = self._trusted.get(namespace)
-        for folder in self._all(namespace):
-            if folder != kept and folder.suffix != _PARTIAL:
+        for folder in self._folders(namespace):
+            if folder != kept:
                 _remove(folder)
 
     def sweep(self, namespaces: Collection[int]) -> None:
         """Remove what a process that died has left, and what is kept of graphs that there are not."""
         for folder in self._all():
             name = _NAME.fullmatch(folder.name)
-            if name is None or int(name["namespace"]) not in namespaces:
+            is_unknown = name is not None and int(name["namespace"]) not in namespaces
+            if is_unknown or folder.suffix == _PARTIAL:
                 _remove(folder)
 
     def drop(self, namespace: int | None = None) -> None:
@@ -191,7 +197,8 @@ class KeptForms:
             found = sorted(self._folder.iterdir())
         except OSError:
             return []
-        return [folder for folder in found if namespace is None or folder.name.startswith(f"{namespace}-")]
+        wanted = [folder for folder in found if namespace is None or folder.name.startswith(f"{namespace}-")]
+        return [folder for folder in wanted if folder.is_dir()]
 
     def _folders(self, namespace: int) -> list[Path]:
         """Return the folders of a graph that are complete, the latest first."""

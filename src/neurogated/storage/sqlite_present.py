@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import weakref
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.delta import PendingTask
 from neurogated.storage.keeper import Keeper
-from neurogated.storage.kept_forms import FORM_FOLDER, FrozenForm, KeptForms, Stamp
+from neurogated.storage.kept_forms import FORM_FOLDER, FrozenForm, KeptForms, Stamp, StateReplacedError
 from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_file import SqliteFile
@@ -23,6 +24,8 @@ from neurogated.storage.sqlite_loading import GraphLoader
 from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["SqlitePresent", "find_namespace"]
+
+_log = logging.getLogger(__name__)
 
 
 class SqlitePresent(SqliteGraph):
@@ -59,23 +62,33 @@ class SqlitePresent(SqliteGraph):
     def _load(self) -> None:
         """Make the working form anew: from what is kept beside the file, and what the file has gained since."""
         self._generation = ""
-        state = self._file.state()
-        with self._file.reading() as connection:
-            generation = _generation(connection)
-            # Forms name edge types, which must be known when they are read.
-            register_types(connection)
-            load_form = partial(WorkingForm.load, config=self._config)
-            made_at = partial(_made_at, connection, self._namespace)
-            keyed = self._kept.load(load_form, _derivation(connection), self._namespace, made_at)
-            if keyed is None:
-                keyed = KeyedForm(WorkingForm(self._config))
-            else:
-                loader = GraphLoader(connection, self._namespace, {}, keyed.form.topology.sequence)
-                loader.load_node_lifetimes(keyed.form.lifetimes, keyed.node_keys.values)
-                loader.load_edge_lifetimes(keyed.form.lifetimes, keyed.edge_keys.values)
-            self._form, self._node_keys, self._edge_keys = keyed.form, keyed.node_keys, keyed.edge_keys
-            self._follow(connection)
+        while True:
+            state = self._file.state()
+            with self._file.reading() as connection:
+                generation = _generation(connection)
+                try:
+                    keyed = self._load_kept(connection)
+                except StateReplacedError as error:
+                    _log.info("%s was replaced while it was read", error)
+                    continue
+                self._form, self._node_keys, self._edge_keys = keyed.form, keyed.node_keys, keyed.edge_keys
+                self._follow(connection)
+            break
         self._generation, self._state, self._interrupted = generation, state, False
+
+    def _load_kept(self, connection: apsw.Connection) -> KeyedForm:
+        """Return the form that is kept beside the file, an empty one if there is none."""
+        # Forms name edge types, which must be known when they are read.
+        register_types(connection)
+        load_form = partial(WorkingForm.load, config=self._config)
+        made_at = partial(_made_at, connection, self._namespace)
+        keyed = self._kept.load(load_form, _derivation(connection), self._namespace, made_at)
+        if keyed is None:
+            return KeyedForm(WorkingForm(self._config))
+        loader = GraphLoader(connection, self._namespace, {}, keyed.form.topology.sequence)
+        loader.load_node_lifetimes(keyed.form.lifetimes, keyed.node_keys.values)
+        loader.load_edge_lifetimes(keyed.form.lifetimes, keyed.edge_keys.values)
+        return keyed
 
     def _follow(self, connection: apsw.Connection) -> None:
         """Take in what the file has gained."""

@@ -1,0 +1,200 @@
+"""Keeping beside erasures, restored histories, dropped namespaces, damage and strangers."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neurogated import MemoryConfig, MemoryNode
+from neurogated.errors import InputError, StorageError
+from neurogated.storage.kept_forms import KeptForms
+from neurogated.storage.sqlite_snapshot import restore_snapshot
+from neurogated.storage.sqlite_store import SqliteStore
+
+OFTEN = MemoryConfig(KEEP_CHANGES=1)
+SELDOM = MemoryConfig(KEEP_CHANGES=10**9)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+def _put(store: SqliteStore, *numbers: int) -> None:
+    for number in numbers:
+        vector = np.eye(8, dtype=np.float32)[number % 8] + number
+        store.add_node(MemoryNode(id=f"n{number}", content=f"word{number} apple", embedding=vector))
+    store._keeper.settle()
+
+
+def _states(path: Path) -> list[str]:
+    return sorted(folder.name for folder in path.with_suffix(".index").iterdir())
+
+
+def _opened_from_kept(path: Path, caplog: pytest.LogCaptureFixture) -> bool:
+    """Open and close a memory; return whether its kept form was used, and see that it is sound."""
+    caplog.clear()
+    with caplog.at_level(logging.WARNING), SqliteStore.open(path, config=SELDOM) as store:
+        assert store.check() == []
+        return store._kept._trusted != {} and not caplog.text
+
+
+def test_an_erasure_that_cannot_remove_what_is_kept_erases_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with SqliteStore.open(path, config=OFTEN) as store:
+        _put(store, *range(6))
+        store.remove_node("n2")
+
+        def busy(*_: object) -> None:
+            raise OSError("directory not empty")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("shutil.rmtree", busy)
+            with pytest.raises(StorageError, match="cannot be removed"):
+                store.compact()
+        _put(store, 7, 2)
+        assert store.get_node("n7").content == "word7 apple"
+        assert store.check() == []
+        assert store.compact() == 0
+    with SqliteStore.open(path) as again:
+        assert {node.id: node.content for node in again.all_nodes()} == {
+            f"n{number}": f"word{number} apple" for number in (0, 1, 2, 3, 4, 5, 7)
+        }
+
+
+def test_an_erasure_that_is_cut_short_is_read_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with SqliteStore.open(path, config=OFTEN) as store:
+        _put(store, *range(6))
+        store.remove_node("n5")
+
+        def interrupted(_: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(SqliteStore, "_reload_all", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                store.compact()
+        _put(store, 9, 5)
+        assert store.get_node("n9").content == "word9 apple"
+        assert store.check() == []
+
+
+def test_a_dropped_namespace_leaves_nothing_and_the_others_their_indexes(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with SqliteStore.open(path, config=OFTEN) as store:
+        _put(store, *range(4))
+        _put(store.in_namespace("secret"), *range(4))
+        assert len(_states(path)) == 2
+        store.drop_namespace("secret")
+        assert len(_states(path)) == 1
+        _put(store, 5)
+    assert _opened_from_kept(path, caplog)
+
+
+def test_a_restored_memory_is_kept_anew(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    snapshot = path.parent / "before.snapshot"
+    with SqliteStore.open(path, config=OFTEN) as store:
+        _put(store, 0)
+        store.snapshot(snapshot)
+        _put(store, *range(1, 9))
+    restore_snapshot(snapshot, path)
+    assert not path.with_suffix(".index").exists()
+    with SqliteStore.open(path, config=OFTEN) as store:
+        _put(store, 20)
+    assert _opened_from_kept(path, caplog)
+
+
+def test_a_state_of_a_history_that_was_given_up_makes_room(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with SqliteStore.open(path, config=OFTEN) as store:
+        _put(store, 0)
+        copy = path.with_name("copy")
+        store.snapshot(copy)
+        _put(store, *range(1, 9))
+    index = path.with_suffix(".index")
+    index.rename(path.with_name("aside"))
+    restore_snapshot(copy, path)
+    path.with_name("aside").rename(index)
+    with SqliteStore.open(path, config=OFTEN) as store:
+        _put(store, 20)
+        assert _states(path) == [f"1-{store.view().sequence}"]
+    assert _opened_from_kept(path, caplog)
+
+
+def test_damage_to_a_file_that_states_share_gets_no_new_checksum(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with SqliteStore.open(path, config=OFTEN) as store:
+        _put(store, *range(700))
+        shared = [file for file in path.with_suffix(".index").rglob("*.vectors") if file.stat().st_size]
+        assert shared
+        for file in shared:
+            content = bytearray(file.read_bytes())
+            content[len(content) // 2] ^= 1
+            with file.open("r+b") as opened:
+                opened.write(content)
+        _put(store, *range(700, 760))
+        assert any(file.exists() and file.stat().st_nlink == 1 for file in path.with_suffix(".index").rglob("*"))
+    assert not _opened_from_kept(path, caplog)
+    assert "damaged" in caplog.text
+
+
+def test_neither_compacting_nor_closing_waits_for_ever_within_a_transaction(path: Path) -> None:
+    store = SqliteStore.open(path, config=OFTEN)
+
+    def compact() -> None:
+        with store.transaction():
+            store.add_node(MemoryNode(id="a", content="a"))
+            store.compact()
+
+    def close() -> None:
+        with store.transaction():
+            store.add_node(MemoryNode(id="b", content="b"))
+            store.close()
+
+    with pytest.raises(InputError, match="transaction"):
+        compact()
+    with pytest.raises(StorageError):
+        close()
+    with SqliteStore.open(path) as again:
+        assert len(again) == 0
+
+
+def test_what_lies_in_the_folder_stops_no_memory_from_opening(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with SqliteStore.open(path, config=OFTEN) as store:
+        _put(store, *range(4))
+    index = path.with_suffix(".index")
+    for name, note in {
+        "1-9.bak": "{}", "1-99999": "[]", "1-99998": '{"format": 1}', "7-1": "", "1-5.partial": "half",
+    }.items():  # fmt: skip
+        (index / name).mkdir()
+        (index / name / "kept.json").write_text(note)
+    (index / "1-12345678").write_text("a file")
+    with SqliteStore.open(path, config=SELDOM, read_only=True) as reader:
+        assert reader.check() == []
+    with SqliteStore.open(path, config=SELDOM) as store:
+        assert store.check() == []
+    assert "cannot be used" in caplog.text
+    assert "1-9.bak" in _states(path), "what is not its own was removed"
+    assert not {"7-1", "1-5.partial", "1-99999"} & set(_states(path))
+    assert _opened_from_kept(path, caplog)
+
+
+def test_a_state_that_vanishes_while_it_is_read_is_looked_for_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = SqliteStore.open(path, config=OFTEN)
+    _put(writer, *range(4))
+    found, once = KeptForms._folders, iter([True])
+
+    def folders(self: KeptForms, namespace: int) -> list[Path]:
+        listed = found(self, namespace)
+        if next(once, False):
+            # The writer is quicker than this reader.
+            _put(writer, 5)
+        return listed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KeptForms, "_folders", folders)
+        with SqliteStore.open(path, read_only=True) as reader:
+            assert reader._kept._trusted
+            assert len(reader) == 5
+    writer.close()
