@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.judgements import QuestionKind
 
-__all__ = ["Cue", "QuestionReading", "read_question"]
+__all__ = ["Cue", "QuestionReading", "patterns", "read_question"]
 
 _KINDS = tuple(QuestionKind)
 # Cues stand at the ends of a question; a page pasted between them would only cost time.
@@ -342,6 +342,13 @@ _HEADS = tuple(
         r"(?:after|once|as|having|with|if|on|from)\b",
     )
 )  # fmt: skip
+
+
+def patterns() -> tuple[str, ...]:
+    """Return all patterns that questions are read by; what was learned over others does not fit."""
+    rules = [rule.pattern for rule in (*_ENGLISH_RULES, *_CHINESE_RULES)]
+    heads = [*_HEADS, _SENTENCE, _QUESTION_MARK, _INTERROGATIVE, _ASKS_OR_REQUESTS]
+    return tuple(pattern.pattern for pattern in (*rules, *heads))
 
 
 def read_question(text: str) -> QuestionReading:

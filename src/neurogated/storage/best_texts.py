@@ -139,9 +139,14 @@ class _Search:
         """Score about twice `k` of the most promising places, for a better bound on the k-th best score."""
         wanted = min(2 * self.k, sums.size)
         step = max(sums.size // (wanted * _SAMPLE), 1)
-        sample = sums[::step]
-        rank = max(sample.size - max(wanted // step, 1), 0)
-        promising = np.flatnonzero(sums >= np.partition(sample, rank)[rank])[: 2 * wanted]
+        sample = np.sort(sums[::step])
+        taken = max(wanted // step, 1)
+        promising = np.flatnonzero(sums >= sample[-taken])
+        while promising.size < wanted // 2:
+            # Where the sample says too little, more of it is taken: from fewer than `k` scores there is no bound.
+            taken = min(2 * taken, sample.size)
+            promising = np.flatnonzero(sums >= sample[-taken])
+        promising = promising[: 2 * wanted]
         counting = self.eligible(np.unique(places[promising]).astype(np.int64))
         scores = self.weights.scores(self.segment.texts, self.segment.lengths, counting)
         self.least = max(self.least, kth_best(scores, self.k))

@@ -136,7 +136,7 @@ class VectorMatrix(NamedTuple):
     def rows(self, slots: Rows) -> Encoded:
         """Return the vectors of `slots`."""
         if len(self.blocks) == 1:
-            return Encoded(*(column[slots] for column in self.blocks[0].content))
+            return Encoded(*(column.take(slots, axis=0) for column in self.blocks[0].content))
         found = Encoded.room(slots.size, self.dimension, self.precision)
         places = np.searchsorted([block.begin for block in self.blocks], slots, side="right") - 1
         for place in np.unique(places).tolist():
