@@ -72,11 +72,11 @@ class LexicalStore:
             without: keys of texts that are not to appear; they count in the statistics all the same.
         """
         hidden = np.unique(without) if without.size else without
-        return _best(self._table.read(lambda view: _search(view, self._weights(query), k, hidden)), k)
+        return _best(self._table.read(lambda view: _search(view, self._asked_weights(query), k, hidden)), k)
 
     def scores(self, query: str, keys: Rows) -> NDArray[np.float64]:
         """Return the score of each key as `search` gives it, 0 where there is no text or no keyword is shared."""
-        return self._table.read(lambda view: _scores(view, self._weights(query), keys))
+        return self._table.read(lambda view: _scores(view, self._asked_weights(query), keys))
 
     def keywords_of(self, key: int) -> dict[str, int]:
         """Return the keywords of a text and how often it holds each, none where there is no text."""
@@ -106,16 +106,19 @@ class LexicalStore:
         """Use the files of a state of this store in the place of what is in memory; raises OSError or ValueError."""
         self._table.adopt(folder)
 
-    def _weights(self, query: str) -> Weights:
+    def _asked_weights(self, query: str) -> Weights:
         asked, changes, weights = self._asked
-        if asked == query and changes == self._table.changes:
-            return weights
-        keywords = split_keywords(query)
-        with self._table.lock:
-            words, changes = _numbers(self._table, keywords), self._table.changes
-            weights = Weights(words, _statistics(self._table, words))
-        self._asked = query, changes, weights
+        if asked != query or changes != self._table.changes:
+            keywords = split_keywords(query)
+            with self._table.lock:
+                changes, weights = self._table.changes, self._weights(keywords)
+            self._asked = query, changes, weights
         return weights
+
+    def _weights(self, keywords: Sequence[str]) -> Weights:
+        with self._table.lock:
+            words = _numbers(self._table, keywords)
+            return Weights(words, _statistics(self._table, words))
 
 
 class OverlaidLexicalStore:
