@@ -198,7 +198,7 @@ class NeuroRetriever:
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
         """Open a node by its similarity to the question against the best candidate's, so that energy goes there."""
         best = float(likeness.known.similarity.max(initial=0.0))
-        return lambda rows: np.clip(likeness.of(rows).similarity / (best or 1.0), 0.0, 1.0)
+        return lambda rows: np.clip(likeness.similarity(rows) / (best or 1.0), 0.0, 1.0)
 
     def _by_energy(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> _Ranking:
         """Rank active nodes by energy; where they run out, go on by similarity."""

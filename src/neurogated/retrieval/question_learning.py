@@ -79,7 +79,8 @@ class LearnedKinds:
     def nearest(self, kind: QuestionKind, vector: NDArray[np.float32]) -> str:
         """Return the example of `kind` that is most similar to a question."""
         texts, vectors = self._by_kind[kind]
-        return texts[int((vectors @ vector).argmax())]
+        # Not by a product over BLAS, which may start threads for it.
+        return texts[int(np.einsum("ij,j->i", vectors, vector).argmax())]
 
     def keep(self, path: Path, embedder: str) -> None:
         """Write what was learned over the embedder of that name to a file, whole or not at all; raises OSError."""

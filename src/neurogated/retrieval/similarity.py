@@ -106,7 +106,16 @@ class QuestionSimilarity:
         return self.known
 
     def of(self, rows: Rows) -> Similarities:
-        """Return the similarity of nodes; `rows` ascend."""
+        """Return the similarity of nodes and its parts; `rows` ascend."""
+        self._learn(rows)
+        return self.known.at(rows)
+
+    def similarity(self, rows: Rows) -> Values:
+        """Return the similarity of nodes (n,); `rows` ascend."""
+        self._learn(rows)
+        return self.known.similarity[self.known.rows.searchsorted(rows)]
+
+    def _learn(self, rows: Rows) -> None:
         unknown = rows[~self.known.holds(rows)]
         if unknown.size:
             measured = self._measure(unknown)
@@ -116,7 +125,6 @@ class QuestionSimilarity:
                 columns = np.concatenate((self.known[1:], measured[1:]), axis=1)[:, order]
                 measured = Similarities(all_rows[order], *columns)
             self.known = measured
-        return self.known.at(rows)
 
     def _measure(self, rows: Rows, nearest: Scored = _NOTHING, by_keywords: Scored = _NOTHING) -> Similarities:
         """Measure nodes; what the searches found of them is taken from there."""

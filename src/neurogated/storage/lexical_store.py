@@ -211,6 +211,8 @@ def _search(view: TableView, weights: Weights, k: int, without: Rows) -> _Found:
     # The longest segment comes first: the k-th best score that is known from there saves work in the others.
     for part in view.parts:
         eligible = partial(_eligible, view, part, without)
+        if not len(part.texts):
+            continue
         places: Places = np.arange(len(part.texts))
         if isinstance(part, Segment):
             places = best_texts(part, weights, k, kth_best(found.scores, k), eligible)
