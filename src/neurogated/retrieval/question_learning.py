@@ -31,7 +31,7 @@ _MEANING_FREEDOM = 1.0
 _SHARE = 0.75
 _MAX_ITERATIONS = 2000
 # The fit ends where no number of the gradient is larger.
-_TOLERANCE = 1e-4
+_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +109,25 @@ class LearnedKinds:
             ValueError: the file is damaged, or was learned from other examples, cues or vectors.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
+            # Opened here, since numpy leaves a file open that it cannot read.
+            with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             if arrays.pop("about") != _about(embedder, examples):
                 raise ValueError("it was learned from other examples, cues or vectors")
-            return cls(examples, scale=float(arrays.pop("scale")), **arrays)
+            learned = cls(examples, scale=float(arrays.pop("scale")), **arrays)
         except (KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(f"it is damaged ({error!r})") from error
+        if not learned._fits():
+            raise ValueError("it is damaged (its arrays do not fit each other)")
+        return learned
+
+    def _fits(self) -> bool:
+        dimension = self.mean.size
+        return (
+            self.vectors.shape == (len(self.examples), dimension)
+            and self.weights.shape == (len(self.kinds), dimension + read_question("").features.size)
+            and self.biases.shape == (len(self.kinds),)
+        )
 
 
 def learn(examples: tuple[QuestionExample, ...], embedder: Embedder) -> LearnedKinds:
