@@ -53,6 +53,7 @@ __all__ = [
 OFFLINE_NOTICE = "no language model is configured: kernels, causes and names are judged offline"
 
 _EMBEDDING_CACHE = "embedding_cache.db"
+_QUESTION_KINDS = "question_kinds.npz"
 _LLM_CACHE = "llm_cache.db"
 _OPENAI_KEY = "OPENAI_API_KEY"
 _CACHE_HOME = "XDG_CACHE_HOME"
@@ -96,7 +97,8 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
         _log.info("opened a memory: %s, namespace %r, embedder %s", where, config.namespace, embedder.name)
         if config.storage != "memory" and not config.read_only:
             embedder = CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE)
-        offline = OfflineQuestionJudge(embedder)
+        learned = None if config.storage == "memory" else Path(config.save_dir) / _QUESTION_KINDS
+        offline = OfflineQuestionJudge(embedder, kept_in=learned, read_only=config.read_only)
         llm = _language_model(config)
         caches = _clearable(embedder, llm, _unused_cache(config, llm))
         patterns = OfflineEntityFinder()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, NeuroGraphMemory, compose
 from neurogated.core.rendering import TIME_MARK
+from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
@@ -301,13 +302,13 @@ def test_energy_is_divided_by_the_subjects_a_question_names() -> None:
 def test_a_memory_removed_while_a_question_is_answered_is_left_out(
     store: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    similarities = store.similarities
+    keyword_rows = store.keyword_rows
 
-    def remove_and_measure(*arguments: object) -> NDArray[np.float32]:
-        # The view of the recall was taken before; it still shows the node.
+    def remove_and_search(*arguments: object) -> tuple[Rows, NDArray[np.float64]]:
+        # The view of the recall was taken before, and vector search has found the node in it.
         if store.has_node("other"):
             store.remove_node("other")
-        return similarities(*arguments)  # type: ignore[arg-type]
+        return keyword_rows(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(store, "similarities", remove_and_measure)
+    monkeypatch.setattr(store, "keyword_rows", remove_and_search)
     assert set(_retriever(store).recall("1 0", top_n=4).ids) == {"near", "linked", "far"}

@@ -105,6 +105,8 @@ def test_impacts_bound_what_words_count_for_however_the_mean_length_drifts(texts
         impacts[segment.places[postings]] += segment.impacts[postings]
         bound = weights.values[0] * SATURATION * impacts / IMPACT_STEPS * max(weights.mean / segment.mean, 1)
         assert (bound * (1 + 1e-12) >= scores).all()
+        one_step = weights.values[0] * SATURATION / IMPACT_STEPS * min(weights.mean / segment.mean, 1)
+        assert (one_step * (impacts - 1) * (1 - 1e-6) <= scores).all()
         assert impacts.max() == segment.tops_of(weights.words)[0]
 
 

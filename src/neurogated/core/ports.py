@@ -92,8 +92,8 @@ class VectorIndex(Protocol):
     ) -> list[tuple[Rows, NDArray[np.float64]]]:
         """Return what `search` returns for each query; together they take less time."""
 
-    def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
-        """Return the cosine of each key's vector, 0 where there is none."""
+    def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float64]:
+        """Return the cosine of each key's vector as `search` gives it, 0 where there is none."""
 
 
 class LexicalIndex(Protocol):
@@ -188,8 +188,11 @@ class GraphStorePort(Protocol):
     ) -> list[tuple[Rows, NDArray[np.float64]]]:
         """Return for each query the rows in a view of this store, and cosines, of what `nearest` finds."""
 
-    def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float32]:
-        """Return the cosine of nodes of a view of this store with the query, 0 for a node without embedding."""
+    def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float64]:
+        """Return the cosine of nodes of a view of this store with the query, 0 for a node without embedding.
+
+        It is that of `nearest_rows`, to the last bit.
+        """
 
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and keyword scores > 0 of the `k` nodes that fit best, best first, ties in order of id.
@@ -201,7 +204,10 @@ class GraphStorePort(Protocol):
         """Return the rows in a view of this store, and scores, of what `keyword_search` finds."""
 
     def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
-        """Return the keyword score of nodes of a view of this store, 0 for a node that shares no keyword."""
+        """Return the keyword score of nodes of a view of this store, 0 for a node that shares no keyword.
+
+        It is that of `keyword_rows`, to the last bit.
+        """
 
     def carriers(self, marks: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
         """Return whether nodes of a view of this store carry one of `marks`; see `core.rendering`."""

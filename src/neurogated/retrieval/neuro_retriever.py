@@ -26,7 +26,7 @@ from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.similarity import QuestionSimilarity, Similarities
+from neurogated.retrieval.similarity import QuestionSimilarity, Scored, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 
 __all__ = ["NeuroRetriever", "RecallOptions"]
@@ -64,8 +64,8 @@ class _Asked(NamedTuple):
     query: str
     vector: NDArray[np.float32]
     kernel: Kernel
-    nearest: Rows
-    """What vector search found."""
+    nearest: Scored
+    """What vector search found, and the cosines."""
 
 
 class _Found(NamedTuple):
@@ -146,8 +146,7 @@ class NeuroRetriever:
         with _timed(shared, "search"):
             view = store.view(valid_at=valid_at)
             nearest = store.nearest_rows(list(vectors), max(wanted, self._config.CANDIDATES), view)
-        rows = (rows for rows, _ in nearest)
-        asked = list(map(_Asked, queries, vectors, kernels, rows))
+        asked = list(map(_Asked, queries, vectors, kernels, nearest))
         found = [self._find(store, view, one, wanted) for one in asked]
         with _timed(shared, "rank"):
             memories = _memories(store, view, found)
@@ -199,7 +198,7 @@ class NeuroRetriever:
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
         """Open a node by its similarity to the question against the best candidate's, so that energy goes there."""
         best = float(likeness.known.similarity.max(initial=0.0))
-        return lambda rows: np.clip(likeness.of(rows).similarity / (best or 1.0), 0.0, 1.0)
+        return lambda rows: np.clip(likeness.similarity(rows) / (best or 1.0), 0.0, 1.0)
 
     def _by_energy(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> _Ranking:
         """Rank active nodes by energy; where they run out, go on by similarity."""

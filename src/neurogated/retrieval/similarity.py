@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +14,11 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import named_subjects, speaker_mark, subject_mark
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["QuestionSimilarity", "Similarities"]
+__all__ = ["QuestionSimilarity", "Scored", "Similarities"]
 
 Values = NDArray[np.float64]
+Scored = tuple[Rows, Values]
+"""Rows and their scores, both (n,)."""
 
 
 class Similarities(NamedTuple):
@@ -47,6 +50,7 @@ class Similarities(NamedTuple):
         return Similarities(self.rows[place], *(column[place] for column in self[1:]))
 
 
+_NOTHING: Scored = (np.empty(0, dtype=np.int64), np.empty(0))
 _PARTS = len(Similarities._fields) - 1
 
 
@@ -86,22 +90,32 @@ class QuestionSimilarity:
         self._total = 1.0 + config.KEYWORD_WEIGHT + config.SUBJECT_WEIGHT + config.MARK_WEIGHT
         self.known = Similarities(np.empty(0, dtype=np.int64), *np.empty((_PARTS, 0)))
 
-    def propose(self, count: int, nearest: Rows | None = None) -> Similarities:
+    def propose(self, count: int, nearest: Scored | None = None) -> Similarities:
         """Return the nodes that vector and keyword search find, up to `count` each.
 
-        `nearest` is what vector search found, where that is known.
+        `nearest` is what vector search found, with the cosines, where that is known.
         """
         if nearest is None:
-            ((nearest, _),) = self._store.nearest_rows([self._vector], count, self._view)
-        found = nearest
+            (nearest,) = self._store.nearest_rows([self._vector], count, self._view)
+        by_keywords: Scored = _NOTHING
         if self._config.KEYWORD_WEIGHT:
-            by_keywords, scores = self._store.keyword_rows(self._query, count, self._view)
-            self._best_keywords = float(scores[0]) if scores.size else 0.0
-            found = np.concatenate((nearest, by_keywords))
-        return self.of(np.unique(found))
+            by_keywords = self._store.keyword_rows(self._query, count, self._view)
+            self._best_keywords = float(by_keywords[1].max(initial=0.0))
+        rows = _distinct(np.concatenate((nearest[0], by_keywords[0])))
+        self.known = self._measure(rows, nearest, by_keywords)
+        return self.known
 
     def of(self, rows: Rows) -> Similarities:
-        """Return the similarity of nodes; `rows` ascend."""
+        """Return the similarity of nodes and its parts; `rows` ascend."""
+        self._learn(rows)
+        return self.known.at(rows)
+
+    def similarity(self, rows: Rows) -> Values:
+        """Return the similarity of nodes (n,); `rows` ascend."""
+        self._learn(rows)
+        return self.known.similarity[self.known.rows.searchsorted(rows)]
+
+    def _learn(self, rows: Rows) -> None:
         unknown = rows[~self.known.holds(rows)]
         if unknown.size:
             measured = self._measure(unknown)
@@ -111,15 +125,15 @@ class QuestionSimilarity:
                 columns = np.concatenate((self.known[1:], measured[1:]), axis=1)[:, order]
                 measured = Similarities(all_rows[order], *columns)
             self.known = measured
-        return self.known.at(rows)
 
-    def _measure(self, rows: Rows) -> Similarities:
+    def _measure(self, rows: Rows, nearest: Scored = _NOTHING, by_keywords: Scored = _NOTHING) -> Similarities:
+        """Measure nodes; what the searches found of them is taken from there."""
         config, none = self._config, np.zeros(rows.size)
-        cosine = self._store.similarities(self._vector, self._view, rows).astype(np.float64)
+        cosine = _completed(rows, nearest, self._cosines)
         keywords = none
         if self._best_keywords:
             # A text that only the graph reaches may hold more of the question than the best that was proposed.
-            keywords = np.minimum(1.0, self._store.keyword_scores(self._query, self._view, rows) / self._best_keywords)
+            keywords = np.minimum(1.0, _completed(rows, by_keywords, self._keyword_scores) / self._best_keywords)
         subject = self._store.carriers(self._subjects, self._view, rows).astype(np.float64) if self._subjects else none
         marks = none
         for mark, share in self._kernel.marks.items():
@@ -128,3 +142,32 @@ class QuestionSimilarity:
             cosine + config.KEYWORD_WEIGHT * keywords + config.SUBJECT_WEIGHT * subject + config.MARK_WEIGHT * marks
         ) / self._total
         return Similarities(rows, similarity, cosine, keywords, subject, marks)
+
+    def _cosines(self, rows: Rows) -> Values:
+        return self._store.similarities(self._vector, self._view, rows)
+
+    def _keyword_scores(self, rows: Rows) -> Values:
+        return self._store.keyword_scores(self._query, self._view, rows)
+
+
+def _distinct(rows: Rows) -> Rows:
+    """Return each row once, ascending."""
+    ordered = np.sort(rows)
+    first = np.ones(ordered.size, dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
+
+
+def _completed(rows: Rows, found: Scored, measure: Callable[[Rows], Values]) -> Values:
+    """Return the scores of `rows`, ascending: those that a search found, all of them among `rows`, and the others."""
+    found_rows, scores = found
+    if not found_rows.size:
+        return measure(rows)
+    completed = np.empty(rows.size)
+    others = np.ones(rows.size, dtype=np.bool_)
+    places = rows.searchsorted(found_rows)
+    completed[places] = scores
+    others[places] = False
+    if others.any():
+        completed[others] = measure(rows[others])
+    return completed

@@ -25,6 +25,8 @@ _ROUNDINGS = 16
 _GROWTH = 8
 # Candidates beyond so many times k are worth narrowing down before they are scored.
 _FEW = 4
+# While so many looks at texts are left, it is worth scoring some, to be done sooner.
+_WORTH_SCORING = 2**20
 # A sample from which a rank can be read has so many texts for each that is wanted.
 _SAMPLE = 16
 
@@ -67,6 +69,8 @@ class _Search:
         self.units = units[order].astype(np.float32)
         # What the words from each on can add at most.
         self.rests: list[float] = np.append(np.cumsum((units * tops)[order][::-1])[::-1], 0).tolist()
+        # What words add to scores at least, as a share of what they add to sums beyond one step each.
+        self.surety = min(weights.mean / segment.mean, 1) / drift
         self.margin = (_ROUNDINGS + len(self.words)) * float(np.finfo(np.float32).eps)
         self.weights, self.k, self.least, self.eligible = weights, k, least, eligible
         self.next = 0
@@ -91,11 +95,14 @@ class _Search:
                 sums += unit * row
                 everywhere = True
             self.next += 1
-            if count >= look_at and not everywhere:
+            left = len(segment) * (len(self.words) - self.next)
+            if count >= look_at and left > _WORTH_SCORING and not everywhere:
                 look_at = count * _GROWTH
                 so_far = np.concatenate(met)
                 self._raise(so_far, sums[so_far])
         if everywhere or count > sums.size / 2:
+            if self.next == len(self.words):
+                self._raise(np.arange(sums.size), sums)
             possible = self._possible(sums)
             return possible, sums[possible]
         return self._collected(met, sums)
@@ -136,15 +143,33 @@ class _Search:
         return np.concatenate(places), np.concatenate(found)
 
     def _raise(self, places: Places, sums: NDArray[np.float32]) -> None:
-        """Score about twice `k` of the most promising places, for a better bound on the k-th best score."""
+        """Look at about twice `k` of the most promising places, for a better bound on the k-th best score."""
         wanted = min(2 * self.k, sums.size)
         step = max(sums.size // (wanted * _SAMPLE), 1)
-        sample = sums[::step]
-        rank = max(sample.size - max(wanted // step, 1), 0)
-        promising = np.flatnonzero(sums >= np.partition(sample, rank)[rank])[: 2 * wanted]
-        counting = self.eligible(np.unique(places[promising]).astype(np.int64))
+        sample = np.sort(sums[::step])
+        taken = max(wanted // step, 1)
+        promising = np.flatnonzero(sums >= sample[-taken])
+        while promising.size < wanted // 2:
+            # Where the sample says too little, more of it is taken: from fewer than `k` scores there is no bound.
+            taken = min(2 * taken, sample.size)
+            promising = np.flatnonzero(sums >= sample[-taken])
+        if self.next == len(self.words):
+            self.least = max(self.least, self._sure(places[promising], sums[promising]))
+            return
+        counting = self.eligible(np.unique(places[promising[: 2 * wanted]]).astype(np.int64))
         scores = self.weights.scores(self.segment.texts, self.segment.lengths, counting)
         self.least = max(self.least, kth_best(scores, self.k))
+
+    def _sure(self, places: Places, sums: NDArray[np.float32]) -> float:
+        """Return what `k` of some different places score at least, by the impacts of all words; 0 where there are fewer.
+
+        An impact is at most one step too high.
+        """
+        order = places.argsort()
+        ordered = places[order].astype(np.int64)
+        counting = sums[order[ordered.searchsorted(self.eligible(ordered))]]
+        least = kth_best(counting, self.k) * (1 - self.margin) - float(self.units.sum()) * (1 + self.margin)
+        return max(0.0, least * self.surety * (1 - self.margin))
 
     def _impacts(self, places: Places) -> NDArray[np.float32]:
         """Return what the next word adds at some places."""

@@ -57,28 +57,30 @@ class Weights:
         self.words = words[held]
         self.values = np.log1p((known.texts - frequencies + (1 / 2)) / (frequencies + 1 / 2))
         self.mean = known.keywords / max(known.texts, 1)
-        # A flag a word tells quicker than a search does which words of a text count.
-        self._wanted = np.zeros(int(self.words[-1]) + 2 if self.words.size else 1, dtype=np.bool_)
-        self._wanted[self.words] = True
+        # A table of all words up to the query's last tells quicker than a search does which words of a text count; the
+        # place after them stands for all words beyond.
+        self._places = np.zeros(int(self.words[-1]) + 2 if self.words.size else 1, dtype=np.uint16)
+        self._places[self.words] = np.arange(1, self.words.size + 1)
 
     def scores(self, texts: TextWords, lengths: NDArray[Any], places: Places) -> NDArray[np.float64]:
         """Return the score of the texts at `places`; all have been rounded to `lengths`.
 
         Every text's words are added in the order of their numbers, so that equal texts score equal to the last bit.
         """
-        if not self.words.size:
+        if not self.words.size or not places.size:
             return np.zeros(places.size)
+        if places.size <= _AT_ONCE:
+            return self._scores(texts, lengths, places)
         chunks = [places[start : start + _AT_ONCE] for start in range(0, places.size, _AT_ONCE)]
-        return np.concatenate([np.empty(0), *(self._scores(texts, lengths, chunk) for chunk in chunks)])
+        return np.concatenate([self._scores(texts, lengths, chunk) for chunk in chunks])
 
     def _scores(self, texts: TextWords, lengths: NDArray[Any], places: Places) -> NDArray[np.float64]:
         entries, sizes = texts.entries(places)
-        words = texts.words[entries]
-        # The last flag stands for all words beyond the query's.
-        hits = np.flatnonzero(self._wanted.take(words, mode="clip"))
-        owners = np.repeat(np.arange(places.size), sizes)[hits]
+        asked = self._places.take(texts.words.take(entries), mode="clip")
+        (hits,) = asked.nonzero()
+        owners = sizes.cumsum().searchsorted(hits, side="right")
         times = texts.counts_at(entries[hits]).astype(np.float64)
-        weights = self.values[np.searchsorted(self.words, words[hits])]
+        weights = self.values[asked[hits] - 1]
         parts = weights * SATURATION * times / (times + _damping(lengths[places], self.mean)[owners])
         return np.bincount(owners, parts, minlength=places.size).astype(np.float64, copy=False)
 

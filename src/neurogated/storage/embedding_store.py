@@ -163,10 +163,10 @@ class EmbeddingStore:
         """Return what `search` returns for each query; together they take less time than one after the other."""
         return self._nearest(queries, k, without)
 
-    def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
-        """Return the cosine of `query` with the vector of each key, 0 for a key without one."""
+    def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float64]:
+        """Return the cosine of `query` with the vector of each key, as `search` gives it; 0 for a key without one."""
         if self._state is None:
-            return np.zeros(keys.size, dtype=np.float32)
+            return np.zeros(keys.size)
         return cosines(self._state, self._checked_query(query), keys)
 
     def freeze(self) -> FrozenVectors:
@@ -278,10 +278,10 @@ class OverlaidEmbeddingStore(EmbeddingStore):
             found.append((keys[order], scores[order]))
         return found
 
-    def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float32]:
+    def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float64]:
         """Return the cosine of `query` with the vector of each key, 0 for a key without one."""
         own = np.isin(keys, self._changed)
-        scores: NDArray[np.float32] = np.where(
+        scores: NDArray[np.float64] = np.where(
             own, super().similarities(query, keys), self._base.similarities(query, keys)
         )
         return scores

@@ -41,6 +41,8 @@ class LexicalStore:
 
     def __init__(self, tail_texts: int = TAIL_TEXTS) -> None:
         self._table = PostingTable(rated, tail_texts)
+        # The last question, how much had changed by then, and its weights: a question is asked several times over.
+        self._asked = "", 0, Weights(_NOTHING, Statistics(0, 0, _NOTHING))
 
     def __len__(self) -> int:
         return self._table.texts
@@ -69,13 +71,12 @@ class LexicalStore:
             k: how many.
             without: keys of texts that are not to appear; they count in the statistics all the same.
         """
-        keywords, hidden = split_keywords(query), np.unique(without)
-        return _best(self._table.read(lambda view: _search(view, self._weights(keywords), k, hidden)), k)
+        hidden = np.unique(without) if without.size else without
+        return _best(self._table.read(lambda view: _search(view, self._asked_weights(query), k, hidden)), k)
 
     def scores(self, query: str, keys: Rows) -> NDArray[np.float64]:
         """Return the score of each key as `search` gives it, 0 where there is no text or no keyword is shared."""
-        keywords = split_keywords(query)
-        return self._table.read(lambda view: _scores(view, self._weights(keywords), keys))
+        return self._table.read(lambda view: _scores(view, self._asked_weights(query), keys))
 
     def keywords_of(self, key: int) -> dict[str, int]:
         """Return the keywords of a text and how often it holds each, none where there is no text."""
@@ -104,6 +105,15 @@ class LexicalStore:
     def adopt(self, folder: Path) -> None:
         """Use the files of a state of this store in the place of what is in memory; raises OSError or ValueError."""
         self._table.adopt(folder)
+
+    def _asked_weights(self, query: str) -> Weights:
+        asked, changes, weights = self._asked
+        if asked != query or changes != self._table.changes:
+            keywords = split_keywords(query)
+            with self._table.lock:
+                changes, weights = self._table.changes, self._weights(keywords)
+            self._asked = query, changes, weights
+        return weights
 
     def _weights(self, keywords: Sequence[str]) -> Weights:
         with self._table.lock:
@@ -201,6 +211,8 @@ def _search(view: TableView, weights: Weights, k: int, without: Rows) -> _Found:
     # The longest segment comes first: the k-th best score that is known from there saves work in the others.
     for part in view.parts:
         eligible = partial(_eligible, view, part, without)
+        if not len(part.texts):
+            continue
         places: Places = np.arange(len(part.texts))
         if isinstance(part, Segment):
             places = best_texts(part, weights, k, kth_best(found.scores, k), eligible)

@@ -118,7 +118,7 @@ class PostingTable:
         self._owners = _Places(np.int32)
         self._frequencies = _Places(np.int32)
         self._view: TableView | None = None
-        self._changes = 0
+        self.changes = 0
         self._merging: Thread | None = None
         self._last_merging = NOWHERE
 
@@ -194,10 +194,10 @@ class PostingTable:
     def read(self, question: Callable[[TableView], _Answer]) -> _Answer:
         """Return the answer to a question that only reads, asked again should the table have changed meanwhile."""
         with self.lock:
-            view, changes = self.view(), self._changes
+            view, changes = self.view(), self.changes
         answer = question(view)
         with self.lock:
-            return answer if changes == self._changes else question(self.view())
+            return answer if changes == self.changes else question(self.view())
 
     def settle(self) -> None:
         """Wait until no merge is under way."""
@@ -247,7 +247,7 @@ class PostingTable:
 
     def _changed(self) -> None:
         self._view = None
-        self._changes += 1
+        self.changes += 1
 
     # Segments
 

@@ -60,7 +60,7 @@ class SearchableStore(BaseStore):
 
         return self._searched(search, k, view)
 
-    def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float32]:
+    def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float64]:
         """Return the cosine of the nodes at `rows` of `view`, a view of this store, with the query.
 
         A node without embedding, or removed meanwhile, has 0.

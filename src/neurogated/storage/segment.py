@@ -41,9 +41,10 @@ class TextWords:
 
     def entries(self, places: Places) -> tuple[Rows, Rows]:
         """Return which of `words` belong to the texts at `places`, text by text, and how many to each."""
-        ends = self.ends[places]
-        sizes = ends - np.where(places > 0, self.ends[places - 1], 0)
-        return spread(ends - sizes, sizes), sizes
+        ends, starts = self.ends[places], self.ends[places - 1]
+        starts[places == 0] = 0
+        sizes = ends - starts
+        return spread(starts, sizes), sizes
 
     def text_at(self, place: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
         """Return the words of one text and how often it holds each."""
@@ -249,5 +250,7 @@ class Segment:
 
 def spread(starts: Rows, sizes: Rows) -> Rows:
     """Return the numbers of runs that begin at `starts` and are `sizes` long, one run after the other."""
-    before = np.cumsum(sizes) - sizes
-    return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
+    ends = sizes.cumsum()
+    numbers = (starts - ends + sizes).repeat(sizes)
+    numbers += np.arange(numbers.size)
+    return numbers

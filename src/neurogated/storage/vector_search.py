@@ -22,6 +22,8 @@ _ROUNDING_ERROR = 1e-5
 _SPARE = 16
 # How many cosines are worked out at once, 4 bytes each.
 _AT_ONCE = 2**24
+# How many vectors are gathered at once; some MB.
+_GATHERED = 4096
 # How many times as many lists are looked into when the nearest held too little that counts.
 _WIDENING = 4
 
@@ -50,13 +52,21 @@ def nearest(state: VectorState, queries: Floats, k: int, without: Rows, options:
     return found
 
 
-def cosines(state: VectorState, query: Floats, keys: Rows) -> Floats:
+def cosines(state: VectorState, query: Floats, keys: Rows) -> NDArray[np.float64]:
     """Return the cosine of `query` (dimension,) with the vector of each key, 0 for a key without one."""
     slots = state.slots.of(keys)
     known = slots >= 0
-    scores = np.zeros(keys.size, dtype=np.float32)
-    scores[known] = state.matrix.cosines(_unit(query), slots[known])
+    if known.all():
+        return _exact_cosines(state, query, slots)
+    scores = np.zeros(keys.size)
+    scores[known] = _exact_cosines(state, query, slots[known])
     return scores
+
+
+def _exact_cosines(state: VectorState, query: Floats, slots: Rows) -> NDArray[np.float64]:
+    chunks = [slots[begin : begin + _GATHERED] for begin in range(0, slots.size, _GATHERED)]
+    scores = [exact_cosines(state.matrix.rows(chunk).rows, query) for chunk in chunks]
+    return scores[0] if len(scores) == 1 else np.concatenate([np.empty(0), *scores])
 
 
 def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.uint8], count: int) -> list[Found]:
@@ -64,11 +74,12 @@ def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.uin
     counted = Slots.flags(eligible, 0, size)
     if 2 * count < size:
         slots = np.flatnonzero(counted)
-        return [_best(state, query, k, slots, state.matrix.cosines(_unit(query), slots)) for query in queries]
+        rough = (state.matrix.cosines(_unit(query), slots) for query in queries)
+        return [_best(state, query, k, slots[_promising(row, k)]) for query, row in zip(queries, rough, strict=True)]
     scores = state.matrix.scan(_units(queries), 0, size)
     scores[:, ~counted] = -np.inf
-    every = np.arange(size)
-    return [_best(state, query, k, every, row) for query, row in zip(queries, scores, strict=True)]
+    possible = (np.flatnonzero(_promising(row, k)) for row in scores)
+    return [_best(state, query, k, slots) for query, slots in zip(queries, possible, strict=True)]
 
 
 def _approximate(
@@ -88,18 +99,23 @@ def _approximate(
             break
         probes *= _WIDENING
     found = []
-    for query, unit, row, scores in zip(queries, units, proposed, tail_scores, strict=True):
-        indexed = np.sort(row[row >= 0])
-        rough = np.concatenate((state.matrix.cosines(unit, indexed), scores))
-        found.append(_best(state, query, k, np.concatenate((indexed, tail)), rough))
+    for query, row, scores in zip(queries, proposed, tail_scores, strict=True):
+        # Of the tail, those that are among its own best.
+        newest = tail[_promising(scores, k)] if tail.size > k else tail
+        slots = np.concatenate((np.sort(row[row >= 0]), newest))
+        found.append(_best(state, query, k, slots))
     return found
 
 
-def _best(state: VectorState, query: Floats, k: int, slots: Rows, rough: Floats) -> Found:
-    """Return the best of `slots`, whose cosines are known to their rounding error; within it the exact ones decide."""
-    kth_best = np.partition(rough, rough.size - k)[rough.size - k]
-    slots = slots[rough >= kth_best - _ROUNDING_ERROR]
-    scores = exact_cosines(state.matrix.rows(slots).rows, query)
+def _promising(rough: Floats, k: int) -> NDArray[np.bool_]:
+    """Return which cosines, known to their rounding error, may be among the `k` highest."""
+    promising: NDArray[np.bool_] = rough >= np.partition(rough, rough.size - k)[rough.size - k] - _ROUNDING_ERROR
+    return promising
+
+
+def _best(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
+    """Return the best of `slots` by their exact cosines."""
+    scores = _exact_cosines(state, query, slots)
     order = np.argsort(-scores, kind="stable")
     slots, scores = slots[order], scores[order]
     wanted = scores >= scores[k - 1]

@@ -66,15 +66,20 @@ class Slots(NamedTuple):
     def of(self, keys: Rows) -> Rows:
         """Return the slot of each key, -1 for a key without a vector."""
         slots = self._last(keys)
+        if self.living == self.size:
+            return slots
         slots[~self.marked(slots, self.alive)] = _NONE
         return slots
 
     def _last(self, keys: Rows) -> Rows:
         """Return the slot that each key had last in this state, whether or not it counts."""
-        slots = np.full(keys.size, _NONE, dtype=np.int64)
         latest = self.columns.latest
-        known = keys < latest.size
-        slots[known] = latest[keys[known]]
+        if keys.max(initial=_NONE) < latest.size:
+            slots = latest[keys].astype(np.int64)
+        else:
+            slots = np.full(keys.size, _NONE, dtype=np.int64)
+            known = keys < latest.size
+            slots[known] = latest[keys[known]]
         while (later := slots >= self.size).any():
             slots[later] = self.columns.earlier[slots[later]]
         return slots

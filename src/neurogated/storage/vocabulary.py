@@ -75,10 +75,11 @@ class WordList:
 
     def find(self, words: Sequence[bytes], checksums: NDArray[np.uint32]) -> dict[int, int]:
         """Return the places in `words`, which is given with its checksums, of words of this list, and their numbers."""
-        starts = np.searchsorted(self.checksums, checksums)
-        alike = self.checksums.take(np.minimum(starts, len(self) - 1)) == checksums if len(self) else starts < 0
         found: dict[int, int] = {}
-        for place in np.flatnonzero(alike).tolist():
+        if not len(self):
+            return found
+        starts = self.checksums.searchsorted(checksums)
+        for place in (self.checksums.take(starts, mode="clip") == checksums).nonzero()[0].tolist():
             at = int(starts[place])
             while at < len(self) and self.checksums[at] == checksums[place]:
                 number = int(self.order[at])
@@ -128,9 +129,11 @@ class Vocabulary:
 
     def numbers(self, words: Sequence[str]) -> list[int]:
         """Return the number of each word, `UNKNOWN` where it has none."""
-        numbers = [self._numbers.get(word, self._remembered.get(word, UNKNOWN)) for word in words]
-        if not self._kept:
+        new, remembered = self._numbers.get, self._remembered.get
+        numbers = [new(word, UNKNOWN) for word in words]
+        if not self._covered:
             return numbers
+        numbers = [remembered(w, UNKNOWN) if n == UNKNOWN else n for w, n in zip(words, numbers, strict=True)]
         asked = [place for place, number in enumerate(numbers) if number == UNKNOWN]
         encoded = [_bytes(words[place]) for place in asked]
         checksums = np.fromiter(map(crc32, encoded), np.uint32, len(encoded))

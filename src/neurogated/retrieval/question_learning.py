@@ -1,0 +1,195 @@
+"""What a judge of questions learns from examples, and the file it is kept in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.judgements import QuestionKind
+from neurogated.core.ports import Embedder
+from neurogated.retrieval.question_cues import patterns, read_question
+
+__all__ = ["LearnedKinds", "QuestionExample", "learn", "regression"]
+
+_log = logging.getLogger(__name__)
+
+# The weight of a cue against the length of a centred vector, and the inverse regularisation of the two learners.
+_CUE_SCALE = 1.5
+_JOINT_FREEDOM = 0.5
+_MEANING_FREEDOM = 1.0
+# What each of the two adds to the sum; chosen so that strengths are about as high as the judge is often right.
+_SHARE = 0.75
+_MAX_ITERATIONS = 2000
+# The fit ends where no number of the gradient is larger.
+_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionExample:
+    """A question whose kind is known."""
+
+    text: str
+    kind: QuestionKind
+
+
+@dataclass(frozen=True)
+class LearnedKinds:
+    """What was learned from examples over one embedder."""
+
+    examples: tuple[QuestionExample, ...]
+    vectors: NDArray[np.float32]
+    """(examples, dimension)"""
+    mean: NDArray[np.float32]
+    """Mean of the vectors: (dimension,). Many models put all texts into one corner of their space."""
+    scale: float
+    """What brings the centred vectors to a length of 1 on average."""
+    weights: NDArray[np.float64]
+    """(kinds, dimension + cue features)"""
+    biases: NDArray[np.float64]
+
+    @cached_property
+    def kinds(self) -> tuple[QuestionKind, ...]:
+        """The kinds in the order of their weights."""
+        return tuple(QuestionKind(label) for label in sorted({example.kind.value for example in self.examples}))
+
+    @cached_property
+    def _by_kind(self) -> dict[QuestionKind, tuple[list[str], NDArray[np.float32]]]:
+        of_kind = {kind: [e.kind is kind for e in self.examples] for kind in self.kinds}
+        return {
+            kind: ([e.text for e in self.examples if e.kind is kind], self.vectors[rows])
+            for kind, rows in of_kind.items()
+        }
+
+    def chances(self, vector: NDArray[np.float32], cues: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the probability of each kind (kinds,) for a question of this embedding and these cue features."""
+        logits = self.weights @ _joined((vector - self.mean) * self.scale, cues) + self.biases
+        chances: NDArray[np.float64] = np.exp(logits - logits.max())
+        return chances / chances.sum()
+
+    def nearest(self, kind: QuestionKind, vector: NDArray[np.float32]) -> str:
+        """Return the example of `kind` that is most similar to a question."""
+        texts, vectors = self._by_kind[kind]
+        # Not by a product over BLAS, which may start threads for it.
+        return texts[int(np.einsum("ij,j->i", vectors, vector).argmax())]
+
+    def keep(self, path: Path, embedder: str) -> None:
+        """Write what was learned over the embedder of that name to a file, whole or not at all; raises OSError."""
+        draft = path.with_name(f"{path.name}.{uuid4().hex}")
+        try:
+            with draft.open("xb") as file:
+                np.savez(
+                    file,
+                    about=np.array(_about(embedder, self.examples)),
+                    vectors=self.vectors,
+                    mean=self.mean,
+                    scale=np.array(self.scale),
+                    weights=self.weights,
+                    biases=self.biases,
+                )
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    @classmethod
+    def kept(cls, path: Path, embedder: str, examples: tuple[QuestionExample, ...]) -> LearnedKinds:
+        """Return what `keep` wrote.
+
+        Raises:
+            OSError: there is no file, or it cannot be read.
+            ValueError: the file is damaged, or was learned from other examples, cues or vectors.
+        """
+        try:
+            # Opened here, since numpy leaves a file open that it cannot read.
+            with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            if arrays.pop("about") != _about(embedder, examples):
+                raise ValueError("it was learned from other examples, cues or vectors")
+            learned = cls(examples, scale=float(arrays.pop("scale")), **arrays)
+        except (KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(f"it is damaged ({error!r})") from error
+        if not learned._fits():
+            raise ValueError("it is damaged (its arrays do not fit each other)")
+        return learned
+
+    def _fits(self) -> bool:
+        dimension = self.mean.size
+        return (
+            self.vectors.shape == (len(self.examples), dimension)
+            and self.weights.shape == (len(self.kinds), dimension + read_question("").features.size)
+            and self.biases.shape == (len(self.kinds),)
+        )
+
+
+def learn(examples: tuple[QuestionExample, ...], embedder: Embedder) -> LearnedKinds:
+    """Fit one regression to vectors and cues and one to vectors alone, and return their sum.
+
+    Among examples the cues are nearly always there and right, so a learner that sees both forgets the vectors, and
+    takes a question without cues for a fact.
+    """
+    vectors = embedder.embed_queries([example.text for example in examples])
+    mean = vectors.mean(axis=0)
+    centred = vectors - mean
+    spread = float(np.linalg.norm(centred, axis=1).mean())
+    scale = 1 / spread if spread > 0 else 1.0
+    cues = np.stack([read_question(example.text).features for example in examples])
+    labels = [example.kind.value for example in examples]
+    weights, biases = regression(_joined(centred * scale, cues), labels, _JOINT_FREEDOM)
+    alone, alone_biases = regression((centred * scale).astype(np.float64), labels, _MEANING_FREEDOM)
+    # The sum of two linear models is one; half of it would be as sure as either, but two that agree may be surer.
+    weights = (weights + np.pad(alone, ((0, 0), (0, cues.shape[1])))) * _SHARE
+    return LearnedKinds(examples, vectors, mean, scale, weights, (biases + alone_biases) * _SHARE)
+
+
+def regression(
+    features: NDArray[np.float64], labels: Sequence[str], freedom: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return weights (labels, features) and biases of a logistic regression, labels in alphabetical order.
+
+    They minimise the mean of -log P(label) + |weights|² / (2 · freedom · n), as scikit-learn's LogisticRegression does
+    with C = freedom; of two labels the first has no weights. Found by L-BFGS (Liu and Nocedal, 1989).
+    """
+    # Loaded here because it takes a while, and what was learned is mostly read from a file.
+    from scipy.optimize import minimize  # noqa: PLC0415
+
+    names = sorted(set(labels))
+    is_label = np.array([[label == name for name in names] for label in labels], dtype=np.float64)
+    count, width = features.shape
+    fixed = 1 if len(names) == 2 else 0
+    shape = len(names) - fixed, width + 1
+
+    def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        values = flat.reshape(shape)
+        logits = np.pad(features @ values[:, :-1].T + values[:, -1], ((0, 0), (fixed, 0)))
+        logits -= logits.max(axis=1, keepdims=True)
+        logs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        errors = (np.exp(logs) - is_label)[:, fixed:] / count
+        gradient = np.column_stack((errors.T @ features, errors.sum(axis=0)))
+        gradient[:, :-1] += values[:, :-1] / (freedom * count)
+        penalty = (values[:, :-1] ** 2).sum() / (2 * freedom * count)
+        return float(penalty - (logs * is_label).sum() / count), gradient.ravel()
+
+    options = {"maxiter": _MAX_ITERATIONS, "gtol": _TOLERANCE, "ftol": float(np.finfo(np.float64).eps)}
+    found = minimize(loss, np.zeros(shape).ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(shape)
+    whole = np.pad(found, ((fixed, 0), (0, 0)))
+    return whole[:, :-1], whole[:, -1]
+
+
+def _about(embedder: str, examples: tuple[QuestionExample, ...]) -> str:
+    """Return a checksum of all that what is learned depends on."""
+    numbers = _CUE_SCALE, _JOINT_FREEDOM, _MEANING_FREEDOM, _SHARE, _TOLERANCE
+    asked = [(example.text, example.kind.value) for example in examples]
+    return hashlib.sha256(json.dumps([embedder, numbers, list(patterns()), asked]).encode()).hexdigest()
+
+
+def _joined(vectors: NDArray[np.float32], cues: NDArray[np.float32]) -> NDArray[np.float64]:
+    return np.concatenate([vectors, cues * _CUE_SCALE], axis=-1).astype(np.float64)

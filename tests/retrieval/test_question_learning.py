@@ -1,0 +1,110 @@
+"""What a judge of questions learns: the optimum of the regression, and the file it is kept in."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+
+from neurogated.core.judgements import QuestionKind
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.retrieval.question_kinds import OfflineQuestionJudge, QuestionExample
+from neurogated.retrieval.question_learning import LearnedKinds, learn, regression
+
+QUESTION = "Why did the mill close?"
+EXAMPLES = (
+    QuestionExample("Why is it cold?", QuestionKind.WHY),
+    QuestionExample("When was it cold?", QuestionKind.WHEN),
+    QuestionExample("Who was cold?", QuestionKind.FACT),
+)
+
+
+class NamedEmbedder(HashEmbedder):
+    """Has a name that no other test has asked with, and counts the texts it was given."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.embedded = 0
+
+    def embed_queries(self, texts: list[str]) -> np.ndarray:  # type: ignore[override, type-arg]
+        self.embedded += len(texts)
+        return super().embed_queries(texts)
+
+
+@given(seed=st.integers(0, 2**32 - 1), kinds=st.integers(2, 5), freedom=st.sampled_from([0.1, 0.5, 1.0]))
+def test_regression_finds_the_optimum_of_scikit_learn(seed: int, kinds: int, freedom: float) -> None:
+    rng = np.random.default_rng(seed)
+    features = rng.standard_normal((40, 7))
+    labels = [f"kind {number}" for number in [*range(kinds), *rng.integers(kinds, size=40 - kinds)]]
+    weights, biases = regression(features, labels, freedom)
+    reference = LogisticRegression(C=freedom, max_iter=2000, tol=1e-8).fit(features, labels)
+
+    def chances(logits: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+    found = chances(features @ weights.T + biases)
+    assert np.abs(found - reference.predict_proba(features)).max() < 1e-4
+
+
+def test_what_was_learned_is_kept_and_read_by_the_next_process(tmp_path: Path) -> None:
+    path, embedder = tmp_path / "kinds.npz", NamedEmbedder("kept")
+    learned = learn(EXAMPLES, embedder)
+    learned.keep(path, embedder.name)
+    kept = LearnedKinds.kept(path, embedder.name, EXAMPLES)
+    assert kept.kinds == learned.kinds
+    vector, cues = embedder.embed_queries([QUESTION])[0], np.ones(27, dtype=np.float32)[: learned.weights.shape[1] - 256]
+    assert np.array_equal(kept.chances(vector, cues), learned.chances(vector, cues))
+    assert kept.nearest(QuestionKind.WHY, vector) == "Why is it cold?"
+    assert [file.name for file in tmp_path.iterdir()] == ["kinds.npz"]
+
+
+def test_a_judge_learns_once_and_then_reads(tmp_path: Path) -> None:
+    path, first = tmp_path / "kinds.npz", NamedEmbedder("learns once")
+    judged = OfflineQuestionJudge(first, EXAMPLES, kept_in=path).judge(QUESTION)
+    assert first.embedded == len(EXAMPLES) + 1
+    # Within a process what was learned is shared by name; the file is for the next, which knows nothing yet.
+    kept = LearnedKinds.kept(path, "learns once", EXAMPLES)
+    other = NamedEmbedder("another name")
+    kept.keep(path, other.name)
+    assert OfflineQuestionJudge(other, EXAMPLES, kept_in=path).judge(QUESTION) == judged
+    assert other.embedded == 1
+
+
+@pytest.mark.parametrize("damage", ["empty", "garbage", "cut", "other examples", "other embedder", "other shape"])
+def test_what_is_damaged_or_of_others_is_learned_anew_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str
+) -> None:
+    path, embedder = tmp_path / "kinds.npz", NamedEmbedder(f"damaged: {damage}")
+    learned = learn(EXAMPLES, embedder)
+    learned.keep(path, "someone" if damage == "other embedder" else embedder.name)
+    examples = EXAMPLES[:2] if damage == "other examples" else EXAMPLES
+    if damage in ("empty", "garbage", "cut"):
+        whole = path.read_bytes()
+        path.write_bytes({"empty": b"", "garbage": b"no archive", "cut": whole[: len(whole) // 2]}[damage])
+    elif damage == "other shape":
+        with np.load(path) as file:
+            np.savez(path, **{**file, "weights": file["weights"][:, :-1]})
+    with caplog.at_level(logging.WARNING):
+        judged = OfflineQuestionJudge(embedder, examples, kept_in=path).judge(QUESTION)
+    assert judged.kind is QuestionKind.WHY
+    assert "learned anew" in caplog.text
+    assert LearnedKinds.kept(path, embedder.name, examples).examples == examples
+
+
+def test_a_judge_for_reading_only_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "kinds.npz"
+    judge = OfflineQuestionJudge(NamedEmbedder("reads only"), EXAMPLES, kept_in=path, read_only=True)
+    assert judge.judge(QUESTION).kind is QuestionKind.WHY
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_judge_answers_where_nothing_can_be_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    judge = OfflineQuestionJudge(NamedEmbedder("no folder"), EXAMPLES, kept_in=tmp_path / "none" / "kinds.npz")
+    assert judge.judge(QUESTION).kind is QuestionKind.WHY
+    assert "cannot be kept" in caplog.text
