@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neurogated import MemoryConfig, MemoryNode
+from neurogated import GraphDelta, MemoryConfig, MemoryNode
 from neurogated.errors import InputError, StorageError
 from neurogated.storage.kept_forms import KeptForms
 from neurogated.storage.sqlite_snapshot import restore_snapshot
@@ -198,3 +198,14 @@ def test_a_state_that_vanishes_while_it_is_read_is_looked_for_again(
             assert reader._kept._trusted
             assert len(reader) == 5
     writer.close()
+
+
+def test_vectors_that_came_all_at_once_are_kept_with_their_index(path: Path) -> None:
+    config = MemoryConfig(KEEP_CHANGES=10, VECTOR_EXACT_BELOW=200, VECTOR_TAIL=50)
+    vectors = np.random.default_rng(1).standard_normal((600, 8)).astype(np.float32)
+    nodes = tuple(MemoryNode(id=f"n{row}", content="apple", embedding=vector) for row, vector in enumerate(vectors))
+    with SqliteStore.open(path, config=config) as store:
+        store.apply(GraphDelta(nodes=nodes))
+    with SqliteStore.open(path, config=config, read_only=True) as store:
+        assert store._kept_vectors > 500
+        assert store.nearest(vectors[7], 1)[0][0] == "n7"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -73,11 +74,13 @@ class Keeper:
         with self._lock:
             self._size = size
             self._changes += changes + operators * _OPERATOR_SHARE * size
-            if self._is_due() and self._work is None:
-                cancelled = threading.Event()
-                thread = threading.Thread(target=self._run, args=(cancelled,), name="neurogated-keeper")
-                self._work = _Work(thread, cancelled)
-                thread.start()
+            self._begin_if_due()
+
+    def keep(self) -> None:
+        """Begin to keep the graph, however little of it has changed."""
+        with self._lock:
+            self._changes = math.inf
+            self._begin_if_due()
 
     def settle(self) -> None:
         """Wait until what was begun is kept; not to be called with the graph's lock held."""
@@ -91,6 +94,13 @@ class Keeper:
         if work is not None:
             work.cancelled.set()
         self.settle()
+
+    def _begin_if_due(self) -> None:
+        if self._is_due() and self._work is None:
+            cancelled = threading.Event()
+            thread = threading.Thread(target=self._run, args=(cancelled,), name="neurogated-keeper")
+            self._work = _Work(thread, cancelled)
+            thread.start()
 
     def _is_due(self) -> bool:
         return self._changes >= max(self._least, _SHARE * self._size)

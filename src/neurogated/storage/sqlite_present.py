@@ -37,6 +37,7 @@ class SqlitePresent(SqliteGraph):
         super().__init__(file, name, namespace, config=config, clock=clock)
         self._kept = KeptForms(file.path)
         self._frozen: weakref.ref[WorkingForm] | None = None
+        self._kept_vectors = 0
         self._keeper = Keeper(
             self._kept,
             graph_lock=self._lock,
@@ -85,6 +86,7 @@ class SqlitePresent(SqliteGraph):
         keyed = self._kept.load(load_form, _derivation(connection), self._namespace, made_at)
         if keyed is None:
             return KeyedForm(WorkingForm(self._config))
+        self._kept_vectors = keyed.form.vectors.indexed
         loader = GraphLoader(connection, self._namespace, {}, keyed.form.topology.sequence)
         loader.load_node_lifetimes(keyed.form.lifetimes, keyed.node_keys.values)
         loader.load_edge_lifetimes(keyed.form.lifetimes, keyed.edge_keys.values)
@@ -118,6 +120,16 @@ class SqlitePresent(SqliteGraph):
 
     # Keeping what is derived
 
+    def _finish_keeping(self) -> None:
+        """Wait until what was begun is kept, with the index of the vectors where that has taken its time.
+
+        Not to be called with the lock held.
+        """
+        self._form.vectors.settle()
+        if self._form.vectors.indexed > 2 * self._kept_vectors and not self._file.read_only:
+            self._keeper.keep()
+        self._keeper.settle()
+
     def _freeze(self) -> FrozenForm | None:
         """Return the working form as it is now, None if it cannot be kept."""
         if self._closed or self._interrupted:
@@ -128,6 +140,7 @@ class SqlitePresent(SqliteGraph):
             return None
         stamp = Stamp(derivation, self._namespace, self._sequence, at)
         self._frozen = weakref.ref(self._form)
+        self._kept_vectors = self._form.vectors.indexed
         frozen = self._form.freeze(self._node_records)
         return FrozenForm(stamp, frozen, self._node_keys.values, self._edge_keys.values)
 

@@ -243,7 +243,7 @@ class SqliteStore(SqlitePresent):
             # Within a transaction nothing can be kept, and who waits for it would wait for ever.
             in_transaction = self._file.connection.in_transaction
         for store in self._family.values():
-            store._keeper.cancel() if in_transaction else store._keeper.settle()
+            store._keeper.cancel() if in_transaction else store._finish_keeping()
             store._form.close()
         super().close()
         self._file.close()
