@@ -44,15 +44,16 @@ FIXED_CONSTANTS = {
     },
     "ingestion/entities.py": {"_LONGEST_TERM", "_LONGEST_NUMBER"},
     "retrieval/question_cues.py": {"_LONGEST_END"},
-    "retrieval/question_kinds.py": {
-        "_CUE_SCALE", "_JOINT_FREEDOM", "_MEANING_FREEDOM", "_SHARE", "_MAX_ITERATIONS", "_STATEMENT_STRENGTH",
+    "retrieval/question_kinds.py": {"_STATEMENT_STRENGTH"},
+    "retrieval/question_learning.py": {
+        "_CUE_SCALE", "_JOINT_FREEDOM", "_MEANING_FREEDOM", "_SHARE", "_MAX_ITERATIONS", "_TOLERANCE",
     },
     "llm/structured.py": {"_SHOWN"},  # how much of a wrong answer an error shows
     "cli/profile.py": {"_QUERIES", "_TEXTS", "_FUNCTIONS", "_QUESTION_LENGTH", "_MILLISECONDS"},  # defaults of flags
     "cli/output.py": {"_WIDTH"},  # how a line is cut for the eye
     "storage/sqlite_loading.py": {"NOW"},  # the largest number SQLite holds
     # A property of single precision; how much is worked on at once; what measurements showed to be enough.
-    "storage/vector_search.py": {"_ROUNDING_ERROR", "_SPARE", "_AT_ONCE", "_WIDENING"},
+    "storage/vector_search.py": {"_ROUNDING_ERROR", "_SPARE", "_AT_ONCE", "_GATHERED", "_WIDENING"},
     "storage/vector_state.py": {"_SAMPLES", "_AT_ONCE", "_GROWTH"},
     "storage/centroids.py": {"_ROUNDS", "_AT_ONCE"},
     "storage/vector_slots.py": {"_BYTE_SHIFT", "_BYTE_MASK"},  # bits of a byte
@@ -65,7 +66,7 @@ FIXED_CONSTANTS = {
     "storage/keeper.py": {"_SHARE", "_OPERATOR_SHARE", "_PATIENCE"},  # measured in docs/adr/0016
     "storage/kept_forms.py": {"_READ_AT_ONCE"},  # how much is in memory at once
     "storage/sqlite_following.py": {"_VECTORS_AT_ONCE"},
-    "storage/best_texts.py": {"_ROUNDINGS", "_GROWTH", "_FEW", "_SAMPLE"},
+    "storage/best_texts.py": {"_ROUNDINGS", "_GROWTH", "_FEW", "_SAMPLE", "_WORTH_SCORING"},
     "storage/table_files.py": {"_RATIO"},
     "storage/vocabulary.py": {"_REMEMBERED"},
     "storage/bm25.py": {"_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "IMPACT_STEPS", "_AT_ONCE"},  # Lucene's; a byte

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
 from neurogated.core.judgements import QuestionKind
@@ -31,7 +33,7 @@ class NamedEmbedder(HashEmbedder):
         self.name = name
         self.embedded = 0
 
-    def embed_queries(self, texts: list[str]) -> np.ndarray:  # type: ignore[override, type-arg]
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.embedded += len(texts)
         return super().embed_queries(texts)
 
@@ -44,7 +46,7 @@ def test_regression_finds_the_optimum_of_scikit_learn(seed: int, kinds: int, fre
     weights, biases = regression(features, labels, freedom)
     reference = LogisticRegression(C=freedom, max_iter=2000, tol=1e-8).fit(features, labels)
 
-    def chances(logits: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    def chances(logits: NDArray[np.float64]) -> NDArray[np.float64]:
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
@@ -58,7 +60,10 @@ def test_what_was_learned_is_kept_and_read_by_the_next_process(tmp_path: Path) -
     learned.keep(path, embedder.name)
     kept = LearnedKinds.kept(path, embedder.name, EXAMPLES)
     assert kept.kinds == learned.kinds
-    vector, cues = embedder.embed_queries([QUESTION])[0], np.ones(27, dtype=np.float32)[: learned.weights.shape[1] - 256]
+    vector, cues = (
+        embedder.embed_queries([QUESTION])[0],
+        np.ones(27, dtype=np.float32)[: learned.weights.shape[1] - 256],
+    )
     assert np.array_equal(kept.chances(vector, cues), learned.chances(vector, cues))
     assert kept.nearest(QuestionKind.WHY, vector) == "Why is it cold?"
     assert [file.name for file in tmp_path.iterdir()] == ["kinds.npz"]

@@ -152,3 +152,15 @@ def test_an_empty_store_proposes_nothing() -> None:
     assert isinstance(found, Similarities)
     assert found.rows.size == 0
     assert found.holds(np.array([0, 3])).tolist() == [False, False]
+
+
+@settings(max_examples=50)
+@given(nodes=stores, query=st.sampled_from(QUERIES), towards=st.sampled_from([[1.0, 0.0], [0.6, 0.8], [0.3, -0.2]]))
+def test_a_node_is_as_similar_however_it_was_found(nodes: list[MemoryNode], query: str, towards: list[float]) -> None:
+    store = filled(*nodes)
+    with_few, with_all = (asked(store, query, vector(*towards)) for _ in range(2))
+    with_few.propose(1)
+    with_all.propose(len(nodes) or 1)
+    rows = store.view().live_nodes()
+    for few, every in zip(with_few.of(rows)[1:], with_all.of(rows)[1:], strict=True):
+        assert few.tolist() == every.tolist()

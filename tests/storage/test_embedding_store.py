@@ -52,6 +52,8 @@ def test_a_cosine_is_the_same_to_the_last_bit_whichever_way_it_was_found() -> No
         by_key = dict(zip(*exact.search(query, 600), strict=True))
         keys, scores = approximate.search(query, 10)
         assert [by_key[key] for key in keys.tolist()] == scores.tolist()
+        assert exact.similarities(query, keys).tolist() == scores.tolist()
+        assert exact.similarities(query, keys[:1]).tolist() == scores[:1].tolist()
 
 
 @pytest.mark.parametrize("precision", ["float32", "float16", "int8"])

@@ -73,8 +73,9 @@ class LearnedKinds:
     def chances(self, vector: NDArray[np.float32], cues: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the probability of each kind (kinds,) for a question of this embedding and these cue features."""
         logits = self.weights @ _joined((vector - self.mean) * self.scale, cues) + self.biases
-        chances: NDArray[np.float64] = np.exp(logits - logits.max())
-        return chances / chances.sum()
+        powers = np.exp(logits - logits.max())
+        chances: NDArray[np.float64] = powers / powers.sum()
+        return chances
 
     def nearest(self, kind: QuestionKind, vector: NDArray[np.float32]) -> str:
         """Return the example of `kind` that is most similar to a question."""
@@ -164,7 +165,7 @@ def regression(
     names = sorted(set(labels))
     is_label = np.array([[label == name for name in names] for label in labels], dtype=np.float64)
     count, width = features.shape
-    fixed = 1 if len(names) == 2 else 0
+    fixed = 0 if len(names) > 2 else 1  # noqa: PLR2004 - two classes are a case of their own
     shape = len(names) - fixed, width + 1
 
     def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

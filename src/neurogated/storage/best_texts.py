@@ -47,7 +47,7 @@ def best_texts(segment: Segment, weights: Weights, k: int, least: float, eligibl
     return search.narrowed(*search.met())
 
 
-def kth_best(scores: NDArray[np.float64], k: int) -> float:
+def kth_best(scores: NDArray[np.floating], k: int) -> float:
     """Return the k-th best score, 0 where there are fewer."""
     if scores.size < k:
         return 0
@@ -161,7 +161,7 @@ class _Search:
         self.least = max(self.least, kth_best(scores, self.k))
 
     def _sure(self, places: Places, sums: NDArray[np.float32]) -> float:
-        """Return what `k` of some different places score at least, by the impacts of all words; 0 where there are fewer.
+        """Return what `k` of different places score at least, by the impacts of all words; 0 where there are fewer.
 
         An impact is at most one step too high.
         """

@@ -251,6 +251,6 @@ class Segment:
 def spread(starts: Rows, sizes: Rows) -> Rows:
     """Return the numbers of runs that begin at `starts` and are `sizes` long, one run after the other."""
     ends = sizes.cumsum()
-    numbers = (starts - ends + sizes).repeat(sizes)
+    numbers: Rows = (starts - ends + sizes).repeat(sizes)
     numbers += np.arange(numbers.size)
     return numbers

@@ -139,10 +139,12 @@ class VectorMatrix(NamedTuple):
             return Encoded(*(column.take(slots, axis=0) for column in self.blocks[0].content))
         found = Encoded.room(slots.size, self.dimension, self.precision)
         places = np.searchsorted([block.begin for block in self.blocks], slots, side="right") - 1
-        for place in np.unique(places).tolist():
-            here, block = places == place, self.blocks[place]
+        for place, block in enumerate(self.blocks):
+            (here,) = (places == place).nonzero()
+            if here.size == slots.size:
+                return Encoded(*(column.take(slots - block.begin, axis=0) for column in block.content))
             for column, source in zip(found, block.content, strict=True):
-                column[here] = source[slots[here] - block.begin]
+                column[here] = source.take(slots[here] - block.begin, axis=0)
         return found
 
     def vector(self, slot: int) -> Floats:

@@ -1,5 +1,7 @@
 """Cosine similarity, alone and for the k nearest of many."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -34,7 +36,7 @@ def cosine_similarity(left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
     return np.clip(rows @ columns.T, -1.0, 1.0)
 
 
-def exact_cosines(vectors: NDArray[np.generic], query: NDArray[np.float32]) -> NDArray[np.float64]:
+def exact_cosines(vectors: NDArray[Any], query: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the cosine of each row of `vectors` (n, d) with `query` (d,), in double precision.
 
     Each row is summed by itself, so its cosine is the same to the last bit whatever rows stand around it; a matrix
