@@ -19,6 +19,8 @@ Floats = NDArray[np.float32]
 _TYPES: dict[str, type[np.generic]] = {"float32": np.float32, "float16": np.float16, "int8": np.int8}
 # The largest number that is kept; a vector is scaled to it, so that none is too large or small for its type.
 _LARGEST = {"float16": 1, "int8": 127}
+# What is shorter counts as zero: a number below has lost digits, and one by it may be infinite.
+_SMALLEST = float(np.finfo(np.float32).tiny)
 # How many vectors are decoded at once; a few MB.
 _AT_ONCE = 4096
 _LEAST_ROOM = 1024
@@ -32,7 +34,7 @@ class Encoded(NamedTuple):
     scales: Floats
     """(n,) what multiplies each row to give the vector."""
     inverse_norms: Floats
-    """(n,) one by the length of each row, 0 for a row of zeros."""
+    """(n,) one by the length of each row, 0 for a row of zeros or nearly so."""
 
     @classmethod
     def of(cls, vectors: Floats, precision: str) -> Encoded:
@@ -41,11 +43,12 @@ class Encoded(NamedTuple):
         rows: NDArray[Any] = vectors
         if largest := _LARGEST.get(precision):
             peaks = np.abs(vectors).max(axis=1, initial=0)
-            scales[peaks > 0] = peaks[peaks > 0] / largest
+            large = peaks >= _SMALLEST * largest
+            scales[large] = peaks[large] / largest
             rows = vectors / scales[:, None]
             rows = (np.rint(rows) if precision == "int8" else rows).astype(_TYPES[precision])
         norms = np.linalg.norm(rows.astype(np.float64), axis=1)
-        inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0).astype(np.float32)
+        inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms >= _SMALLEST).astype(np.float32)
         return cls(rows, scales, inverse)
 
     @classmethod
