@@ -326,8 +326,6 @@ def test_a_text_that_came_into_the_tail_since_a_view_was_taken_is_in_no_part_of_
         view = table.view()
         table.put(np.array([5, 9]), [{"apple"}] * 2)
         asked = np.array([0, 5, 9, 12, 17])
-        found = [
-            (asked[here].tolist(), part.texts.keys[places].tolist()) for part, here, places in view.located(asked)
-        ]
+        found = [(asked[here].tolist(), part.texts.keys[places].tolist()) for part, here, places in view.located(asked)]
         assert [keys for keys, _ in found] == [keys for _, keys in found]
         assert sorted(key for keys, _ in found for key in keys) == [0, *waiting]
