@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
+from neurogated.storage.array_files import load_bytes
 
 __all__ = ["Block", "Encoded", "Floats", "KeptBlock", "VectorMatrix"]
 
@@ -59,7 +60,7 @@ class Encoded(NamedTuple):
 
     @classmethod
     def mapped(cls, path: Path, count: int, dimension: int, precision: str) -> Encoded:
-        """Return the vectors in a file, which is read when they are needed.
+        """Return the vectors in a file; a large one is read when they are needed.
 
         Raises:
             OSError: it cannot be read.
@@ -70,7 +71,7 @@ class Encoded(NamedTuple):
         expected = count * (2 * single + dimension * kind.itemsize)
         if path.stat().st_size != expected:
             raise ValueError(f"{path} has {path.stat().st_size} bytes, but {count} vectors take {expected}")
-        content = np.memmap(path, dtype=np.uint8, mode="r").view(np.ndarray)
+        content = load_bytes(path)
         columns = content[: 2 * single * count].view(np.float32)
         rows = content[2 * single * count :].view(kind).reshape(count, dimension)
         return cls(rows, columns[:count], columns[count:])
@@ -200,7 +201,7 @@ class VectorMatrix(NamedTuple):
         with path.open("xb") as file:
             for column in ("scales", "inverse_norms", "rows"):
                 for _, content in self.parts(begin, end):
-                    getattr(content, column).tofile(file)
+                    file.write(getattr(content, column).data)  # `tofile` says nothing of a full disk
 
     @classmethod
     def mapped(cls, folder: Path, dimension: int, precision: str, kept: list[KeptBlock]) -> VectorMatrix:
