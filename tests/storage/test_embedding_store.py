@@ -149,6 +149,23 @@ def test_a_vector_comes_back_as_exactly_as_the_precision_allows(precision: str, 
     assert not store.matches(0, vectors[0][:5])
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
+def test_vectors_almost_too_small_for_a_number_disturb_no_search(precision: str) -> None:
+    tiny, limit = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).tiny
+    vectors = np.outer([1, tiny, 3 * tiny, limit, 2 * limit, 200 * limit, 0], [1, 0.5, 0]).astype(np.float32)
+    store = EmbeddingStore(precision=precision)
+    store.put(np.arange(len(vectors)), vectors)
+    for key, vector in enumerate(vectors):
+        got = store.get(key)
+        assert got is not None
+        assert np.isfinite(got).all()
+        assert np.abs(got - vector).max() <= max(vector.max() / 127, 127 * limit)
+    keys, scores = store.search(np.array([1, 0.5, 0], dtype=np.float32), len(vectors))
+    assert {0, 5} <= set(keys[scores > 0.99].tolist())
+    assert np.isfinite(scores).all()
+
+
 def test_a_vector_of_another_dimension_is_refused_by_name() -> None:
     store = EmbeddingStore()
     store.put(np.array([0]), clusters(1))

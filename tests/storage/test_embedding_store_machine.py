@@ -3,6 +3,7 @@
 import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from neurogated.core.view import Rows
+from neurogated.storage import centroids, inverted_lists
 from neurogated.storage.embedding_store import EmbeddingStore
 from tests.storage.vector_cases import Floats, brute_force, clusters, found, rows, small_store
 
@@ -147,6 +149,33 @@ def test_a_store_that_takes_up_its_files_holds_them_no_more_in_memory(tmp_path: 
     assert [block.name is None for block in store._state.matrix.blocks] == [False, True]
     assert np.array_equal(store.get(999), vectors[999])  # type: ignore[arg-type]
     assert store.size == 1010
+
+
+def test_files_that_were_taken_up_during_work_in_the_background_stay_taken_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, vectors = small_store(), clusters(220)
+    store.put(np.arange(200), vectors[:200])
+    store.settle()
+    folder = _keep(store, tmp_path / "a")
+    begun, go_on = threading.Event(), threading.Event()
+
+    def held(*arguments: Any) -> Any:  # noqa: ANN401
+        begun.set()
+        go_on.wait()
+        return centroids.nearest_centroids(*arguments)
+
+    monkeypatch.setattr(inverted_lists, "nearest_centroids", held)
+    store.put(np.arange(200, 220), vectors[200:])
+    begun.wait()
+    store.adopt(folder)
+    assert store._state is not None
+    assert store._state.lists is not None
+    (mapped,) = store._state.lists.segments
+    go_on.set()
+    store.settle()
+    assert [segment.end for segment in store._state.lists.segments] == [200, 220]
+    assert store._state.lists.segments[0].index is mapped.index
 
 
 def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from neurogated.core.keywords import split_keywords
 from neurogated.core.ports import LexicalIndex
-from neurogated.storage.bm25 import IMPACT_STEPS, SATURATION, rounded_lengths
+from neurogated.storage.bm25 import IMPACT_STEPS, SATURATION, rated, rounded_lengths
 from neurogated.storage.lexical_store import LexicalStore
+from neurogated.storage.posting_table import PostingTable
 from neurogated.storage.segment import Segment
 
 WORDS = ["apple", "banana", "cherry", "running", "the", "北京大学", "猫"]
@@ -317,3 +318,16 @@ def test_a_store_leaves_no_threads_running() -> None:
     del store
     gc.collect()
     assert {path.name for path in Path("/proc/self/task").iterdir()} <= before
+
+
+def test_a_text_that_came_into_the_tail_since_a_view_was_taken_is_in_no_part_of_it() -> None:
+    for waiting in ([], [12, 17]):
+        table = PostingTable(rated, tail_texts=4)
+        table.put(np.arange(10), [{"apple"}] * 10)
+        table.put(np.array(waiting, dtype=np.int64), [{"apple"}] * len(waiting))
+        view = table.view()
+        table.put(np.array([5, 9]), [{"apple"}] * 2)
+        asked = np.array([0, 5, 9, 12, 17])
+        found = [(asked[here].tolist(), part.texts.keys[places].tolist()) for part, here, places in view.located(asked)]
+        assert [keys for keys, _ in found] == [keys for _, keys in found]
+        assert sorted(key for keys, _ in found for key in keys) == [0, *waiting]

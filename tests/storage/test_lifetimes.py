@@ -1,9 +1,11 @@
 """When nodes and edges hold: valid time, expiry, and the views that leave out what does not hold."""
 
+import sys
 import tempfile
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import hypothesis.strategies as st
@@ -14,6 +16,8 @@ from hypothesis import given, settings
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.view import GraphView
+from neurogated.storage import lifetimes
+from neurogated.storage.lifetimes import Lifetimes
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
@@ -274,3 +278,59 @@ def test_ten_thousand_lifetimes_are_looked_through_once() -> None:
         assert store.view() is view
         clock.advance(INSTANT)
         assert store.view() is not view
+
+
+_MOMENTS = st.integers(0, 20)
+_STEPS = st.one_of(
+    st.tuples(st.just("put"), st.integers(0, 6), st.one_of(st.none(), _MOMENTS)),
+    st.tuples(st.just("remove"), st.integers(0, 6), st.none()),
+    st.tuples(st.just("ask"), _MOMENTS, st.none()),
+)
+
+
+@given(st.lists(_STEPS, max_size=40))
+def test_what_has_expired_is_known_at_every_moment_whatever_the_clock_did(
+    steps: list[tuple[str, int, int | None]],
+) -> None:
+    store = GraphStore()
+    store.apply(GraphDelta(nodes=tuple(MemoryNode(str(row), "") for row in range(7))))
+    whole, spans, expiry = store.view(), Lifetimes(), dict[int, int]()
+    for step, number, time in steps:
+        if step == "put":
+            spans.put_node(number, None, None, time)
+        if step != "ask":
+            expiry.pop(number, None)
+            expiry |= {} if time is None else {number: time}
+        if step == "remove":
+            spans.remove(np.array([number]), np.empty(0, dtype=np.int64))
+        if step == "ask":
+            due = sorted(row for row, time in expiry.items() if time <= number)
+            assert spans.visible(whole, number, None).hidden.tolist() == due
+            assert spans.expired(number).tolist() == due
+
+
+def _lines_of_a_view_after_a_write(count: int) -> int:
+    """Return how many lines of the module run when something was added to `count` nodes that are to expire."""
+    clock, lines = ManualClock(), 0
+    store = GraphStore(clock=clock)
+    nodes = tuple(MemoryNode(str(row), "", expires_at=clock() + (1 + row) * HOUR) for row in range(count))
+    store.apply(GraphDelta(nodes=nodes))
+    store.view()
+    store.add_node(MemoryNode("new", "", expires_at=clock() + HOUR))
+
+    def watch(frame: FrameType, event: str, _: Any) -> Any:  # noqa: ANN401
+        nonlocal lines
+        lines += event == "line"
+        return watch if frame.f_code.co_filename == lifetimes.__file__ else None
+
+    before = sys.gettrace()
+    sys.settrace(watch)
+    try:
+        store.view()
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+def test_a_view_after_a_write_is_as_much_work_however_many_nodes_are_to_expire() -> None:
+    assert 0 < _lines_of_a_view_after_a_write(1000) == _lines_of_a_view_after_a_write(10)

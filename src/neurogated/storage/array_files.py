@@ -1,26 +1,66 @@
-"""Arrays of a dataclass in files of their own, to be mapped into memory."""
+"""Arrays in files of their own, to be mapped into memory where they are large."""
 
 from __future__ import annotations
 
 import shutil
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["link_arrays", "load_arrays", "save_arrays"]
+__all__ = ["link_arrays", "load_array", "load_arrays", "load_bytes", "save_array", "save_arrays"]
+
+_WORTH_MAPPING = 1 << 20
+
+
+def save_array(path: Path, values: NDArray[Any]) -> None:
+    """Write an array to a `.npy` file; raises OSError."""
+    values = np.ascontiguousarray(values)
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
+        # Not by `np.save` or `tofile`: these lose the last bytes on a full disk, and say nothing.
+        file.write(values.data)
+
+
+def load_array(path: Path) -> NDArray[Any]:
+    """Return the array in a `.npy` file, read-only, and mapped if it is large.
+
+    Raises:
+        OSError: it cannot be read.
+        EOFError: it is empty.
+        ValueError: it holds something else.
+    """
+    mode: Literal["r"] | None = "r" if _is_worth_mapping(path) else None
+    # As a plain array: each look at a memmap itself takes ten times as long.
+    values = np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False)).view(np.ndarray)
+    values.setflags(write=False)
+    return values
+
+
+def load_bytes(path: Path) -> NDArray[np.uint8]:
+    """Return the content of a file, read-only, and mapped if it is large; raises OSError."""
+    mapped = _is_worth_mapping(path)
+    content = np.memmap(path, np.uint8, "r").view(np.ndarray) if mapped else np.fromfile(path, np.uint8)
+    content.setflags(write=False)
+    return content
+
+
+def _is_worth_mapping(path: Path) -> bool:
+    # Every mapping takes a file descriptor, of which a process has not many.
+    return path.stat().st_size >= _WORTH_MAPPING
 
 
 def save_arrays(folder: Path, name: str, values: object) -> None:
     """Write each field of a dataclass that is an array to `name.field.npy`; raises OSError."""
     for field in _array_fields(type(values)):
-        np.save(folder / f"{name}.{field}.npy", getattr(values, field), allow_pickle=False)
+        save_array(folder / f"{name}.{field}.npy", getattr(values, field))
 
 
 def load_arrays(folder: Path, name: str, kind: type[Any]) -> dict[str, Any]:
-    """Map the array fields of a dataclass that `save_arrays` wrote; raises OSError, or ValueError for other files."""
-    return {field: _mapped(folder / f"{name}.{field}.npy") for field in _array_fields(kind)}
+    """Load the array fields of a dataclass that `save_arrays` wrote; raises as `load_array`."""
+    return {field: load_array(folder / f"{name}.{field}.npy") for field in _array_fields(kind)}
 
 
 def link_arrays(source: Path, folder: Path, name: str) -> bool:
@@ -40,9 +80,3 @@ def link_arrays(source: Path, folder: Path, name: str) -> bool:
 
 def _array_fields(kind: type[Any]) -> list[str]:
     return [field.name for field in fields(kind) if "NDArray" in str(field.type)]
-
-
-def _mapped(path: Path) -> np.ndarray[Any, Any]:
-    # As a plain array: each look at a memmap itself takes ten times as long.
-    mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    return np.asarray(mapped).view(np.ndarray)

@@ -53,19 +53,24 @@ class BackgroundWorker:
         """See to it that what is to be done is being done; not to be called under a lock of the workplace."""
         with self._lock:
             if self._thread is None and not self._stopped.is_set() and self._job() is not None:
-                self._thread = threading.Thread(target=self._run, name="neurogated-background", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="neurogated-background", daemon=True)
+                thread.start()
+                self._thread = thread
 
     def settle(self) -> None:
         """Wait until there is nothing left to do."""
         self.wake()
-        while (thread := self._thread) is not None and thread is not threading.current_thread():
-            thread.join()
+        self._join()
 
     def stop(self) -> None:
         """Give up the work and take on none any more."""
+        # Takes no lock: the worker itself may be the last to let go of the workplace, under its lock.
         self._stopped.set()
-        self.settle()
+        self._join()
+
+    def _join(self) -> None:
+        while (thread := self._thread) is not None and thread is not threading.current_thread():
+            thread.join()
 
     def _job(self) -> Job | None:
         workplace = self._workplace()

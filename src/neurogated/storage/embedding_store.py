@@ -206,7 +206,9 @@ class EmbeddingStore:
         lineage, lists = result
         with self._writing:
             if self._state is not None and self._state.lineage == lineage:
-                self._state = self._state._replace(lists=lists)
+                # The work may have begun before `adopt`, of which it would undo a part.
+                kept = lists if self._state.lists is None else lists.with_kept(self._state.lists)
+                self._state = self._state._replace(lists=kept)
 
     def fail_job(self, error: BaseException) -> None:
         """Search on without what could not be made."""

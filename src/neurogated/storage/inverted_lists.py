@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
+from neurogated.storage.array_files import save_array
 from neurogated.storage.centroids import nearest_centroids
 from neurogated.storage.faiss_library import load_faiss
 from neurogated.storage.vector_matrix import Floats
@@ -145,23 +147,23 @@ class InvertedLists(NamedTuple):
         Raises:
             OSError: a file cannot be written.
         """
-        faiss = load_faiss()
-        np.save(folder / _CENTROIDS, self.centroids)
-        np.save(folder / _BOUNDS, self.bounds)
+        save_array(folder / _CENTROIDS, self.centroids)
+        save_array(folder / _BOUNDS, self.bounds)
         for segment in self.segments:
-
-            def write(path: Path, lists: Any = segment.index.invlists) -> None:  # noqa: ANN401
-                try:
-                    writer = faiss.FileIOWriter(str(path))
-                    faiss.write_InvertedLists(lists, writer)
-                except RuntimeError as error:  # FAISS's for whatever goes wrong
-                    raise OSError(f"{path} cannot be written ({error})") from error
-
-            keep(segment.name, write)
+            keep(segment.name, functools.partial(self._write, segment))
         return {
             "trained_on": self.trained_on,
             "segments": [[segment.begin, segment.end, segment.name] for segment in self.segments],
         }
+
+    def _write(self, segment: Segment, path: Path) -> None:
+        faiss = load_faiss()
+        try:
+            faiss.write_InvertedLists(segment.index.invlists, faiss.FileIOWriter(str(path)))
+            # FAISS says nothing when the disk has no room for the last bytes, which are written as the file is closed.
+            self.mapped(path.parent, segment.begin, segment.end, path.name)
+        except (RuntimeError, ValueError) as error:  # RuntimeError is FAISS's for whatever goes wrong
+            raise OSError(f"{path} cannot be written ({error})") from error
 
     @classmethod
     def load(cls, folder: Path, about: Mapping[str, Any]) -> InvertedLists:
@@ -200,11 +202,13 @@ class InvertedLists(NamedTuple):
             )
         except RuntimeError as error:  # FAISS's for whatever goes wrong
             raise ValueError(f"{path} cannot be read ({error})") from error
-        count, shape = lists.compute_ntotal(), (lists.nlist, lists.code_size)
-        if shape != self.centroids.shape or path.stat().st_size < count * (lists.code_size + _ID_SIZE):
+        last, shape = lists.lists.at(lists.nlist - 1), (lists.nlist, lists.code_size)
+        if shape != self.centroids.shape or path.stat().st_size < last.offset + last.size * (
+            lists.code_size + _ID_SIZE
+        ):
             raise ValueError(f"{path} is cut short or holds lists of the shape {shape}, not {self.centroids.shape}")
         index = self._empty_index()
         index.replace_invlists(lists, True)
         lists.this.disown()
-        index.ntotal = count
+        index.ntotal = lists.compute_ntotal()
         return Segment(begin, end, index, name)

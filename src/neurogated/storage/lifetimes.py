@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -47,9 +48,6 @@ class _Spans:
     def __init__(self) -> None:
         self._spans: dict[int, tuple[float, float]] = {}
 
-    def __bool__(self) -> bool:
-        return bool(self._spans)
-
     def put(self, row: int, begin: float | None, end: float | None) -> None:
         """Give `row` its span; None stands for always."""
         self._spans.pop(row, None)
@@ -66,9 +64,66 @@ class _Spans:
         found = [row for row, (begin, end) in self._spans.items() if not begin <= moment < end]
         return np.array(sorted(found), dtype=np.int64)
 
-    def next_end(self, moment: float) -> float:
-        """Return when the next row after `moment` ceases to hold, infinity if none does."""
-        return min((end for _, end in self._spans.values() if end > moment), default=math.inf)
+
+class _Deadlines:
+    """When rows are to be forgotten, in microseconds since 1970, and which are due; rows that never are take no space.
+
+    Asking costs as much as is due or has become so since, however many more are to come.
+    """
+
+    def __init__(self) -> None:
+        self._times: dict[int, int] = {}
+        # A heap of times and rows; one that is no longer in `_times` is passed over when its turn comes.
+        self._coming: list[tuple[int, int]] = []
+        self._due: set[int] = set()
+        self._asked_at: float = -math.inf
+
+    def __bool__(self) -> bool:
+        return bool(self._times)
+
+    def put(self, row: int, time: int | None) -> None:
+        """Give `row` its time, None for never."""
+        if self._times.get(row) == time:
+            return
+        self._forget(row)
+        if time is not None:
+            self._times[row] = time
+            heapq.heappush(self._coming, (time, row))
+            if len(self._coming) > 2 * len(self._times):
+                self._coming = [(time, row) for row, time in self._times.items() if row not in self._due]
+                heapq.heapify(self._coming)
+
+    def remove(self, rows: Rows) -> None:
+        """Forget rows."""
+        for row in rows.tolist() if self._times else ():
+            self._forget(row)
+
+    def due(self, now: int) -> Rows:
+        """Return the rows whose time has come by `now`, ascending."""
+        if now < self._asked_at:
+            self._set_back(now)
+        self._asked_at = now
+        while self._coming and self._coming[0][0] <= now:
+            time, row = heapq.heappop(self._coming)
+            if self._times.get(row) == time:
+                self._due.add(row)
+        return np.sort(np.fromiter(self._due, np.int64, len(self._due)))
+
+    def next_time(self) -> float:
+        """Return when the next row becomes due after the latest `due`, infinity if none does."""
+        while self._coming and self._times.get(self._coming[0][1]) != self._coming[0][0]:
+            heapq.heappop(self._coming)
+        return self._coming[0][0] if self._coming else math.inf
+
+    def _forget(self, row: int) -> None:
+        self._times.pop(row, None)
+        self._due.discard(row)
+
+    def _set_back(self, now: int) -> None:
+        again = {row for row in self._due if self._times[row] > now}
+        self._due -= again
+        for row in again:
+            heapq.heappush(self._coming, (self._times[row], row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +142,8 @@ class Lifetimes:
 
     _nodes: _Spans = field(default_factory=_Spans)
     _edges: _Spans = field(default_factory=_Spans)
-    _expiry: _Spans = field(default_factory=_Spans)
+    _expiry: _Deadlines = field(default_factory=_Deadlines)
     _visible: _Visible | None = None
-    _next_expiry: float = math.inf
-    """Nothing expires before."""
 
     def put_nodes(self, rows: Iterable[int], nodes: Iterable[_Expiring]) -> None:
         """Take in nodes, in the place of those at the same rows."""
@@ -102,8 +155,7 @@ class Lifetimes:
     def put_node(self, row: int, begin: int | None, end: int | None, expires: int | None) -> None:
         """Take in one node's times in microseconds."""
         self._nodes.put(row, begin, end)
-        self._expiry.put(row, None, expires)
-        self._next_expiry = min(self._next_expiry, math.inf if expires is None else expires)
+        self._expiry.put(row, expires)
         self._visible = None
 
     def put_edges(self, rows: Iterable[int], edges: Iterable[_Lasting]) -> None:
@@ -124,12 +176,7 @@ class Lifetimes:
 
     def expired(self, now: int) -> Rows:
         """Return the nodes that are to be forgotten by `now`, ascending."""
-        if now < self._next_expiry:
-            return np.empty(0, dtype=np.int64)
-        rows = self._expiry.outside(now)
-        if not rows.size:
-            self._next_expiry = self._expiry.next_end(now)
-        return rows
+        return self._expiry.due(now)
 
     def visible(self, whole: GraphView, now: int, valid_at: int | None) -> GraphView:
         """Return `whole` without what has expired by `now`, nor what does not hold at `valid_at`."""
@@ -144,5 +191,5 @@ class Lifetimes:
         if known is None or known.whole is not whole or not known.since <= now < known.until:
             nothing = np.empty(0, dtype=np.int64)
             view = whole.without(self.expired(now), nothing)
-            known = self._visible = _Visible(whole, view, now, self._expiry.next_end(now))
+            known = self._visible = _Visible(whole, view, now, self._expiry.next_time())
         return known.view

@@ -88,8 +88,11 @@ class TableView:
         owners = self.owner_of(keys)
         for part in self.parts:
             here = np.flatnonzero(owners == part.serial)
-            if here.size:
-                yield part, here, np.searchsorted(part.texts.keys, keys[here])
+            if here.size and len(part.texts):
+                places = np.searchsorted(part.texts.keys, keys[here])
+                # The owners are live: texts may have come into the tail since this view was taken.
+                there = part.texts.keys.take(places, mode="clip") == keys[here]
+                yield part, here[there], places[there]
 
 
 class PostingTable:

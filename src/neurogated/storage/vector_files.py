@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from neurogated.storage.array_files import save_array
 from neurogated.storage.inverted_lists import InvertedLists
 from neurogated.storage.vector_matrix import KeptBlock, VectorMatrix
 from neurogated.storage.vector_slots import Slots
@@ -45,8 +46,8 @@ def _write(state: VectorState, folder: Path, previous: Path | None) -> dict[str,
             write(folder / name)
 
     slots, matrix = state.slots, state.matrix
-    np.save(folder / _KEYS, slots.columns.keys[: slots.size])
-    np.save(folder / _ALIVE, slots.alive)
+    save_array(folder / _KEYS, slots.columns.keys[: slots.size])
+    save_array(folder / _ALIVE, slots.alive)
     blocks, begin = matrix.files(), 0
     for name, count in blocks:
         keep(name, functools.partial(matrix.write, begin=begin, end=begin + count))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
+from neurogated.storage.array_files import load_bytes
 
 __all__ = ["Block", "Encoded", "Floats", "KeptBlock", "VectorMatrix"]
 
@@ -19,6 +20,8 @@ Floats = NDArray[np.float32]
 _TYPES: dict[str, type[np.generic]] = {"float32": np.float32, "float16": np.float16, "int8": np.int8}
 # The largest number that is kept; a vector is scaled to it, so that none is too large or small for its type.
 _LARGEST = {"float16": 1, "int8": 127}
+# What is shorter counts as zero: a number below has lost digits, and one by it may be infinite.
+_SMALLEST = float(np.finfo(np.float32).tiny)
 # How many vectors are decoded at once; a few MB.
 _AT_ONCE = 4096
 _LEAST_ROOM = 1024
@@ -32,7 +35,7 @@ class Encoded(NamedTuple):
     scales: Floats
     """(n,) what multiplies each row to give the vector."""
     inverse_norms: Floats
-    """(n,) one by the length of each row, 0 for a row of zeros."""
+    """(n,) one by the length of each row, 0 for a row of zeros or nearly so."""
 
     @classmethod
     def of(cls, vectors: Floats, precision: str) -> Encoded:
@@ -41,11 +44,12 @@ class Encoded(NamedTuple):
         rows: NDArray[Any] = vectors
         if largest := _LARGEST.get(precision):
             peaks = np.abs(vectors).max(axis=1, initial=0)
-            scales[peaks > 0] = peaks[peaks > 0] / largest
+            large = peaks >= _SMALLEST * largest
+            scales[large] = peaks[large] / largest
             rows = vectors / scales[:, None]
             rows = (np.rint(rows) if precision == "int8" else rows).astype(_TYPES[precision])
         norms = np.linalg.norm(rows.astype(np.float64), axis=1)
-        inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0).astype(np.float32)
+        inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms >= _SMALLEST).astype(np.float32)
         return cls(rows, scales, inverse)
 
     @classmethod
@@ -56,7 +60,7 @@ class Encoded(NamedTuple):
 
     @classmethod
     def mapped(cls, path: Path, count: int, dimension: int, precision: str) -> Encoded:
-        """Return the vectors in a file, which is read when they are needed.
+        """Return the vectors in a file; a large one is read when they are needed.
 
         Raises:
             OSError: it cannot be read.
@@ -67,7 +71,7 @@ class Encoded(NamedTuple):
         expected = count * (2 * single + dimension * kind.itemsize)
         if path.stat().st_size != expected:
             raise ValueError(f"{path} has {path.stat().st_size} bytes, but {count} vectors take {expected}")
-        content = np.memmap(path, dtype=np.uint8, mode="r").view(np.ndarray)
+        content = load_bytes(path)
         columns = content[: 2 * single * count].view(np.float32)
         rows = content[2 * single * count :].view(kind).reshape(count, dimension)
         return cls(rows, columns[:count], columns[count:])
@@ -199,7 +203,7 @@ class VectorMatrix(NamedTuple):
         with path.open("xb") as file:
             for column in ("scales", "inverse_norms", "rows"):
                 for _, content in self.parts(begin, end):
-                    getattr(content, column).tofile(file)
+                    file.write(getattr(content, column).data)  # `tofile` says nothing of a full disk
 
     @classmethod
     def mapped(cls, folder: Path, dimension: int, precision: str, kept: list[KeptBlock]) -> VectorMatrix:

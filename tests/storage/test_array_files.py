@@ -1,0 +1,72 @@
+"""Arrays in files: what is written comes back, or an error says that it was not written."""
+
+from pathlib import Path
+
+import hypothesis.extra.numpy as some_numpy
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from numpy.typing import NDArray
+
+from neurogated.storage.array_files import load_array, load_bytes, save_array
+from neurogated.storage.inverted_lists import InvertedLists
+from neurogated.storage.vector_matrix import VectorMatrix
+from tests.storage.vector_cases import clusters
+
+DISK = 2**20
+FULL = r"space left|too large"
+KINDS = st.sampled_from(["int8", "int32", "int64", "float32", "float64", "bool", "uint16"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(some_numpy.arrays(KINDS, some_numpy.array_shapes(max_dims=2, min_side=0)), st.booleans())
+def test_an_array_comes_back_as_it_was(tmp_path: Path, values: NDArray[np.generic], turned: bool) -> None:  # noqa: FBT001 - drawn
+    path, written = tmp_path / "some.npy", values.T if turned else values
+    save_array(path, written)
+    found = load_array(path)
+    assert found.dtype == written.dtype
+    assert not found.flags.writeable
+    np.testing.assert_array_equal(found, written)
+    np.testing.assert_array_equal(np.load(path), written)
+    assert load_bytes(path).tobytes() == path.read_bytes()
+
+
+def _descriptors() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+def test_only_large_arrays_take_a_descriptor(tmp_path: Path) -> None:
+    for size in (1000, DISK):
+        save_array(tmp_path / f"{size}.npy", np.arange(size))
+    before = _descriptors()
+    small = [load_array(tmp_path / "1000.npy"), load_bytes(tmp_path / "1000.npy")]
+    assert _descriptors() == before
+    large = [load_array(tmp_path / f"{DISK}.npy"), load_bytes(tmp_path / f"{DISK}.npy")]
+    assert _descriptors() == before + len(large)
+    assert [array.size for array in (small[0], large[0])] == [1000, DISK]
+    assert not any(array.flags.writeable for array in (*small, *large))
+
+
+def test_an_array_that_the_disk_has_no_room_for_is_an_error(small_disk: Path) -> None:
+    with pytest.raises(OSError, match=FULL):
+        save_array(small_disk / "some.npy", np.zeros(DISK, dtype=np.uint8))
+
+
+def test_vectors_that_the_disk_has_no_room_for_are_an_error(small_disk: Path) -> None:
+    count = DISK // (4 * (8 + 2)) + 1
+    matrix = VectorMatrix(8, "float32").appended(np.ones((count, 8), dtype=np.float32))
+    with pytest.raises(OSError, match=FULL):
+        matrix.write(small_disk / "some.vectors", 0, count)
+
+
+def test_lists_that_the_disk_has_no_room_for_are_an_error(small_disk: Path, tmp_path: Path) -> None:
+    count = DISK // (8 + 8) - 6
+    sample = clusters(count, dimension=8)
+    source = [(np.arange(count), sample)]
+    lists = InvertedLists.trained(sample[:16], sample, count).extended(source, count, lambda: False)
+    with pytest.raises(OSError, match="cannot be written"):
+        lists.write(tmp_path, lambda name, write: write(small_disk / name))
+    # It is the last bytes only that have no room.
+    about = lists.write(tmp_path, lambda name, write: write(tmp_path / name))
+    assert DISK < (tmp_path / about["segments"][0][-1]).stat().st_size < DISK + 200
