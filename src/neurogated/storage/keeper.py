@@ -76,10 +76,15 @@ class Keeper:
             self._changes += changes + operators * _OPERATOR_SHARE * size
             self._begin_if_due()
 
-    def keep(self) -> None:
-        """Begin to keep the graph, however little of it has changed."""
+    def owe(self, changes: int, size: int) -> None:
+        """Note what an opening had to make up for: it is kept when something changes, or when `keep` is called."""
         with self._lock:
-            self._changes = math.inf
+            self._changes, self._size = self._changes + changes, size
+
+    def keep(self, *, at_once: bool) -> None:
+        """Begin to keep the graph where much has changed, with `at_once` however little it is."""
+        with self._lock:
+            self._changes = math.inf if at_once else self._changes
             self._begin_if_due()
 
     def settle(self) -> None:

@@ -50,7 +50,12 @@ class SqlitePresent(SqliteGraph):
 
     def _commit(self, plan: Plan, sequence: int) -> None:
         super()._commit(plan, sequence)
-        self._keeper.note(plan.size, len(plan.delta.operators), len(self._node_keys) + len(self._edge_keys))
+        self._keeper.note(plan.size, len(plan.delta.operators), self._size)
+
+    @property
+    def _size(self) -> int:
+        """How many nodes and edges there are and were."""
+        return len(self._node_keys) + len(self._edge_keys)
 
     def _require_open(self) -> None:
         if self._interrupted and not self._closed:
@@ -73,7 +78,9 @@ class SqlitePresent(SqliteGraph):
                     _log.info("%s was replaced while it was read", error)
                     continue
                 self._form, self._node_keys, self._edge_keys = keyed.form, keyed.node_keys, keyed.edge_keys
+                kept = self._size
                 self._follow(connection)
+                self._keeper.owe(self._size - kept, self._size)
             break
         self._generation, self._state, self._interrupted = generation, state, False
 
@@ -126,8 +133,9 @@ class SqlitePresent(SqliteGraph):
         Not to be called with the lock held.
         """
         self._form.vectors.settle()
-        if self._form.vectors.indexed > 2 * self._kept_vectors and not self._file.read_only:
-            self._keeper.keep()
+        # A memory whose texts were not needed is not read for this alone.
+        if not self._file.read_only and self._form.has_texts:
+            self._keeper.keep(at_once=self._form.vectors.indexed > 2 * self._kept_vectors)
         self._keeper.settle()
 
     def _freeze(self) -> FrozenForm | None:

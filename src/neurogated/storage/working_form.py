@@ -88,6 +88,11 @@ class WorkingForm:
         if self._texts is not None:
             self._texts.adopt(folder / _TEXTS)
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether keywords and marks are made; see `texts`."""
+        return self._texts is not None
+
     def close(self) -> None:
         """Stop what goes on in the background."""
         self.vectors.close()
