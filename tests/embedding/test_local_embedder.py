@@ -1,3 +1,4 @@
+import errno
 import importlib.util
 import json
 import logging
@@ -301,6 +302,31 @@ def test_a_model_that_cannot_be_exported_runs_by_torch(
 def test_a_backend_that_was_asked_for_is_not_replaced(backend: str, tmp_path: Path, tiny_model: str) -> None:
     with pytest.raises(EmbeddingError, match=rf"model' cannot be run by {backend} \(there is a part\)"):
         build(tmp_path, tiny_model, backend).embed_documents(["a"])
+
+
+@pytest.mark.parametrize(
+    "trouble", [OSError(errno.ENOSPC, "no space"), KeyError("part"), TypeError("part"), IndexError("part")]
+)
+def test_whatever_goes_wrong_with_an_export_the_model_runs(
+    trouble: Exception,
+    tmp_path: Path,
+    tiny_model: str,
+    tiny_by_torch: SentenceTransformersEmbedder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise trouble
+
+    for runtime in (OpenVINORuntime, OnnxRuntime):
+        monkeypatch.setattr(runtime, "export", fail)
+    embedder = build(tmp_path, tiny_model)
+
+    np.testing.assert_allclose(embedder.embed_queries(["a"]), tiny_by_torch.embed_queries(["a"]), atol=2e-6)
+    assert embedder.backend == "torch"
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(EmbeddingError, match=r"cannot be run by onnx .*; set embedding_backend to auto"):
+        build(tmp_path, tiny_model, "onnx").embed_queries(["a"])
+    embedder.close()
 
 
 def test_an_export_that_gives_other_vectors_is_not_trusted(
