@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neurogated.embedding import accelerator, local_embedder
+from neurogated.embedding import local_embedder
 from neurogated.embedding.export_cache import ExportCache
 from neurogated.embedding.local_embedder import LocalEmbedder
 from neurogated.embedding.onnx_runtime import OnnxRuntime
@@ -366,18 +366,6 @@ def test_a_gpu_is_left_to_torch_unless_the_cpu_was_chosen(
 
     assert LocalEmbedder(by_torch, ExportCache(exports, 3), "auto").backend == "torch"
     assert build(exports, tiny_model).backend == "openvino"
-
-
-def test_torch_is_asked_for_a_gpu_only_where_there_is_a_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import torch
-
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
-    monkeypatch.setattr(accelerator, "_DEVICE_FILES", (str(tmp_path / "nvidia"),))
-    monkeypatch.setattr(sys, "platform", "linux")
-
-    assert not accelerator.has_accelerator()
-    (tmp_path / "nvidia").touch()
-    assert accelerator.has_accelerator()
 
 
 @pytest.mark.slow
