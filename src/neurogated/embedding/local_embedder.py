@@ -149,8 +149,11 @@ class LocalEmbedder:
             try:
                 found = provide(runtime)
             except Exception as error:
-                reason = error if isinstance(error, ExportError | OSError) else repr(error)
+                foreseen = isinstance(error, ExportError | OSError)
+                reason = error if foreseen else repr(error)
                 if self._backend != "auto":
+                    if not foreseen:
+                        raise
                     raise EmbeddingError(
                         f"embedding model {self.name!r} cannot be run by {runtime.name} ({reason}); "
                         "set embedding_backend to auto or torch"
