@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
 import shutil
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from uuid import uuid4
 
 from neurogated.embedding.exported_model import TOKENIZER_FILE, ExportedModel, ModelDescription
 from neurogated.embedding.runtimes import ExportError, Runtime
@@ -27,6 +31,13 @@ _MAKERS = ("torch", "transformers", "sentence-transformers")
 _MODEL_FILES = frozenset({".json", ".safetensors", ".bin", ".txt", ".model", ".py"})
 
 _HASH = "sha256"
+# What is not a whole export yet, or no longer, and how many seconds it may take at most to make one.
+_DRAFT = "draft-"
+_DRAFT_LIFE = timedelta(days=1).total_seconds()
+
+
+class _DamageError(ExportError):
+    """An export is not what was written, or not all of it is there."""
 
 
 class ExportCache:
@@ -49,16 +60,23 @@ class ExportCache:
         self._passing: list[tempfile.TemporaryDirectory[str]] = []
 
     def load(self, model_folder: Path, runtime: Runtime) -> ExportedModel | None:
-        """Return the export of the model in a folder, None where there is none, or none that is sound."""
+        """Return the export of the model in a folder, None where there is none, or none that is sound.
+
+        Raises:
+            OSError: a file cannot be read, which says nothing of what it holds.
+            ExportError: the runtime cannot load the export, sound as it is.
+        """
+        self._tidy()
         place = self._place(model_folder, runtime)
         if not place.is_dir():
             return None
         try:
-            return self._load(place, runtime)
-        except (OSError, ValueError, KeyError, TypeError, ExportError) as error:
+            description = _checked(place, runtime)
+        except _DamageError as error:
             _log.warning("exported model %s is damaged and made anew (%s)", place, error)
-            shutil.rmtree(place, ignore_errors=True)
+            self._discard(place)
             return None
+        return self._load(place, runtime, description)
 
     def make(
         self,
@@ -74,19 +92,29 @@ class ExportCache:
             runtime: what is to run it.
             export: writes the export's files into a folder.
             verify: raises ExportError where the export is not as it should be; such a one is not kept.
+
+        Raises:
+            OSError: there is no room for the export, not even for a passing one.
+            ExportError: it cannot be made, or is not as it should be.
         """
         place = self._place(model_folder, runtime)
-        draft = self._draft(place)
-        try:
+
+        def made(draft: Path) -> ExportedModel:
             description = export(draft)
             files = {name: _digest(draft / name) for name in (*runtime.files, TOKENIZER_FILE)}
             text = json.dumps({"files": files, "model": description.to_dict()}, indent=1)
             (draft / _DESCRIPTION_FILE).write_text(text, encoding="utf-8")
-            verify(self._load(draft, runtime))
-            return self._load(self._keep(draft, place), runtime)
-        finally:
-            if draft.parent == place.parent:
-                shutil.rmtree(draft, ignore_errors=True)
+            verify(self._load(draft, runtime, description))
+            kept = self._keep(draft, place)
+            return self._load(kept, runtime, _checked(kept, runtime))
+
+        try:
+            with self._draft() as draft:
+                return made(draft)
+        except OSError as error:
+            _log.warning("exported model %s cannot be kept (%s); choose another embedding_export_dir", place, error)
+        self._passing.append(tempfile.TemporaryDirectory(prefix="neurogated-", ignore_cleanup_errors=True))
+        return made(Path(self._passing[-1].name))
 
     def close(self) -> None:
         """Delete exports that could not be kept."""
@@ -101,15 +129,15 @@ class ExportCache:
             key.update(f"{package} {_version(package)}\n".encode())
         return self._folder / f"{runtime.name}-{_FORMAT}-{key.hexdigest()}"
 
-    def _draft(self, place: Path) -> Path:
-        """Return an empty folder beside `place`, or a passing one where there can be none."""
+    @contextlib.contextmanager
+    def _draft(self) -> Iterator[Path]:
+        """Give an empty folder beside the exports, of which nothing stays that has not been renamed; raises OSError."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self._folder))
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            return Path(tempfile.mkdtemp(prefix="draft-", dir=self._folder))
-        except OSError as error:
-            _log.warning("exported model %s cannot be kept (%s); choose another embedding_export_dir", place, error)
-            self._passing.append(tempfile.TemporaryDirectory(prefix="neurogated-", ignore_cleanup_errors=True))
-            return Path(self._passing[-1].name)
+            yield draft
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
 
     def _keep(self, draft: Path, place: Path) -> Path:
         """Give the draft its name, if it has a place to go; return where the export is now."""
@@ -123,13 +151,39 @@ class ExportCache:
                 return place
             raise
 
-    def _load(self, place: Path, runtime: Runtime) -> ExportedModel:
+    def _discard(self, place: Path) -> None:
+        """Delete an export, which loses its name first, so that no other process takes up what is left of it."""
+        aside = place.with_name(f"{_DRAFT}{uuid4().hex}")
+        with contextlib.suppress(OSError):
+            place.rename(aside)
+            shutil.rmtree(aside, ignore_errors=True)
+
+    def _tidy(self) -> None:
+        """Delete what exports that were interrupted have left."""
+        for draft in self._folder.glob(f"{_DRAFT}*"):
+            with contextlib.suppress(OSError):
+                if time.time() - draft.stat().st_mtime > _DRAFT_LIFE:
+                    shutil.rmtree(draft, ignore_errors=True)
+
+    def _load(self, place: Path, runtime: Runtime, description: ModelDescription) -> ExportedModel:
+        return ExportedModel(description, place / TOKENIZER_FILE, runtime.load(place), self._batch_size)
+
+
+def _checked(place: Path, runtime: Runtime) -> ModelDescription:
+    """Return what is written of an export whose files are what was written.
+
+    Raises:
+        _DamageError: they are not.
+        OSError: a file is there, but cannot be read.
+    """
+    try:
         values = json.loads((place / _DESCRIPTION_FILE).read_text(encoding="utf-8"))
         for name in (*runtime.files, TOKENIZER_FILE):
             if _digest(place / name) != values["files"][name]:
-                raise ExportError(f"{name} is not what was written")
-        description = ModelDescription.from_dict(values["model"])
-        return ExportedModel(description, place / TOKENIZER_FILE, runtime.load(place), self._batch_size)
+                raise _DamageError(f"{name} is not what was written")
+        return ModelDescription.from_dict(values["model"])
+    except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
+        raise _DamageError(str(error)) from error
 
 
 def _digest(path: Path) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,9 @@ from neurogated.embedding.openvino_runtime import OpenVINORuntime
 from neurogated.embedding.runtimes import ExportError, Runtime
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
 from neurogated.errors import EmbeddingError, MissingExtraError
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
 
 __all__ = ["LocalEmbedder"]
 
@@ -129,31 +134,42 @@ class LocalEmbedder:
     def _choose(self) -> ExportedModel | None:
         if self._backend == "auto" and not self._on_cpu and has_accelerator():
             return None
+        if not self._runtimes:
+            return None
         folder = self._by_torch.folder()
-        for runtime in self._runtimes if folder else ():
-            if folder and (found := self._exports.load(folder, runtime)):
-                self._running = runtime.name
-                return found
+        if folder is not None and (found := self._first(functools.partial(self._exports.load, folder))):
+            return found
+        # Loaded here, since nothing could run a model that cannot be loaded.
+        model = self._by_torch.model("cpu")
+        return self._first(functools.partial(self._make, model))
+
+    def _first(self, provide: Callable[[Runtime], ExportedModel | None]) -> ExportedModel | None:
+        """Return what is provided for the quickest runtime that there is something for."""
         for runtime in self._runtimes:
             try:
-                made = self._make(runtime)
-            except ExportError as error:
+                found = provide(runtime)
+            except Exception as error:
+                foreseen = isinstance(error, ExportError | OSError)
+                reason = error if foreseen else repr(error)
                 if self._backend != "auto":
+                    if not foreseen:
+                        raise
                     raise EmbeddingError(
-                        f"embedding model {self.name!r} cannot be run by {runtime.name} ({error}); "
+                        f"embedding model {self.name!r} cannot be run by {runtime.name} ({reason}); "
                         "set embedding_backend to auto or torch"
                     ) from error
-                _log.warning("embedding model %r cannot be run by %s (%s)", self.name, runtime.name, error)
-            else:
+                # Whatever the exporters of others stumble over, the next runtime or torch may do.
+                _log.warning("embedding model %r cannot be run by %s (%s)", self.name, runtime.name, reason)
+                continue
+            if found is not None:
                 self._running = runtime.name
-                return made
+                return found
         return None
 
-    def _make(self, runtime: Runtime) -> ExportedModel:
+    def _make(self, model: SentenceTransformer, runtime: Runtime) -> ExportedModel:
         from neurogated.embedding.export import export_model, verify  # imported here, since it imports torch
 
         begin = time.perf_counter()
-        model = self._by_torch.model("cpu")
         # The model's files are there by now, even if they had to be fetched.
         folder: Path | None = self._by_torch.folder()
         if folder is None:
