@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from neurogated.errors import StorageError
+from neurogated.storage.array_files import load_array, save_array
 from neurogated.storage.columns import Column
 from neurogated.storage.derived import Frozen
 from neurogated.storage.sqlite_following import KeyedForm
 from neurogated.storage.sqlite_loading import Keys
-from neurogated.storage.topology_files import map_array, save_array
 from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["FORM_FOLDER", "FrozenForm", "KeptForms", "Stamp", "StateReplacedError"]
@@ -35,8 +35,8 @@ _PARTIAL = ".partial"
 _NAME = re.compile(r"(?P<namespace>\d+)-(?P<sequence>\d+)", re.ASCII)
 FORM_FOLDER = "form"
 """Where in a kept folder the form itself is."""
-_NODE_KEYS = "node_keys"
-_EDGE_KEYS = "edge_keys"
+_NODE_KEYS = "node_keys.npy"
+_EDGE_KEYS = "edge_keys.npy"
 _READ_AT_ONCE = 1 << 24
 
 
@@ -64,8 +64,8 @@ class FrozenForm:
         """Write all files and the note on them into `folder`; see `derived.Frozen`."""
         (folder / FORM_FOLDER).mkdir()
         self.form.write(folder / FORM_FOLDER, None if previous is None else previous / FORM_FOLDER)
-        save_array(folder, _NODE_KEYS, self.node_keys)
-        save_array(folder, _EDGE_KEYS, self.edge_keys)
+        save_array(folder / _NODE_KEYS, self.node_keys)
+        save_array(folder / _EDGE_KEYS, self.edge_keys)
         stamp = self.stamp
         note = {
             "format": _FORMAT,
@@ -216,7 +216,7 @@ def _load(
         raise _UnusableError("it is of another state of the memory")
     _verify(folder, note["files"])
     form = load_form(folder / FORM_FOLDER)
-    return KeyedForm(form, *(Column.of(map_array(folder, name)) for name in (_NODE_KEYS, _EDGE_KEYS)))
+    return KeyedForm(form, *(Column.of(load_array(folder / name)) for name in (_NODE_KEYS, _EDGE_KEYS)))
 
 
 def _checksums(folder: Path, known: Mapping[int, list[int]]) -> dict[str, list[int]]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import Adjacency, GraphView, Layer, PatchedValues
+from neurogated.storage.array_files import load_array, save_array
 from neurogated.storage.topology import Topology, layer_of
 
-__all__ = ["FrozenTopology", "load_base_layer", "load_topology", "map_array", "save_array"]
+__all__ = ["FrozenTopology", "load_base_layer", "load_topology"]
 
 _COLUMNS = ("alive", "base_energy", "last_accessed", "weight", "last_activated")
 _EDGES = ("edge_source", "edge_target", "edge_type")
@@ -22,24 +21,7 @@ _DIRECTIONS = ("outgoing", "incoming")
 _ARCS = ("indptr", "targets", "edges")
 _IDS = "ids.json"
 _GRAPH = "graph.json"
-_WORTH_MAPPING = 1 << 20
 _NOTHING = np.empty(0, dtype=np.int64)
-
-
-def save_array(folder: Path, name: str, values: NDArray[Any]) -> None:
-    """Write an array as `<name>.npy`."""
-    np.save(folder / f"{name}.npy", values, allow_pickle=False)
-
-
-def map_array(folder: Path, name: str) -> NDArray[Any]:
-    """Return the array that `save_array` wrote, read-only; a long one is mapped into memory."""
-    path = folder / f"{name}.npy"
-    # Every mapping takes a file descriptor, of which a process has not many.
-    mode: Literal["r"] | None = "r" if path.stat().st_size >= _WORTH_MAPPING else None
-    # A plain array over the same memory is quicker to index than a memmap.
-    values = np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
-    values.setflags(write=False)
-    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +35,9 @@ class FrozenTopology:
         """Write the graph into `folder`; see `derived.Frozen`."""
         view = self.view
         for name in _COLUMNS:
-            save_array(folder, name, getattr(view, name).all())
+            save_array(folder / f"{name}.npy", getattr(view, name).all())
         for name in _EDGES:
-            save_array(folder, name, getattr(view, name))
+            save_array(folder / f"{name}.npy", getattr(view, name))
         base = layer_of(0, view.edge_count, (view.edge_source, view.edge_target), view.weight, view.node_count)
         _save_layer(folder, base)
         (folder / _IDS).write_text(json.dumps(list(view.ids[: view.node_count])), encoding="utf-8")
@@ -67,19 +49,19 @@ def _save_layer(folder: Path, layer: Layer) -> None:
     for direction in _DIRECTIONS:
         adjacency: Adjacency = getattr(layer, direction)
         for name in _ARCS:
-            save_array(folder, f"{direction}_{name}", getattr(adjacency, name))
-        save_array(folder, f"{direction}_sources", _NOTHING if adjacency.sources is None else adjacency.sources)
+            save_array(folder / f"{direction}_{name}.npy", getattr(adjacency, name))
+        save_array(folder / f"{direction}_sources.npy", _NOTHING if adjacency.sources is None else adjacency.sources)
 
 
 def load_base_layer(folder: Path) -> Layer:
     """Return the layer of all edges that `FrozenTopology` wrote."""
-    edges = map_array(folder, _EDGES[0]).size
+    edges = load_array(folder / f"{_EDGES[0]}.npy").size
     return Layer(0, edges, *(_load_adjacency(folder, direction) for direction in _DIRECTIONS))
 
 
 def _load_adjacency(folder: Path, direction: str) -> Adjacency:
-    indptr, targets, edges = (map_array(folder, f"{direction}_{name}") for name in _ARCS)
-    sources = map_array(folder, f"{direction}_sources")
+    indptr, targets, edges = (load_array(folder / f"{direction}_{name}.npy") for name in _ARCS)
+    sources = load_array(folder / f"{direction}_sources.npy")
     return Adjacency(indptr, targets, edges, sources if sources.size else None)
 
 
@@ -93,9 +75,9 @@ def load_topology(folder: Path, overlay_edges: int) -> Topology:
     described = json.loads((folder / _GRAPH).read_text(encoding="utf-8"))
     ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))
     alive, energy, accessed, weight, activated = (
-        PatchedValues(map_array(folder, name), _NOTHING, _NOTHING) for name in _COLUMNS
+        PatchedValues(load_array(folder / f"{name}.npy"), _NOTHING, _NOTHING) for name in _COLUMNS
     )
-    source, target, kind = (map_array(folder, name) for name in _EDGES)
+    source, target, kind = (load_array(folder / f"{name}.npy") for name in _EDGES)
     view = GraphView(
         sequence=described["sequence"],
         ids=ids,
