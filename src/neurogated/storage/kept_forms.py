@@ -38,6 +38,8 @@ FORM_FOLDER = "form"
 _NODE_KEYS = "node_keys.npy"
 _EDGE_KEYS = "edge_keys.npy"
 _READ_AT_ONCE = 1 << 24
+# What reading files raises that hold something else than what was written; whatever lies there can be made anew.
+_UNUSABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 
 @dataclass(frozen=True, slots=True)
