@@ -119,7 +119,7 @@ class KeptForms:
         for folder in self._folders(namespace):
             try:
                 keyed = _load(folder, load_form, generation, made_at)
-            except Exception as error:
+            except _UNUSABLE as error:
                 if not folder.exists():
                     raise StateReplacedError(str(folder)) from error
                 _log.warning("what was kept in %s cannot be used (%s); it is made anew", folder, error)
