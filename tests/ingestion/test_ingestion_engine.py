@@ -1,3 +1,4 @@
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -23,7 +24,7 @@ from neurogated import (
 )
 from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.errors import InputError
+from neurogated.errors import EmbeddingError, InputError
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.ingestion_engine import IngestionEngine
 from neurogated.testing import ManualClock
@@ -308,3 +309,52 @@ def test_metadata_that_is_not_json_is_refused_and_nothing_is_stored(bench: Bench
 
     assert bench.store.view().sequence == 0
     assert not list(bench.store.all_nodes())
+
+
+class Meeting(Silent):
+    """An embedder's and an analyser's work of which neither ends before the other has begun."""
+
+    def __init__(self) -> None:
+        self.barrier = threading.Barrier(2, timeout=60)
+
+    def find(self, text: str) -> tuple[str, ...]:
+        self.barrier.wait()
+        return super().find(text)
+
+
+def test_texts_are_analysed_while_they_are_embedded(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    analyser = Meeting()
+    embed = bench.embedder.embed_documents
+
+    def meet_and_embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        analyser.barrier.wait()
+        return embed(texts)
+
+    monkeypatch.setattr(bench.embedder, "embed_documents", meet_and_embed)
+    analysis = Analysis(analyser, analyser, 1)
+    engine = IngestionEngine(bench.store, bench.embedder, analysis, bench.config, bench.clock)
+
+    ((node_id,),) = engine.add([story("We met in Lyon.")])
+
+    expected = HashEmbedder().embed_documents(["We met in Lyon."])[0]
+    np.testing.assert_array_equal(np.asarray(bench.store.get_node(node_id).embedding), expected)
+
+
+@pytest.mark.parametrize("failing", ["embed_documents", "find"])
+def test_what_fails_beside_the_other_is_raised_and_nothing_is_stored(
+    failing: str, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_asked: object) -> object:
+        raise EmbeddingError("no memory left")
+
+    analyser = Silent()
+    monkeypatch.setattr(bench.embedder if failing == "embed_documents" else analyser, failing, fail)
+    engine = IngestionEngine(bench.store, bench.embedder, Analysis(analyser, analyser, 1), bench.config, bench.clock)
+
+    with pytest.raises(EmbeddingError, match="no memory left"):
+        list(engine.add([story(*SENTENCES)]))
+
+    assert bench.store.view().node_count == 0
+    assert not any(thread.name.startswith("embedding") for thread in threading.enumerate())
+    monkeypatch.undo()
+    assert bench.add(story(*SENTENCES))

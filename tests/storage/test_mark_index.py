@@ -63,3 +63,21 @@ def test_a_mark_is_carried_as_long_as_some_key_carries_it(
         index.remove(rows(removed))
         model = {key: held for key, held in {**model, **put}.items() if key not in removed}
         assert index.carried(asked) == asked & frozenset().union(*model.values())
+
+
+@given(changes, st.dictionaries(st.sampled_from("abcdefg"), st.integers(0, 8)), st.sets(st.integers(0, 40)))
+def test_few_holders_are_told_whole_and_many_not_at_all(
+    history: list[tuple[dict[int, frozenset[str]], set[int]]], limits: dict[str, int], hidden: set[int]
+) -> None:
+    index, model = MarkIndex(tail_keys=2), dict[int, frozenset[str]]()
+    for put, removed in history:
+        index.put(rows(put), [put[key] for key in sorted(put)])
+        index.remove(rows(removed))
+        model = {key: held for key, held in {**model, **put}.items() if key not in removed}
+    for few, left_out in (
+        (index.few_holders(limits), frozenset[int]()),
+        (index.overlaid(rows(hidden)).few_holders(limits), hidden),
+    ):
+        holders = {mark: sorted(key for key in model.keys() - left_out if mark in model[key]) for mark in limits}
+        expected = {mark: keys for mark, keys in holders.items() if len(keys) <= limits[mark]}
+        assert {mark: keys.tolist() for mark, keys in few.items()} == expected

@@ -1,7 +1,7 @@
 """Stores with one fault each, and which of the kit's tests must see it; run by test_faults_are_caught.py."""
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -193,6 +193,13 @@ class HoldersByName(Sound):
         return sorted(super().holders(marks))[:limit]
 
 
+class ManyForFew(Sound):
+    """Tells the first of many holders where it should tell none."""
+
+    def few_holders(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
+        return {mark: self.holders([mark], limit) for mark, limit in limits.items()}
+
+
 class KeepsOldMarks(Sound):
     """Says of a replaced node what it once carried as well."""
 
@@ -229,6 +236,7 @@ FAULTS: dict[type[Sound], str] = {
     KeepsOldWords: "test_what_is_replaced_is_found_by_its_new_text_alone",
     HoldsAnyMark: "test_who_carries_all_marks_is_told_in_the_order_added",
     HoldersByName: "test_who_carries_all_marks_is_told_in_the_order_added",
+    ManyForFew: "test_who_carries_all_marks_is_told_in_the_order_added",
     KeepsOldMarks: "test_marks_follow_what_is_replaced_and_removed",
     OpenWhenClosed: "test_a_closed_store_says_so",
 }

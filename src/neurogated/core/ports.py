@@ -221,6 +221,9 @@ class GraphStorePort(Protocol):
         Those that have expired and are not removed yet are among them.
         """
 
+    def few_holders(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
+        """Return who `holders` says carry each mark, but for the marks that more nodes carry than their limit."""
+
     def marks_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
         """Return the marks of each node; an unknown id raises UnknownIdError."""
 

@@ -87,10 +87,18 @@ class TextChange:
         row = self._rows.get(node_id)
         return self._new_rows[node_id] if row is None else row
 
-    def holding(self, term: str, limit: int) -> Sides:
-        """Return the nodes with a term, given by its mark; none where there are more than `limit`."""
-        left, come = (group.get(term, ()) for group in self._by_term)
-        return self._few(self._store.holders([term], limit + 1 + len(left)), left, come, limit)
+    def holding(self, terms: Iterable[str], limit: int) -> dict[str, Sides]:
+        """Return the nodes with each term, given by its mark; none where there are more than `limit`."""
+        leaving, coming = self._by_term
+        # Where more hold a term there are too many of them before the change and after it.
+        limits = {term: limit + len(leaving.get(term, ())) for term in terms}
+        stored = self._store.few_holders(limits)
+        return {
+            term: self._few(stored[term], leaving.get(term, ()), coming.get(term, ()), limit)
+            if term in stored
+            else Sides([], [])
+            for term in limits
+        }
 
     def about(self, subject: str, limit: int) -> Sides:
         """Return the first nodes about a subject, such as the chunks of a long text, at most `limit`."""

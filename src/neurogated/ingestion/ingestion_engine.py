@@ -6,10 +6,14 @@ import logging
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, to_utc
@@ -269,16 +273,24 @@ class IngestionEngine:
         yield from ids
 
     def _nodes(self, drafts: Sequence[_Draft], old: Mapping[str, MemoryNode], at: datetime) -> list[MemoryNode]:
-        """Return a node a draft; an old node keeps its energy and its times."""
+        """Return a node a draft, not embedded anew yet; an old node keeps its energy and its times."""
         nodes = [
             replace(old[draft.id], metadata={**old[draft.id].metadata, **draft.metadata})
             if draft.id in old
             else MemoryNode(draft.id, draft.content, metadata=draft.metadata, last_accessed=at, created_at=at)
             for draft in drafts
         ]
-        vectors = self._embedder.embed_documents([render(node.content, node.metadata) for node in nodes])
-        nodes = [with_lifetime(node, draft.lifetime) for node, draft in zip(nodes, drafts, strict=True)]
-        return [replace(node, embedding=vector) for node, vector in zip(nodes, vectors, strict=True)]
+        return [with_lifetime(node, draft.lifetime) for node, draft in zip(nodes, drafts, strict=True)]
+
+    @contextmanager
+    def _embedding(self, nodes: Sequence[MemoryNode]) -> Iterator[Future[NDArray[np.float32]]]:
+        """Embed nodes in a thread of its own beside a block, which may ask for the vectors when it needs them.
+
+        The thread has ended when the block is left, however it is left.
+        """
+        texts = [render(node.content, node.metadata) for node in nodes]
+        with ThreadPoolExecutor(1, thread_name_prefix="embedding") as thread:
+            yield thread.submit(self._embedder.embed_documents, texts)
 
     def _write(
         self, to_write: Sequence[_Draft], old: Mapping[str, MemoryNode], documents: Collection[Sequence[str]]
@@ -286,26 +298,31 @@ class IngestionEngine:
         """Write nodes and edges of one batch; `documents` are the ids of each document's nodes, each document once."""
         at, begin = self._clock(), time.perf_counter()
         nodes = self._nodes(to_write, old, at)
+        new_ids = {node.id for node in nodes if node.id not in old}
+        with self._embedding(nodes) as vectors:
+            # What follows from the texts alone is found out meanwhile.
+            named = self._analysis.find_entities([node for node in nodes if node.id in new_ids])
+            known = [node for node in nodes if node.id in old]
+            pairs = chain.from_iterable(causal_pairs(ids, new_ids, self._config.CAUSE_WINDOW) for ids in documents)
+            causes = self._analysis.find_causes(list(pairs), {**old, **{node.id: node for node in nodes}}, at)
+            mentions, outdated = text_edges(self._store, self._config, [*named.nodes, *known], at)
+            embedded = dict(zip((node.id for node in nodes), vectors.result(), strict=True))
         self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
-        new = [node for node in nodes if node.id not in old]
-        new_ids = {node.id for node in new}
-        named = self._analysis.find_entities(new)
-        pairs = [pair for node_ids in documents for pair in causal_pairs(node_ids, new_ids, self._config.CAUSE_WINDOW)]
-        causes = self._analysis.find_causes(pairs, {**old, **{node.id: node for node in nodes}}, at)
-        sequences = (
-            edge
-            for node_ids in documents
-            for edge in sequence_edges(node_ids, new_ids, weight=self._config.SEQ_WEIGHT, at=at)
+        new = [replace(node, embedding=embedded[node.id]) for node in named.nodes]
+        known = [replace(node, embedding=embedded[node.id]) for node in known]
+        sequences = chain.from_iterable(
+            sequence_edges(ids, new_ids, weight=self._config.SEQ_WEIGHT, at=at) for ids in documents
         )
         similar = similarity_edges(new, self._store, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
-        known = [node for node in nodes if node.id in old]
         # Known nodes may have new embeddings, which the store does not have yet.
-        similarities = (*(fitted(similar, nodes) if known else similar), *reweighed_similarities(known, self._store))
-        mentions, outdated = text_edges(self._store, self._config, [*named.nodes, *known], at)
+        similarities = (
+            *(fitted(similar, [*new, *known]) if known else similar),
+            *reweighed_similarities(known, self._store),
+        )
         self._store.apply(
             GraphDelta(
                 removed_edges=tuple(outdated),
-                nodes=(*named.nodes, *known),
+                nodes=(*new, *known),
                 edges=(*sequences, *similarities, *mentions, *causes.edges),
                 queued=(*named.failed, *causes.failed),
                 reason="add_documents",

@@ -76,12 +76,11 @@ def _term_weights(store: GraphStorePort, change: TextChange, limit: int) -> dict
     """Return the weights of the pairs whose TERM edges a change may change."""
     if not limit:
         return {}
-    holding = cache(lambda term: change.holding(term, limit))
     pairs: set[Pair] = set()
     parts: dict[Pair, list[float]] = defaultdict(list)
     touched = change.terms()
-    for term in touched:
-        before, after = sides = holding(term)
+    for sides in change.holding(touched, limit).values():
+        before, after = sides
         # Edges lead from the later to the earlier, like SIM edges.
         now = [(second, first) for first, second in combinations(after, 2)]
         for pair in now:
@@ -94,10 +93,10 @@ def _term_weights(store: GraphStorePort, change: TextChange, limit: int) -> dict
     others = [pair for pair in pairs if change.come.keys().isdisjoint(pair)]
     ids = list(dict.fromkeys(chain.from_iterable(others)))
     marks = dict(zip(ids, store.marks_of(ids), strict=True))
-    for first, second in others:
-        shared = filter(is_term_mark, (marks[first] & marks[second]) - touched)
-        holders = [holding(term).after for term in shared]
-        parts[first, second] += [1 / len(held) for held in holders if held]
+    shared = {pair: set(filter(is_term_mark, (marks[pair[0]] & marks[pair[1]]) - touched)) for pair in others}
+    holding = change.holding(set().union(*shared.values()), limit)
+    for pair, terms in shared.items():
+        parts[pair] += [1 / len(holding[term].after) for term in terms if holding[term].after]
     return {pair: min(1.0, math.fsum(parts[pair])) for pair in pairs}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -63,6 +63,22 @@ class MarkIndex:
         if not numbers or UNKNOWN in numbers:
             return _NOTHING
         return self._table.read(lambda view: _holders(view, numbers, limit))
+
+    def few_holders(self, limits: Mapping[str, int]) -> dict[str, Rows]:
+        """Return the keys that carry each mark, ascending, but for the marks that more carry than their limit."""
+        marks = list(limits)
+        with self._table.lock:
+            numbers = np.array(self._table.vocabulary.numbers(marks), dtype=np.int64)
+            carriers = self._table.frequencies_of(numbers)
+            # Under the lock, so that no more carry a mark than were counted.
+            view = self._table.view()
+            return {
+                mark: _holders(view, [number], None) if count else _NOTHING
+                for mark, number, count, limit in zip(
+                    marks, numbers.tolist(), carriers.tolist(), limits.values(), strict=True
+                )
+                if count <= limit
+            }
 
     def marks_of(self, key: int) -> frozenset[str]:
         """Return the marks of a key."""
@@ -128,6 +144,11 @@ class OverlaidMarkIndex:
         """Return the keys that carry all of `marks`, ascending, the first `limit` of them where it is given."""
         below = self._base.holders(marks, None if limit is None else limit + self._changed.size)
         return np.union1d(below[~np.isin(below, self._changed)], self._own.holders(marks, limit))[:limit]
+
+    def few_holders(self, limits: Mapping[str, int]) -> dict[str, Rows]:
+        """Return the keys that carry each mark, ascending, but for the marks that more carry than their limit."""
+        found = ((mark, self.holders([mark], limit + 1)) for mark, limit in limits.items())
+        return {mark: keys for mark, keys in found if keys.size <= limits[mark]}
 
     def marks_of(self, key: int) -> frozenset[str]:
         """Return the marks of a key."""

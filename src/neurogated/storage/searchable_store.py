@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
@@ -120,6 +120,17 @@ class SearchableStore(BaseStore):
             self._require_open()
             ids = self._form.topology.ids
             return [ids[row] for row in self._texts().marks.holders(marks, limit).tolist()]
+
+    def few_holders(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
+        """Return who `holders` says carry each mark, but for the marks that more nodes carry than their limit.
+
+        Many marks are asked for together, and what many nodes carry costs next to nothing.
+        """
+        with self._lock:
+            self._require_open()
+            ids = self._form.topology.ids
+            few = self._texts().marks.few_holders(limits)
+            return {mark: [ids[row] for row in rows.tolist()] for mark, rows in few.items()}
 
     def marks_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
         """Return the marks of each node, in the order of their ids; raises UnknownIdError."""

@@ -263,6 +263,9 @@ class ReadingContract(ContractBase):
         assert store.holders([document_mark("doc-1")]) == store.holders([term_mark("stone")]) == ["a"]
         assert store.holders([grey, unknown]) == store.holders([unknown]) == store.holders([]) == []
         assert store.holders([grey], 0) == []
+        assert store.few_holders({grey: 3, heron: 1, unknown: 0}) == {grey: ["b", "a", "c"], unknown: []}
+        assert store.few_holders({grey: 2, heron: 2}) == {heron: ["b", "c"]}
+        assert store.few_holders({}) == {}
 
     def test_marks_follow_what_is_replaced_and_removed(self, store: GraphStorePort, clock: ManualClock) -> None:
         apply(store, clock, nodes=(_text("a", "A grey heron.", title="Lyon"), _text("b", "heron")))
@@ -290,6 +293,10 @@ class ReadingContract(ContractBase):
             carried = {one.id: marks(one.content, one.metadata) for one in store.all_nodes()}
             assert store.marks_of(list(carried)) == list(carried.values())
             known = sorted(frozenset[str]().union(*carried.values()))
+            one_by_one = {mark: store.holders([mark]) for mark in known}
+            for most in range(len(carried) + 1):
+                few = {mark: held for mark, held in one_by_one.items() if len(held) <= most}
+                assert store.few_holders(dict.fromkeys(known, most)) == few
             for first, second in product(known, repeat=2):
                 holders = [name for name, own in carried.items() if own >= {first, second}]
                 assert store.holders([first, second]) == holders
