@@ -213,3 +213,21 @@ def test_a_small_memory_keeps_nothing_beside_itself(path: Path, clock: ManualClo
     with SqliteStore.open(path, clock=clock) as store:
         fill(store, clock, nodes=8)
     assert not _index(path).exists()
+
+
+def test_another_precision_of_vectors_costs_the_vectors_alone(path: Path, clock: ManualClock) -> None:
+    _kept(path, clock)
+    with SqliteStore.open(path, clock=clock, config=NEVER) as store:
+        query = np.asarray(store.get_node("n3").embedding)
+        expected = store.nearest(query, 3)
+    for _ in range(2):
+        coarse = MemoryConfig(KEEP_CHANGES=1, VECTOR_PRECISION="int8")
+        with SqliteStore.open(path, clock=clock, config=coarse) as store:
+            assert store._form.has_texts, "the texts were not taken from what is kept"
+            found = store.nearest(query, 3)
+            assert [name for name, _ in found] == [name for name, _ in expected]
+            assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=0.02)
+            assert store.view().sequence > 0
+    # It was kept at the new precision, from which a third opening reads it.
+    with SqliteStore.open(path, clock=clock, config=coarse) as store:
+        assert store._keeper._changes == 0

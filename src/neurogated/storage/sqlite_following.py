@@ -56,14 +56,15 @@ class GraphFollower:
         """Bring a form up to date; the file must not be changed meanwhile."""
         form, since = keyed.form, keyed.form.topology.sequence
         loader = GraphLoader(self.connection, self.namespace, self.types, NOW)
-        if since == (sequence := loader.last_sequence()):
+        if since == (sequence := loader.last_sequence()) and not form.lacks_vectors:
             return
         changed, removed = self._follow_nodes(keyed, since)
         form.lifetimes.remove(np.concatenate((changed, removed)), self._follow_removed_edges(keyed, since))
         loader.load_node_lifetimes(form.lifetimes, keyed.node_keys.values, since)
         self._follow_weights(keyed, since, loader)
         loader.load_edge_lifetimes(form.lifetimes, keyed.edge_keys.values, since)
-        self._follow_vectors(keyed, since)
+        self._follow_vectors(keyed, 0 if form.lacks_vectors else since)
+        form.lacks_vectors = False
         form.topology.sequence = sequence
         form.renew_texts(changed, removed, self.read)
 

@@ -78,7 +78,7 @@ class SqlitePresent(SqliteGraph):
                     _log.info("%s was replaced while it was read", error)
                     continue
                 self._form, self._node_keys, self._edge_keys = keyed.form, keyed.node_keys, keyed.edge_keys
-                kept = self._size
+                kept = 0 if self._form.lacks_vectors else self._size
                 self._follow(connection)
                 self._keeper.owe(self._size - kept, self._size)
             break

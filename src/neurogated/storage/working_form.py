@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ from neurogated.storage.topology import Topology
 from neurogated.storage.topology_files import FrozenTopology, load_base_layer, load_topology
 
 __all__ = ["WorkingForm"]
+
+_log = logging.getLogger(__name__)
 
 # How many texts are read at once when the keyword index is made.
 _INDEX_CHUNK = 1000
@@ -59,12 +62,14 @@ class WorkingForm:
         self.topology = Topology(config.OVERLAY_EDGES)
         self.lifetimes = Lifetimes()
         self.vectors = EmbeddingStore(**_vector_settings(config))
+        # Where they were kept at another precision, and have yet to be put.
+        self.lacks_vectors = False
         # Made on first use, so that a memory that is only counted does not read all its texts.
         self._texts: TextIndex | None = None
 
     @classmethod
     def load(cls, folder: Path, config: MemoryConfig) -> Self:
-        """Return the form that was frozen and written, but for the lifetimes.
+        """Return the form that was frozen and written, but for the lifetimes; see `lacks_vectors`.
 
         Raises:
             OSError: a file is missing.
@@ -72,7 +77,11 @@ class WorkingForm:
         """
         form = cls(config)
         form.topology = load_topology(folder / _TOPOLOGY, config.OVERLAY_EDGES)
-        form.vectors = EmbeddingStore.load(folder / _VECTORS, **_vector_settings(config))
+        try:
+            form.vectors = EmbeddingStore.load(folder / _VECTORS, **_vector_settings(config))
+        except ValueError as error:
+            _log.info("vectors are read anew: %s", error)
+            form.lacks_vectors = True
         form._texts = TextIndex.load(folder / _TEXTS)
         return form
 
