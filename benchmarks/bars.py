@@ -190,6 +190,9 @@ FIGURES = (
     Figure("personalised PageRank, igraph", "ms", _of("igraph_personalised_pagerank", None, MILLI)),
     Figure("three hops from hubs", "ms", _of(HUBS, None, MILLI)),
     Figure("three hops from hubs, loop over dicts", "ms", _of(HUBS, "dict loop", MILLI)),
+    Figure(
+        "places the cap moves their ten best, anchors' own energy left out", "", _of(HUBS, "displacement of spread")
+    ),
     Figure("vector search", "ms", _of("vectors_ours", None, MILLI)),
     Figure("vector search, numpy, exact", "ms", _of("vectors_numpy", None, MILLI)),
     Figure("vector search, FAISS flat, exact", "ms", _of("vectors_faiss[flat]", None, MILLI)),
