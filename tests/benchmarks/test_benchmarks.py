@@ -36,7 +36,9 @@ def _data(file: Path) -> None:
 
 
 def _python(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}"}
+    # A worker of the tests is none of the benchmarks, which do not measure beside others.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment["PYTHONPATH"] = f"{ROOT / 'src'}"
     return subprocess.run(
         [sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )

@@ -13,6 +13,7 @@ import pytest
 from neurogated import NeuroGraphMemory
 from neurogated.cli import main
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.evaluation.profiling import OTHER
 
 STAGES = ["embed", "kernel", "search", "activate", "rank"]
 INDEXING_STAGES = ["chunk", "embed", "entities", "causes", "similarity", "mentions", "store", "other"]
@@ -56,13 +57,14 @@ def test_stages_of_recall_have_times_and_shares_that_sum_up(
     assert sum(shown["recall"][stage]["share %"] for stage in STAGES) == pytest.approx(100)
 
 
-def test_stages_of_indexing_sum_up_to_all_of_it(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_stages_of_indexing_make_up_all_of_it(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     indexing = _profile(capsys, *flags)["indexing"]
     assert list(indexing["stages"]) == INDEXING_STAGES
     assert indexing["documents"] == 2
     assert indexing["nodes"] == 4
-    assert all(indexing["stages"][stage] > 0 for stage in INDEXING_STAGES)
-    assert sum(indexing["stages"].values()) == pytest.approx(indexing["seconds"])
+    # Texts are analysed while they are embedded, so that stages may take longer together than all did.
+    assert all(seconds > 0 for stage, seconds in indexing["stages"].items() if stage != OTHER)
+    assert sum(indexing["stages"].values()) >= indexing["seconds"] - 1e-9
 
 
 def test_the_memory_is_left_as_it_is(flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -216,10 +216,7 @@ class GraphStorePort(Protocol):
         """Return those of `marks` that some node carries; `view` as in `nearest`."""
 
     def holders(self, marks: Collection[str], limit: int | None = None) -> list[str]:
-        """Return the nodes that carry all of `marks`, at most `limit`, in the order they were added.
-
-        Those that have expired and are not removed yet are among them.
-        """
+        """Return who carries all of `marks`, expired nodes too, at most `limit`, in the order they were added."""
 
     def few_holders(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
         """Return who `holders` says carry each mark, but for the marks that more nodes carry than their limit."""
