@@ -69,7 +69,7 @@ def test_a_mark_is_carried_as_long_as_some_key_carries_it(
 def test_few_holders_are_told_whole_and_many_not_at_all(
     history: list[tuple[dict[int, frozenset[str]], set[int]]], limits: dict[str, int], hidden: set[int]
 ) -> None:
-    index, model = MarkIndex(tail_keys=2), dict[int, frozenset[str]]()
+    index, model = MarkIndex(tail_texts=2), dict[int, frozenset[str]]()
     for put, removed in history:
         index.put(rows(put), [put[key] for key in sorted(put)])
         index.remove(rows(removed))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,9 @@ from neurogated.core.keywords import split_keywords
 from neurogated.core.view import Rows
 from neurogated.storage.best_texts import best_texts, kth_best
 from neurogated.storage.bm25 import Statistics, Weights, rated
+from neurogated.storage.kept_table import KeptTable
 from neurogated.storage.posting_table import TAIL_TEXTS, PostingTable, TableView, Tail
-from neurogated.storage.segment import Places, Segment
-from neurogated.storage.table_files import FrozenTable
+from neurogated.storage.segment import Impacts, Places, Segment, TextWords
 
 __all__ = ["LexicalStore", "OverlaidLexicalStore"]
 
@@ -29,20 +28,21 @@ class _Found(NamedTuple):
     scores: NDArray[np.float64]
 
 
-class LexicalStore:
+class LexicalStore(KeptTable):
     """Texts under integer keys, searched by BM25 with the statistics of all texts it holds at that moment.
 
     How the texts are spread over segments decides how many of them are looked at but never what is returned: scores are
-    computed in double precision from the counts of keywords. Methods may be called from several threads.
-
-    Args:
-        tail_texts: how many texts may wait before they are made a segment; more make searches slower, puts quicker.
+    computed in double precision from the counts of keywords. See `KeptTable`.
     """
 
     def __init__(self, tail_texts: int = TAIL_TEXTS) -> None:
-        self._table = PostingTable(rated, tail_texts)
+        super().__init__(tail_texts)
         # The last question, how much had changed by then, and its weights: a question is asked several times over.
         self._asked = "", 0, Weights(_NOTHING, Statistics(0, 0, _NOTHING))
+
+    @staticmethod
+    def _rate(texts: TextWords) -> Impacts:
+        return rated(texts)
 
     def __len__(self) -> int:
         return self._table.texts
@@ -86,25 +86,6 @@ class LexicalStore:
     def overlaid(self, changed: Rows) -> OverlaidLexicalStore:
         """Return keyword search among the texts here but those of `changed`, beside which others can be put."""
         return OverlaidLexicalStore(self._table, changed)
-
-    def settle(self) -> None:
-        """Wait until no work goes on in the background."""
-        self._table.settle()
-
-    def freeze(self) -> FrozenTable:
-        """Return the present state; quick, and not to be called while another thread changes the store."""
-        return self._table.freeze()
-
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Return a store over the files of a state that was written; raises OSError or ValueError."""
-        store = cls()
-        store._table = PostingTable.load(folder, rated)
-        return store
-
-    def adopt(self, folder: Path) -> None:
-        """Use the files of a state of this store in the place of what is in memory; raises OSError or ValueError."""
-        self._table.adopt(folder)
 
     def _asked_weights(self, query: str) -> Weights:
         asked, changes, weights = self._asked

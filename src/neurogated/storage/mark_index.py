@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
-from neurogated.storage.posting_table import TAIL_TEXTS, PostingTable, TableView, Tail
+from neurogated.storage.kept_table import KeptTable
+from neurogated.storage.posting_table import TableView, Tail
 from neurogated.storage.segment import Impacts, Segment, TextWords
-from neurogated.storage.table_files import FrozenTable
 from neurogated.storage.vocabulary import UNKNOWN
 
 __all__ = ["MarkIndex", "OverlaidMarkIndex"]
@@ -23,15 +21,13 @@ _FEW = 4096
 _WIDENING = 8
 
 
-class MarkIndex:
-    """Which marks each key carries; methods may be called from several threads.
+class MarkIndex(KeptTable):
+    """Which marks each key carries; see `KeptTable`."""
 
-    Args:
-        tail_keys: how many keys may wait before they are made a segment.
-    """
-
-    def __init__(self, tail_keys: int = TAIL_TEXTS) -> None:
-        self._table = PostingTable(_unrated, tail_keys)
+    @staticmethod
+    def _rate(texts: TextWords) -> Impacts:  # noqa: ARG004 - whichever
+        # Marks are carried or not.
+        return Impacts(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint8), 1)
 
     def put(self, keys: Rows, marks: Sequence[Collection[str]]) -> None:
         """Give every key its marks, in the place of those it had."""
@@ -94,25 +90,6 @@ class MarkIndex:
             numbers = [number for number in self._table.vocabulary.numbers(list(marks)) if number != UNKNOWN]
         return self._table.read(lambda view: _carriers(view, numbers, keys))
 
-    def settle(self) -> None:
-        """Wait until no work goes on in the background."""
-        self._table.settle()
-
-    def freeze(self) -> FrozenTable:
-        """Return the present state; quick, and not to be called while another thread changes the index."""
-        return self._table.freeze()
-
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Return an index over the files of a state that was written; raises OSError or ValueError."""
-        index = cls()
-        index._table = PostingTable.load(folder, _unrated)
-        return index
-
-    def adopt(self, folder: Path) -> None:
-        """Use the files of a state of this index in the place of what is in memory; raises OSError or ValueError."""
-        self._table.adopt(folder)
-
 
 class OverlaidMarkIndex:
     """Marks of some keys in the place of those they have in another index: what the marks once were."""
@@ -159,11 +136,6 @@ class OverlaidMarkIndex:
         own = np.isin(keys, self._changed)
         carries: NDArray[np.bool_] = np.where(own, self._own.carriers(marks, keys), self._base.carriers(marks, keys))
         return carries
-
-
-def _unrated(texts: TextWords) -> Impacts:  # noqa: ARG001 - whichever
-    """Return nothing: marks are carried or not."""
-    return Impacts(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint8), 1)
 
 
 def _holders(view: TableView, numbers: Sequence[int], limit: int | None) -> Rows:
