@@ -10,10 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.memories import QUANTISED, built, bytes_in, has_setting
+from benchmarks.memories import QUANTISED, built, bytes_in
 from benchmarks.synthetic import Synthetic
 
 ROOT = Path(__file__).parents[1]
@@ -51,8 +50,6 @@ def test_opening(benchmark: BenchmarkFixture, cache: Path, folder: Path, synthet
 
 
 def test_opening_quantised(benchmark: BenchmarkFixture, cache: Path, synthetic: Synthetic) -> None:
-    if not has_setting(*QUANTISED):
-        pytest.skip("this version has no quantised vectors")
     folder = built(cache, synthetic, **QUANTISED)
     benchmark.extra_info["disk"] = bytes_in(folder)
     _measure(benchmark, _words("answer", folder, cache, synthetic, QUANTISED))

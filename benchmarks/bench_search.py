@@ -16,7 +16,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks.competitors import keyword_search
 from benchmarks.measuring import measured
-from benchmarks.memories import QUANTISED, GivenVectors, built, has_setting, open_memory
+from benchmarks.memories import QUANTISED, GivenVectors, built, open_memory
 from benchmarks.synthetic import Asked, Synthetic
 from neurogated import NeuroGraphMemory
 
@@ -76,8 +76,6 @@ def test_vectors_ours(
 def test_vectors_ours_quantised(
     benchmark: BenchmarkFixture, cache: Path, synthetic: Synthetic, asked: list[Asked], exact: Search, wanted: int
 ) -> None:
-    if not has_setting(*QUANTISED):
-        pytest.skip("this version has no quantised vectors")
     with open_memory(built(cache, synthetic, **QUANTISED), GivenVectors(), **QUANTISED) as memory:
         memory.freeze()
         _compare(benchmark, _ours(memory, wanted), asked, exact)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import shutil
@@ -25,7 +24,7 @@ from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 from neurogated.storage.registry import open_store
 from neurogated.storage.sqlite_schema import FORMAT_VERSION
 
-__all__ = ["EDGE_TYPES", "QUANTISED", "GivenVectors", "built", "bytes_in", "copied", "has_setting", "open_memory"]
+__all__ = ["EDGE_TYPES", "QUANTISED", "GivenVectors", "built", "bytes_in", "copied", "open_memory"]
 
 EDGE_TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE, EdgeType.ASSOC)
 QUANTISED: dict[str, object] = {"VECTOR_PRECISION": "int8"}
@@ -72,11 +71,6 @@ def open_memory(folder: Path, embedder: GivenVectors, **settings: object) -> Neu
     config = MemoryConfig(save_dir=str(folder)).replace(**settings)
     kernels = KernelGenerator(OfflineQuestionJudge(embedder, kept_in=folder / "question_kinds.npz"), config)
     return NeuroGraphMemory(config, parts=Parts(open_store(config, utc_now), embedder, kernels))
-
-
-def has_setting(name: str) -> bool:
-    """Return whether this version has a setting."""
-    return name in {spec.name for spec in dataclasses.fields(MemoryConfig)}
 
 
 def built(cache: Path, synthetic: Synthetic, **settings: object) -> Path:

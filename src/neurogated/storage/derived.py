@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-__all__ = ["Frozen", "Keepable"]
+__all__ = ["Frozen"]
 
 
 class Frozen(Protocol):
@@ -21,10 +21,3 @@ class Frozen(Protocol):
         Raises:
             OSError: a file cannot be written.
         """
-
-
-class Keepable(Protocol):
-    """A derived part that can be kept on disk; its class has `load(folder)`, which maps the files into memory."""
-
-    def freeze(self) -> Frozen:
-        """Return the present state; quick, and not to be called while another thread changes the part."""

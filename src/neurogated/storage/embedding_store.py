@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,21 @@ from neurogated.storage.vector_matrix import Encoded
 from neurogated.storage.vector_search import Found, cosines, nearest
 from neurogated.storage.vector_state import IndexingJob, SearchOptions, VectorState
 
-__all__ = ["EmbeddingStore", "OverlaidEmbeddingStore"]
+__all__ = ["EmbeddingStore", "OverlaidEmbeddingStore", "VectorSettings"]
 
 _log = logging.getLogger(__name__)
 _DEFAULTS = MemoryConfig()
 _NOTHING = np.empty(0, dtype=np.int64)
+
+
+class VectorSettings(TypedDict, total=False):
+    """The settings `VECTOR_…` of an index."""
+
+    exact_below: int
+    precision: str
+    tail: int
+    lists: float
+    probes: int
 
 
 class EmbeddingStore:
@@ -59,24 +69,15 @@ class EmbeddingStore:
         self._failed_at = 0
 
     @classmethod
-    def load(
-        cls,
-        folder: Path,
-        *,
-        exact_below: int = _DEFAULTS.VECTOR_EXACT_BELOW,
-        precision: str = _DEFAULTS.VECTOR_PRECISION,
-        tail: int = _DEFAULTS.VECTOR_TAIL,
-        lists: float = _DEFAULTS.VECTOR_LISTS,
-        probes: int = _DEFAULTS.VECTOR_PROBES,
-    ) -> Self:
+    def load(cls, folder: Path, **settings: Unpack[VectorSettings]) -> Self:
         """Return the index that was kept in `folder`, mapped into memory; whether the files are whole is not checked.
 
         Raises:
             OSError: a file is missing or cannot be read.
             ValueError: the files hold another precision, or are not what they should be.
         """
-        index = cls(exact_below=exact_below, precision=precision, tail=tail, lists=lists, probes=probes)
-        index._state = load_vectors(folder, precision)
+        index = cls(**settings)
+        index._state = load_vectors(folder, index._precision)
         index._worker.wake()
         return index
 

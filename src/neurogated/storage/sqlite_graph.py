@@ -62,8 +62,7 @@ class SqliteGraph(GraphStore):
                 self._require_open()
                 entries = list(self._journal(connection).entries(sequence - 1, up_to=sequence))
             # Handed out when nothing is held any more, or whoever takes them could not write in between.
-            for number, delta, *_ in entries:
-                yield JournalEntry(number, delta)
+            yield from entries
 
     @property
     def _sequence(self) -> int:

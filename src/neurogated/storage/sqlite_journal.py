@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 import numpy as np
 
 from neurogated.core.clock import from_micros
-from neurogated.core.delta import AccessMark, GraphDelta, HistoryEntry, WeightChange
+from neurogated.core.delta import AccessMark, GraphDelta, HistoryEntry, JournalEntry, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_loading import NOW, operators_from_json
 
-__all__ = ["JournaledDelta", "SqliteJournal", "moment_or_none"]
+__all__ = ["SqliteJournal", "moment_or_none"]
 
 _CHANGED_WEIGHTS = "weights changed"
 _REMOVED_NODES = "nodes removed"
@@ -26,15 +26,6 @@ _REMOVED_EDGES = "edges removed"
 def moment_or_none(micros: int | None) -> Any:  # noqa: ANN401 - a datetime, or None for None
     """Return the time that `micros` stands for, None for None."""
     return None if micros is None else from_micros(micros)
-
-
-class JournaledDelta(NamedTuple):
-    """A delta with the file's numbers of what it put."""
-
-    sequence: int
-    delta: GraphDelta
-    node_keys: list[int]
-    edge_keys: list[int]
 
 
 class SqliteJournal:
@@ -49,7 +40,7 @@ class SqliteJournal:
         self._namespace = namespace
         self._types = types
 
-    def entries(self, after: int, up_to: int = NOW) -> Iterator[JournaledDelta]:
+    def entries(self, after: int, up_to: int = NOW) -> Iterator[JournalEntry]:
         """Yield the deltas numbered above `after`, oldest first; the file must not be changed meanwhile."""
         rows = fetch(
             self._connection,
@@ -75,9 +66,8 @@ class SqliteJournal:
 
     def _entry(
         self, sequence: int, at: int, reason: str, changes: Mapping[str, int], operators: str | None
-    ) -> JournaledDelta:
-        node_keys, nodes = self._nodes(sequence)
-        edge_keys, edges = self._edges(sequence)
+    ) -> JournalEntry:
+        nodes, edges = self._nodes(sequence), self._edges(sequence)
         removed_nodes = self._removed_nodes(sequence, changes.get(_REMOVED_NODES, 0))
         put, gone = {edge.key for edge in edges}, set(removed_nodes)
         ended = self._removed_edges(sequence)
@@ -101,19 +91,19 @@ class SqliteJournal:
             reason=reason,
             at=from_micros(at),
         )
-        return JournaledDelta(sequence, delta, node_keys, edge_keys)
+        return JournalEntry(sequence, delta)
 
-    def _nodes(self, sequence: int) -> tuple[list[int], list[MemoryNode]]:
+    def _nodes(self, sequence: int) -> list[MemoryNode]:
         rows = fetch(
             self._connection,
-            "SELECT v.node, n.id, v.content, x.vector, v.base_energy, a.last_accessed, v.metadata, v.created_at, "
+            "SELECT n.id, v.content, x.vector, v.base_energy, a.last_accessed, v.metadata, v.created_at, "
             "v.valid_from, v.valid_to, v.expires_at "
             "FROM node_versions v JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
             "LEFT JOIN vectors x ON x.node = v.node AND x.since <= v.since AND (x.until IS NULL OR x.until > v.since) "
             "WHERE v.since = ? ORDER BY v.node",
             (sequence,),
         )
-        nodes = [
+        return [
             MemoryNode.restored(
                 id=name,
                 content=content,
@@ -126,9 +116,8 @@ class SqliteJournal:
                 valid_to=moment_or_none(end),
                 expires_at=moment_or_none(expires),
             )
-            for _, name, content, vector, energy, accessed, metadata, created, begin, end, expires in rows
+            for name, content, vector, energy, accessed, metadata, created, begin, end, expires in rows
         ]
-        return [row[0] for row in rows], nodes
 
     def _removed_nodes(self, sequence: int, count: int) -> list[str]:
         ended = fetch(
@@ -153,15 +142,15 @@ class SqliteJournal:
         )
         return bool(rows)
 
-    def _edges(self, sequence: int) -> tuple[list[int], list[MemoryEdge]]:
+    def _edges(self, sequence: int) -> list[MemoryEdge]:
         rows = fetch(
             self._connection,
-            "SELECT e.edge, s.id, t.id, e.type, w.weight, e.created_at, w.last_activated, e.valid_from, e.valid_to "
+            "SELECT s.id, t.id, e.type, w.weight, e.created_at, w.last_activated, e.valid_from, e.valid_to "
             "FROM edges e JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
             "JOIN strengths w ON w.edge = e.edge AND w.since = e.since WHERE e.since = ? ORDER BY e.edge",
             (sequence,),
         )
-        edges = [
+        return [
             MemoryEdge(
                 source,
                 target,
@@ -172,9 +161,8 @@ class SqliteJournal:
                 valid_from=moment_or_none(begin),
                 valid_to=moment_or_none(end),
             )
-            for _, source, target, code, weight, created, used, begin, end in rows
+            for source, target, code, weight, created, used, begin, end in rows
         ]
-        return [row[0] for row in rows], edges
 
     def _removed_edges(self, sequence: int) -> list[EdgeKey]:
         rows = fetch(

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, TypedDict
+from typing import Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.storage.derived import Frozen
-from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.embedding_store import EmbeddingStore, VectorSettings
 from neurogated.storage.lifetimes import Lifetimes
 from neurogated.storage.planning import Plan
 from neurogated.storage.text_index import Described, TextIndex
@@ -33,14 +33,6 @@ _INDEX_CHUNK = 1000
 _TOPOLOGY = "topology"
 _VECTORS = "vectors"
 _TEXTS = "texts"
-
-
-class _VectorSettings(TypedDict):
-    exact_below: int
-    precision: str
-    tail: int
-    lists: float
-    probes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +165,7 @@ class WorkingForm:
             self.vectors.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))
 
 
-def _vector_settings(config: MemoryConfig) -> _VectorSettings:
+def _vector_settings(config: MemoryConfig) -> VectorSettings:
     return {
         "exact_below": config.VECTOR_EXACT_BELOW,
         "precision": config.VECTOR_PRECISION,
