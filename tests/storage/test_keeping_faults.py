@@ -209,5 +209,16 @@ def test_vectors_that_came_all_at_once_are_kept_with_their_index(path: Path) -> 
     with SqliteStore.open(path, config=config) as store:
         store.apply(GraphDelta(nodes=nodes))
     with SqliteStore.open(path, config=config, read_only=True) as store:
-        assert store._kept_vectors > 500
+        assert store._trained_on == 600
         assert store.nearest(vectors[7], 1)[0][0] == "n7"
+
+
+def test_an_index_that_was_laid_out_anew_is_kept(path: Path) -> None:
+    config = MemoryConfig(KEEP_CHANGES=10_000, VECTOR_EXACT_BELOW=200, VECTOR_TAIL=50)
+    vectors = np.random.default_rng(1).standard_normal((1250, 8)).astype(np.float32)
+    nodes = [MemoryNode(id=f"n{row}", content="apple", embedding=vector) for row, vector in enumerate(vectors)]
+    for begin, end in ((0, 300), (300, 600), (600, 1250)):
+        with SqliteStore.open(path, config=config) as store:
+            store.apply(GraphDelta(nodes=tuple(nodes[begin:end])))
+    with SqliteStore.open(path, config=config, read_only=True) as store:
+        assert store._trained_on == 1250, "each opening would make it again"

@@ -96,6 +96,11 @@ class EmbeddingStore:
         """How many places of vectors the approximate index covers; 0 while the search is exact."""
         return 0 if self._state is None or self._state.lists is None else self._state.lists.end
 
+    @property
+    def trained_on(self) -> int:
+        """How many vectors the approximate index was laid out for; 0 while there is none."""
+        return 0 if self._state is None or self._state.lists is None else self._state.lists.trained_on
+
     def check(self, vector: Vector, owner: str) -> None:
         """Refuse a vector of another dimension.
 

@@ -37,7 +37,7 @@ class SqlitePresent(SqliteGraph):
         super().__init__(file, name, namespace, config=config, clock=clock)
         self._kept = KeptForms(file.path)
         self._frozen: weakref.ref[WorkingForm] | None = None
-        self._kept_vectors = 0
+        self._trained_on = 0
         self._keeper = Keeper(
             self._kept,
             graph_lock=self._lock,
@@ -93,7 +93,7 @@ class SqlitePresent(SqliteGraph):
         keyed = self._kept.load(load_form, _derivation(connection), self._namespace, made_at)
         if keyed is None:
             return KeyedForm(WorkingForm(self._config))
-        self._kept_vectors = keyed.form.vectors.indexed
+        self._trained_on = keyed.form.vectors.trained_on
         loader = GraphLoader(connection, self._namespace, {}, keyed.form.topology.sequence)
         loader.load_node_lifetimes(keyed.form.lifetimes, keyed.node_keys.values)
         loader.load_edge_lifetimes(keyed.form.lifetimes, keyed.edge_keys.values)
@@ -135,7 +135,7 @@ class SqlitePresent(SqliteGraph):
         self._form.vectors.settle()
         # A memory whose texts were not needed is not read for this alone.
         if not self._file.read_only and self._form.has_texts:
-            self._keeper.keep(at_once=self._form.vectors.indexed > 2 * self._kept_vectors)
+            self._keeper.keep(at_once=self._form.vectors.trained_on != self._trained_on)
         self._keeper.settle()
 
     def _freeze(self) -> FrozenForm | None:
@@ -148,7 +148,7 @@ class SqlitePresent(SqliteGraph):
             return None
         stamp = Stamp(derivation, self._namespace, self._sequence, at)
         self._frozen = weakref.ref(self._form)
-        self._kept_vectors = self._form.vectors.indexed
+        self._trained_on = self._form.vectors.trained_on
         frozen = self._form.freeze(self._node_records)
         return FrozenForm(stamp, frozen, self._node_keys.values, self._edge_keys.values)
 
