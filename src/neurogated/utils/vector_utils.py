@@ -42,11 +42,10 @@ def exact_cosines(vectors: NDArray[Any], query: NDArray[np.float32]) -> NDArray[
     Each row is summed by itself, so its cosine is the same to the last bit whatever rows stand around it; a matrix
     product does not promise that.
     """
-    target = query.astype(np.float64)
-    # einsum goes row by row in loops of its own; unlike a product over BLAS it starts no threads for a few rows either.
-    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-    dots = np.einsum("ij,j->i", vectors, target, dtype=np.float64)
-    norms = np.sqrt(squares * (target @ target))
+    rows, target = vectors.astype(np.float64), query.astype(np.float64)
+    # vecdot goes row by row; unlike a matrix product it starts no threads for a few rows either.
+    norms = np.sqrt(np.vecdot(rows, rows) * np.vecdot(target, target))
+    dots = np.vecdot(rows, target)
     cosines: NDArray[np.float64] = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
     return np.clip(cosines, -1.0, 1.0)
 
