@@ -13,7 +13,7 @@ from neurogated.core.rendering import (
     is_term_mark,
     keyword_text,
     marks,
-    named_subjects,
+    named_marks,
     quoted,
     render,
     speaker_mark,
@@ -138,12 +138,13 @@ def test_subjects_and_terms_are_told_apart_among_marks() -> None:
 
 @given(st.lists(st.sampled_from(["ann", "saw", "the", "苏"]), max_size=12))
 def test_the_marks_of_all_subjects_a_text_could_name_are_those_of_its_runs_of_words(words: list[str]) -> None:
-    assert list(subject_marks(words)) == list(map(subject_mark, named_subjects(" ".join(words))))
-    assert list(named_subjects(" ".join(words))) == [
+    runs = [
         " ".join(words[begin:end])
         for begin in range(len(words))
         for end in range(begin + 1, min(begin + 8, len(words)) + 1)
     ]
+    assert list(subject_marks(words)) == list(map(subject_mark, runs))
+    assert list(named_marks(" ".join(words))) == [*map(subject_mark, runs), *map(speaker_mark, runs)]
 
 
 def test_a_name_that_reads_like_the_time_mark_is_told_apart() -> None:
@@ -153,7 +154,7 @@ def test_a_name_that_reads_like_the_time_mark_is_told_apart() -> None:
 @given(st.text(st.sampled_from("Aé b北.，"), max_size=30))
 def test_every_title_that_is_a_name_is_found_in_a_text_that_holds_it(title: str) -> None:
     for name in subjects({"title": title}):
-        assert name in set(named_subjects(f"We saw {title} there"))
+        assert subject_mark(name) in set(named_marks(f"We saw {title} there"))
 
 
 @pytest.mark.parametrize("title", [" " * 100_000 + "x", "(" * 100_000, "(a) " * 30_000 + "x", "," * 100_000])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 from neurogated.core.keywords import fold, split_keywords
@@ -21,7 +21,7 @@ __all__ = [
     "is_term_mark",
     "keyword_text",
     "marks",
-    "named_subjects",
+    "named_marks",
     "quoted",
     "quotes",
     "render",
@@ -159,17 +159,21 @@ def document_mark(document_id: str) -> str:
     return f"document {document_id}"
 
 
-def named_subjects(text: str) -> Iterator[str]:
-    """Yield every run of words of `text`, folded, that could be the name of a subject; most are none."""
-    return _runs(split_words(fold(text)))
+def named_marks(text: str) -> Iterator[str]:
+    """Yield the marks of a subject and of a speaker for every run of words of `text` that could be a name.
+
+    Most are none.
+    """
+    words = split_words(fold(text))
+    return chain(_runs(words, subject_mark), _runs(words, speaker_mark))
 
 
 def subject_marks(words: Sequence[str]) -> Iterator[str]:
-    """Yield the mark of every run of folded words that could be the name of a subject; see `named_subjects`."""
+    """Yield the mark of every run of folded words that could be the name of a subject; most are none."""
     return _runs(words, subject_mark)
 
 
-def _runs(words: Sequence[str], begun: Callable[[str], str] = str) -> Iterator[str]:
+def _runs(words: Sequence[str], begun: Callable[[str], str]) -> Iterator[str]:
     """Yield every run of words that is no longer than a name, each as `begun` makes it of its first word."""
     for begin, word in enumerate(words):
         yield from accumulate(words[begin + 1 : begin + _LONGEST_SUBJECT], "{} {}".format, initial=begun(word))

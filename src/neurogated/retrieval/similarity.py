@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.kernel import Kernel
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import named_subjects, speaker_mark, subject_mark
+from neurogated.core.rendering import named_marks, subjects_among
 from neurogated.core.view import GraphView, Rows
 
 __all__ = ["QuestionSimilarity", "Scored", "Similarities"]
@@ -77,9 +77,8 @@ class QuestionSimilarity:
         self._query = query
         self._vector = vector
         self._kernel = kernel
-        names = {name: (subject_mark(name), speaker_mark(name)) for name in named_subjects(query)}
-        carried = store.carried(mark for marks in names.values() for mark in marks)
-        titles = {name for name, (subject, _) in names.items() if subject in carried}
+        carried = store.carried(named_marks(query))
+        titles = subjects_among(carried)
         # A name within a longer one, such as "Leland" in "Leland, North Carolina", counts as no subject of its own.
         self.named = frozenset(
             name for name in titles if not any(name != other and f" {name} " in f" {other} " for other in titles)

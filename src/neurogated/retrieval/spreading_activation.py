@@ -46,10 +46,11 @@ class _Energy(NamedTuple):
         if count is None or self.rows.size <= count:
             return self
         least = np.partition(self.values, self.rows.size - count)[self.rows.size - count]
-        best = np.flatnonzero(self.values >= least)
-        # Of those that tie for the last places the latest are too many.
-        tied = np.flatnonzero(self.values[best] == least)
-        best = np.delete(best, tied[tied.size - (best.size - count) :])
+        (best,) = (self.values >= least).nonzero()
+        if best.size > count:
+            # Of those that tie for the last places the latest are too many.
+            (tied,) = (self.values[best] == least).nonzero()
+            best = np.delete(best, tied[tied.size - (best.size - count) :])
         return _Energy(self.rows[best], self.values[best])
 
 

@@ -17,7 +17,7 @@ from neurogated.core.view import Rows
 from neurogated.storage.bm25 import IMPACT_STEPS, SATURATION, Weights
 from neurogated.storage.segment import Places, Segment
 
-__all__ = ["best_texts", "kth_best"]
+__all__ = ["Eligible", "best_texts", "kth_best"]
 
 # Bound on the single precision operations behind a sum of impacts, beside one for each word of the query.
 _ROUNDINGS = 16

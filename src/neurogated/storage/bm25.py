@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.storage.segment import Impacts, Places, TextWords
+from neurogated.storage.segment import Impacts, Places, Segment, TextWords
 
 __all__ = ["IMPACT_STEPS", "SATURATION", "Statistics", "Weights", "rated", "rounded_lengths"]
 
@@ -24,6 +24,8 @@ IMPACT_STEPS = 255
 """Impacts are kept in a byte."""
 # How many texts are scored at once; their words fit the cache of a processor.
 _AT_ONCE = 4096
+# Up to so many pairs of a word and a text it is quicker to score all texts than to find those worth scoring.
+_FEW = 2**18
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,28 @@ class Weights:
         # place after them stands for all words beyond.
         self._places = np.zeros(int(self.words[-1]) + 2 if self.words.size else 1, dtype=np.uint16)
         self._places[self.words] = np.arange(1, self.words.size + 1)
+        self._of_all: dict[int, NDArray[np.float64] | None] = {}
+
+    def scores_of_all(self, segment: Segment) -> NDArray[np.float64] | None:
+        """Return what `scores` gives for every text of a segment; None where that takes too long."""
+        if segment.serial not in self._of_all:
+            worthwhile = self.words.size * len(segment) <= _FEW
+            self._of_all[segment.serial] = self._scores_of_all(segment) if worthwhile else None
+        return self._of_all[segment.serial]
+
+    def _scores_of_all(self, segment: Segment) -> NDArray[np.float64]:
+        scores = np.zeros(len(segment))
+        if not self.words.size:
+            return scores
+        damping = _damping(segment.lengths, self.mean)
+        for word, value in zip(self.words.tolist(), self.values.tolist(), strict=True):
+            places, times = segment.times(word)
+            if places is None:
+                times = times.astype(np.float64)
+                scores += value * SATURATION * times / (times + damping)
+            elif places.size:
+                scores[places] += value * SATURATION * times / (times + damping[places])
+        return scores
 
     def scores(self, texts: TextWords, lengths: NDArray[Any], places: Places) -> NDArray[np.float64]:
         """Return the score of the texts at `places`; all have been rounded to `lengths`.

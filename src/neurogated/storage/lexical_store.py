@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.keywords import split_keywords
 from neurogated.core.view import Rows
-from neurogated.storage.best_texts import best_texts, kth_best
+from neurogated.storage.best_texts import Eligible, best_texts, kth_best
 from neurogated.storage.bm25 import Statistics, Weights, rated
 from neurogated.storage.kept_table import KeptTable
 from neurogated.storage.posting_table import TAIL_TEXTS, PostingTable, TableView, Tail
@@ -21,6 +21,8 @@ from neurogated.storage.segment import Impacts, Places, Segment, TextWords
 __all__ = ["LexicalStore", "OverlaidLexicalStore"]
 
 _NOTHING = np.empty(0, dtype=np.int64)
+# What scores less shares no keyword.
+_LEAST_SCORE = float(np.nextafter(0, 1))
 
 
 class _Found(NamedTuple):
@@ -191,16 +193,31 @@ def _search(view: TableView, weights: Weights, k: int, without: Rows) -> _Found:
         return found
     # The longest segment comes first: the k-th best score that is known from there saves work in the others.
     for part in view.parts:
-        eligible = partial(_eligible, view, part, without)
         if not len(part.texts):
             continue
+        eligible = partial(_eligible, view, part, without)
         places: Places = np.arange(len(part.texts))
         if isinstance(part, Segment):
-            places = best_texts(part, weights, k, kth_best(found.scores, k), eligible)
+            least = kth_best(found.scores, k)
+            of_all = weights.scores_of_all(part)
+            if of_all is not None:
+                found = _joined(found, _best_of_all(part, of_all, k, least, eligible))
+                continue
+            places = best_texts(part, weights, k, least, eligible)
         places = eligible(places)
         scores = weights.scores(part.texts, part.lengths, places)
         found = _joined(found, _Found(part.texts.keys[places], scores))
     return found
+
+
+def _best_of_all(part: Segment, scores: NDArray[np.float64], k: int, least: float, eligible: Eligible) -> _Found:
+    """Return the `k` best texts of a segment that score `least` or more, and all that tie, from the scores of all."""
+    places = np.flatnonzero(scores >= max(least, kth_best(scores, k), _LEAST_SCORE))
+    counting = eligible(places)
+    if counting.size < min(places.size, k):
+        # What does not count has taken the places of others.
+        counting = eligible(np.flatnonzero(scores >= max(least, _LEAST_SCORE)))
+    return _Found(part.texts.keys[counting], scores[counting])
 
 
 def _eligible(view: TableView, part: Segment | Tail, without: Rows, places: Places) -> Places:
@@ -220,7 +237,8 @@ def _joined(some: _Found, others: _Found) -> _Found:
 def _scores(view: TableView, weights: Weights, keys: Rows) -> NDArray[np.float64]:
     scores = np.zeros(keys.size)
     for part, here, places in view.located(keys):
-        scores[here] = weights.scores(part.texts, part.lengths, places)
+        of_all = weights.scores_of_all(part) if isinstance(part, Segment) else None
+        scores[here] = of_all[places] if of_all is not None else weights.scores(part.texts, part.lengths, places)
     return scores
 
 
@@ -228,7 +246,7 @@ def _best(found: _Found, k: int) -> tuple[Rows, NDArray[np.float64]]:
     """Return what is among the `k` best and shares a keyword, best first, ties in order of key."""
     if k < 1:
         return found.keys[:0], found.scores[:0]
-    good = np.flatnonzero(found.scores >= max(kth_best(found.scores, k), np.nextafter(0, 1)))
+    good = np.flatnonzero(found.scores >= max(kth_best(found.scores, k), _LEAST_SCORE))
     keys, scores = found.keys[good], found.scores[good]
     order = np.lexsort((keys, -scores))
     return keys[order], scores[order]

@@ -39,15 +39,18 @@ class MarkIndex(KeptTable):
 
     def carried(self, marks: Iterable[str], without: Rows = _NOTHING) -> frozenset[str]:
         """Return those of `marks` that some key carries that is not among `without`."""
-        asked = list(dict.fromkeys(marks))
+        asked = list(marks)
         with self._table.lock:
-            numbers = np.array(self._table.vocabulary.numbers(asked), dtype=np.int64)
-            carriers = self._table.frequencies_of(numbers)
+            numbers = self._table.vocabulary.numbers(asked)
+            # Most are mostly no marks at all.
+            known = {mark: number for mark, number in zip(asked, numbers, strict=True) if number != UNKNOWN}
+            carriers = self._table.frequencies_of(np.array(list(known.values()), dtype=np.int64)).tolist()
         # More keys than are left out cannot all be among them.
-        sure = carriers > without.size
-        doubtful = [asked[place] for place in np.flatnonzero((carriers > 0) & ~sure).tolist()]
-        found = {asked[place] for place in np.flatnonzero(sure).tolist()}
-        return frozenset(found.union(m for m in doubtful if not np.isin(self.holders([m]), without).all()))
+        return frozenset(
+            mark
+            for mark, count in zip(known, carriers, strict=True)
+            if count > without.size or (count and not np.isin(self.holders([mark]), without).all())
+        )
 
     def holders(self, marks: Collection[str], limit: int | None = None) -> Rows:
         """Return the keys that carry all of `marks`, ascending, the first `limit` of them where it is given.

@@ -183,11 +183,13 @@ def _seen(view: GraphView, ids: Sequence[str], found: Found) -> Found:
 def _cut(found: Found, k: int, ids: Sequence[str]) -> Found:
     """Return the first `k`, best first, ties in order of id."""
     rows, scores = found
-    if not (scores[1:] == scores[:-1]).any():
-        return rows[:k], scores[:k]
-    names = [ids[row] for row in rows.tolist()]
-    places = sorted(range(rows.size), key=lambda place: (-scores[place], names[place]))[:k]
-    return rows[places], scores[places]
+    tied = (scores[1:] == scores[:-1]).nonzero()[0]
+    if tied.size:
+        places = np.union1d(tied, tied + 1)
+        in_order = sorted(places.tolist(), key=lambda place: (-scores[place], ids[rows[place]]))
+        rows = rows.copy()
+        rows[places] = rows[in_order]
+    return rows[:k], scores[:k]
 
 
 def _named(view: GraphView, found: Found) -> list[tuple[str, float]]:

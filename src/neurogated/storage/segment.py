@@ -121,12 +121,16 @@ class Segment:
     """Places of the texts that hold a word, ascending, word by word."""
     impacts: NDArray[np.uint8]
     """What the word counts for at each of `places`; empty where nothing is scored."""
+    place_times: NDArray[Any]
+    """How often each of `places` holds the word; one number where it is always the same; empty as `impacts`."""
     tops: NDArray[np.uint8]
     """The highest impact of each of `held`."""
     common: NDArray[np.int32]
     """Words that many texts hold, ascending."""
     rows: NDArray[np.uint8]
     """For each of `common` its impact on each text, 0 for texts without it."""
+    row_times: NDArray[Any]
+    """For each of `common` how often each text holds it; empty where nothing is scored."""
     row_tops: NDArray[np.uint8]
     """The highest impact of each of `common`."""
     texts: TextWords
@@ -143,17 +147,23 @@ class Segment:
         shape = (len(texts), width)
         data = values if scored else np.ones(texts.words.size, dtype=np.uint8)
         # The transposition of a sparse matrix: a counting sort in C, with the places of each word in order.
-        by_word = csr_array((data, texts.words, np.append(0, texts.ends)), shape=shape).tocsc()
+        entries = np.arange(texts.words.size, dtype=np.int32)
+        by_word = csr_array((entries, texts.words, np.append(0, texts.ends)), shape=shape).tocsc()
         sizes = np.diff(by_word.indptr)
         is_common = sizes > len(texts) / _DENSE_SHARE
         common = np.flatnonzero(is_common)
+        counts = texts.counts if scored else texts.counts[:0]
         rows = np.zeros((common.size, len(texts)), dtype=np.uint8)
-        for row, word in zip(rows, common.tolist(), strict=True):
+        row_times = np.zeros((common.size if scored else 0, len(texts)), dtype=counts.dtype)
+        for row, word in enumerate(common.tolist()):
             of_word = slice(by_word.indptr[word], by_word.indptr[word + 1])
-            row[by_word.indices[of_word]] = by_word.data[of_word]
+            rows[row, by_word.indices[of_word]] = data[by_word.data[of_word]]
+            if scored:
+                row_times[row, by_word.indices[of_word]] = texts.counts_at(by_word.data[of_word])
         held = np.flatnonzero(~is_common & (sizes > 0))
         kept = np.repeat(~is_common, sizes)
-        impacts, ends = by_word.data[kept], np.cumsum(sizes[held], dtype=np.int64)
+        entries = by_word.data[kept]
+        impacts, ends = data[entries], np.cumsum(sizes[held], dtype=np.int64)
         tops = np.maximum.reduceat(impacts, ends - sizes[held]) if held.size else impacts
         return cls(
             name=name,
@@ -164,9 +174,11 @@ class Segment:
             ends=ends,
             places=by_word.indices[kept].astype(np.int32, copy=False),
             impacts=impacts if scored else impacts[:0],
+            place_times=counts[entries] if counts.size > 1 else counts,
             tops=tops,
             common=common.astype(np.int32),
             rows=rows,
+            row_times=row_times,
             row_tops=rows.max(axis=1, initial=0),
             texts=texts,
         )
@@ -202,6 +214,14 @@ class Segment:
         if at == self.held.size or self.held[at] != word:
             return slice(0, 0)
         return slice(int(self.ends[at - 1]) if at else 0, int(self.ends[at]))
+
+    def times(self, word: int) -> tuple[Places | None, NDArray[Any]]:
+        """Return the places of the texts that hold a word, None for all of them, and how often each holds it."""
+        at = int(self.common.searchsorted(np.int32(word)))
+        if at < self.common.size and self.common[at] == word:
+            return None, self.row_times[at]
+        postings = self.postings(word)
+        return self.places[postings], self.place_times[postings] if self.place_times.size > 1 else self.place_times
 
     def tops_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the highest impact of each of `words`, 0 for those that no text holds."""

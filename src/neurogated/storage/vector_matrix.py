@@ -137,6 +137,12 @@ class VectorMatrix(NamedTuple):
             if first < last:
                 yield first, block.content.part(first - block.begin, last - block.begin)
 
+    def numbers(self, slots: Rows) -> NDArray[Any]:
+        """Return the vectors of `slots` without their scales: (n, dimension)."""
+        if len(self.blocks) == 1:
+            return self.blocks[0].content.rows.take(slots, axis=0)
+        return self.rows(slots).rows
+
     def rows(self, slots: Rows) -> Encoded:
         """Return the vectors of `slots`."""
         if len(self.blocks) == 1:

@@ -65,19 +65,20 @@ def cosines(state: VectorState, query: Floats, keys: Rows) -> NDArray[np.float64
 
 def _exact_cosines(state: VectorState, query: Floats, slots: Rows) -> NDArray[np.float64]:
     chunks = [slots[begin : begin + _GATHERED] for begin in range(0, slots.size, _GATHERED)]
-    scores = [exact_cosines(state.matrix.rows(chunk).rows, query) for chunk in chunks]
+    scores = [exact_cosines(state.matrix.numbers(chunk), query) for chunk in chunks]
     return scores[0] if len(scores) == 1 else np.concatenate([np.empty(0), *scores])
 
 
 def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.uint8], count: int) -> list[Found]:
     size = state.slots.size
-    counted = Slots.flags(eligible, 0, size)
-    if 2 * count < size:
+    counted = None if count == size else Slots.flags(eligible, 0, size)
+    if counted is not None and 2 * count < size:
         slots = np.flatnonzero(counted)
         rough = (state.matrix.cosines(_unit(query), slots) for query in queries)
         return [_best(state, query, k, slots[_promising(row, k)]) for query, row in zip(queries, rough, strict=True)]
     scores = state.matrix.scan(_units(queries), 0, size)
-    scores[:, ~counted] = -np.inf
+    if counted is not None:
+        scores[:, ~counted] = -np.inf
     possible = (np.flatnonzero(_promising(row, k)) for row in scores)
     return [_best(state, query, k, slots) for query, slots in zip(queries, possible, strict=True)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from uuid import uuid4
 from zlib import crc32
@@ -129,18 +130,20 @@ class Vocabulary:
 
     def numbers(self, words: Sequence[str]) -> list[int]:
         """Return the number of each word, `UNKNOWN` where it has none."""
-        new, remembered = self._numbers.get, self._remembered.get
-        numbers = [new(word, UNKNOWN) for word in words]
+        numbers = list(map(self._numbers.get, words, repeat(UNKNOWN)))
         if not self._covered:
             return numbers
-        numbers = [remembered(w, UNKNOWN) if n == UNKNOWN else n for w, n in zip(words, numbers, strict=True)]
+        if self._remembered:
+            numbers = list(map(self._remembered.get, words, numbers))
         asked = [place for place, number in enumerate(numbers) if number == UNKNOWN]
+        if not asked:
+            return numbers
         encoded = [_bytes(words[place]) for place in asked]
-        checksums = np.fromiter(map(crc32, encoded), np.uint32, len(encoded))
+        checksums = np.array(list(map(crc32, encoded)), dtype=np.uint32)
         if len(self._remembered) > _REMEMBERED:
             self._remembered = {}
         start = 0
-        for words_kept in self._kept if asked else ():
+        for words_kept in self._kept:
             for place, number in words_kept.find(encoded, checksums).items():
                 numbers[asked[place]] = start + number
                 self._remembered[words[asked[place]]] = start + number
