@@ -6,7 +6,6 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
@@ -35,6 +34,7 @@ _log = logging.getLogger(__name__)
 
 _DOCUMENT = "document_id"
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
+_RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 _COSINE_ALONE = {"KEYWORD_WEIGHT": 0.0, "SUBJECT_WEIGHT": 0.0, "MARK_WEIGHT": 0.0}
 
 
@@ -138,19 +138,20 @@ class NeuroRetriever:
         if not queries:
             return []
         store = self._store if as_of is None else self._store.as_of(as_of)
-        shared: dict[str, float] = {}
-        with _timed(shared, "embed"):
-            vectors = self._embedder.embed_queries(list(queries))
-        with _timed(shared, "kernel"):
-            kernels = self._generate(queries, vectors)
-        with _timed(shared, "search"):
-            view = store.view(valid_at=valid_at)
-            nearest = store.nearest_rows(list(vectors), max(wanted, self._config.CANDIDATES), view)
+        shared = _Laps()
+        vectors = self._embedder.embed_queries(list(queries))
+        shared.lap("embed")
+        kernels = self._generate(queries, vectors)
+        shared.lap("kernel")
+        view = store.view(valid_at=valid_at)
+        nearest = store.nearest_rows(list(vectors), max(wanted, self._config.CANDIDATES), view)
         asked = list(map(_Asked, queries, vectors, kernels, nearest))
+        shared.lap("search")
         found = [self._find(store, view, one, wanted) for one in asked]
-        with _timed(shared, "rank"):
-            memories = _memories(store, view, found)
-        share = {stage: seconds / len(queries) for stage, seconds in shared.items()}
+        shared.skip()
+        memories = _memories(store, view, found)
+        shared.lap("rank")
+        share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         return [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
 
     def _generate(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> list[Kernel]:
@@ -161,26 +162,24 @@ class NeuroRetriever:
     def _find(self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int) -> _Found:
         """Spread energy from what is like the question, and rank what it reached."""
         query, vector, kernel, nearest = asked
-        seconds: dict[str, float] = {}
-        with _timed(seconds, "search"):
-            likeness = QuestionSimilarity(
-                store, view, self._similarity_config, query=query, vector=vector, kernel=kernel
-            )
-            likeness.propose(max(wanted, self._config.CANDIDATES), nearest)
-            anchors = self._anchors(view, likeness.known)
-        with _timed(seconds, "activate"):
-            gate = self._gate(likeness) if self._gates else None
-            activation = self._activation.spread(view, dict(anchors), kernel, gate)
-        with _timed(seconds, "rank"):
-            rank = self._by_energy if self._classic else self._by_score
-            ranking = rank(activation, likeness, wanted)
-        return _Found(tuple(anchors), activation, ranking, seconds)
+        own = _Laps()
+        likeness = QuestionSimilarity(store, view, self._similarity_config, query=query, vector=vector, kernel=kernel)
+        likeness.propose(max(wanted, self._config.CANDIDATES), nearest)
+        anchors = self._anchors(view, likeness.known)
+        own.lap("search")
+        gate = self._gate(likeness) if self._gates else None
+        activation = self._activation.spread(view, dict(anchors), kernel, gate)
+        own.lap("activate")
+        rank = self._by_energy if self._classic else self._by_score
+        ranking = rank(activation, likeness, wanted)
+        own.lap("rank")
+        return _Found(tuple(anchors), activation, ranking, own.seconds)
 
     def _recall(
         self, asked: _Asked, found: _Found, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
     ) -> Recall:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
-        _log.debug("recalled %d memories: %s", len(memories), ", ".join(f"{k} {v:.4f} s" for k, v in seconds.items()))
+        _log.debug(_RECALLED, len(memories), *seconds.values())
         return Recall(
             asked.query,
             memories,
@@ -286,8 +285,19 @@ def _best(view: GraphView, rows: Rows, scores: NDArray[np.floating], count: int)
     return sorted(possible, key=lambda place: (-scores[place], view.ids[int(rows[place])]))[:count]
 
 
-@contextmanager
-def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
-    begin = time.perf_counter()
-    yield
-    seconds[stage] = time.perf_counter() - begin
+class _Laps:
+    """How long stages took that follow each other."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.skip()
+
+    def lap(self, stage: str) -> None:
+        """Count the time since the last call as that of a stage."""
+        begin = self._begin
+        self.skip()
+        self.seconds[stage] = self._begin - begin
+
+    def skip(self) -> None:
+        """Count the time since the last call for none."""
+        self._begin = time.perf_counter()

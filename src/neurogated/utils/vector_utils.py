@@ -47,7 +47,7 @@ def exact_cosines(vectors: NDArray[Any], query: NDArray[np.float32]) -> NDArray[
     norms = np.sqrt(np.vecdot(rows, rows) * np.vecdot(target, target))
     dots = np.vecdot(rows, target)
     cosines: NDArray[np.float64] = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
-    return np.clip(cosines, -1.0, 1.0)
+    return np.minimum(np.maximum(cosines, -1.0), 1.0)
 
 
 def top_k(scores: NDArray[np.floating], k: int) -> NDArray[np.intp]:
