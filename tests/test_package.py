@@ -70,7 +70,7 @@ FIXED_CONSTANTS = {
     "storage/best_texts.py": {"_ROUNDINGS", "_GROWTH", "_FEW", "_SAMPLE", "_WORTH_SCORING"},
     "storage/table_files.py": {"_RATIO"},
     "storage/vocabulary.py": {"_REMEMBERED"},
-    "storage/bm25.py": {"_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "IMPACT_STEPS", "_AT_ONCE"},  # Lucene's; a byte
+    "storage/bm25.py": {"_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "IMPACT_STEPS", "_AT_ONCE", "_FEW"},  # Lucene's
     "storage/working_form.py": {"_INDEX_CHUNK"},  # how many texts are in memory at once
     "core/rendering.py": {"_LONGEST_SUBJECT"},  # what is still a name
     "viewer/layout.py": {  # pixels

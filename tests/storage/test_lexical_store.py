@@ -5,13 +5,14 @@ import math
 import random
 import threading
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from neurogated.core.keywords import split_keywords
 from neurogated.core.ports import LexicalIndex
@@ -25,6 +26,15 @@ TEXTS = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)
 # Lengths that fit a byte: these, written out, are the first of Lucene's table beyond 40.
 LENGTHS = [*range(41), 42, 44, 46, 48, 50, 52, 54, 56, 60, 64, 68, 72, 76, 80, 84, 88, 96, 104, 112, 120, 128, 136, 144]
 EVERYTHING = 10**6
+
+
+@pytest.fixture(autouse=True, scope="module", params=["texts are all scored", "the best are looked for"])
+def way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Search every index in the way of a small one, and then of a large one."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "the best are looked for":
+            patch.setattr("neurogated.storage.bm25._FEW", -1)
+        yield
 
 
 def bm25(texts: dict[int, str], query: str) -> dict[int, float]:
@@ -168,8 +178,10 @@ class StoreAgreesWithFormula(RuleBasedStateMachine):
             assert len(store) == len(self.texts)
 
 
-StoreAgreesWithFormula.TestCase.settings = settings(max_examples=30, stateful_step_count=15, deadline=None)
-TestStoreAgreesWithFormula = StoreAgreesWithFormula.TestCase
+def test_whatever_is_done_the_store_agrees_with_the_formula() -> None:
+    run_state_machine_as_test(
+        StoreAgreesWithFormula, settings=settings(max_examples=30, stateful_step_count=15, deadline=None)
+    )
 
 
 @pytest.fixture(params=[0, 1000], ids=["segments", "tail"])
