@@ -25,7 +25,7 @@ from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.similarity import QuestionSimilarity, Scored, Similarities
+from neurogated.retrieval.similarity import PARTS, QuestionSimilarity, Scored, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 
 __all__ = ["NeuroRetriever", "RecallOptions"]
@@ -251,7 +251,7 @@ def _memories(store: GraphStorePort, view: GraphView, found: Sequence[_Found]) -
 def _ranked(found: _Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) -> Iterator[RecalledMemory]:
     ranking = found.ranking
     columns = {"similarity": ranking.likeness.similarity, "energy": ranking.energy, "recency": ranking.recency}
-    columns |= {name: getattr(ranking.likeness, name) for name in ("cosine", "keywords", "subject", "marks")}
+    columns |= {name: getattr(ranking.likeness, name) for name in PARTS}
     parts = zip(*(column.tolist() for column in columns.values()), strict=True)
     rows, scores = ranking.likeness.rows.tolist(), ranking.score.tolist()
     for node_id, row, score, values in zip(ids, rows, scores, parts, strict=True):

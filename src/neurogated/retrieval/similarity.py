@@ -14,44 +14,76 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import named_marks, subjects_among
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["QuestionSimilarity", "Scored", "Similarities"]
+__all__ = ["PARTS", "QuestionSimilarity", "Scored", "Similarities"]
 
+PARTS = ("cosine", "keywords", "subject", "marks")
+"""What the similarity of a memory is made of."""
 Values = NDArray[np.float64]
 Scored = tuple[Rows, Values]
 """Rows and their scores, both (n,)."""
 
 
 class Similarities(NamedTuple):
-    """Similarity of some nodes and its parts; rows ascend, all arrays are (n,)."""
+    """Similarity of some nodes and its parts."""
 
     rows: Rows
-    similarity: Values
-    """Weighted mean of the parts, -1–1."""
-    cosine: Values
-    """-1–1."""
-    keywords: Values
-    """BM25, 1 for the best of all nodes."""
-    subject: Values
-    """1 where the question names what the node is about or who speaks, else 0."""
-    marks: Values
-    """0–1: how far the node carries what the kernel looks for."""
+    """(n,) ascending."""
+    columns: Values
+    """(1 + parts, n): the similarity and then its `PARTS`."""
+
+    @property
+    def similarity(self) -> Values:
+        """Weighted mean of the parts (n,), -1–1."""
+        return self._column(0)
+
+    @property
+    def cosine(self) -> Values:
+        """(n,), -1–1."""
+        return self._column(1)
+
+    @property
+    def keywords(self) -> Values:
+        """BM25 (n,), 1 for the best of all nodes."""
+        return self._column(2)
+
+    @property
+    def subject(self) -> Values:
+        """(n,): 1 where the question names what the node is about or who speaks, else 0."""
+        return self._column(-2)
+
+    @property
+    def marks(self) -> Values:
+        """(n,): how far the node carries what the kernel looks for, 0–1."""
+        return self._column(-1)
+
+    def _column(self, place: int) -> Values:
+        column: Values = self.columns[place]
+        return column
 
     def holds(self, rows: Rows) -> NDArray[np.bool_]:
         """Return which of `rows` are among them."""
-        place = self.rows.searchsorted(rows)
-        place[place == self.rows.size] = -1
-        return self.rows[place] == rows if self.rows.size else np.zeros(rows.size, dtype=np.bool_)
+        if not self.rows.size:
+            return np.zeros(rows.size, dtype=np.bool_)
+        held: NDArray[np.bool_] = self.rows.take(self.rows.searchsorted(rows), mode="clip") == rows
+        return held
 
     def at(self, rows: Rows) -> Similarities:
         """Return those of `rows`, which must be among them."""
         if rows.size == self.rows.size and (rows == self.rows).all():
             return self
         place = self.rows.searchsorted(rows)
-        return Similarities(self.rows[place], *(column[place] for column in self[1:]))
+        return Similarities(self.rows[place], self.columns[:, place])
+
+    def joined(self, others: Similarities) -> Similarities:
+        """Return both; none of the others is among these."""
+        if not self.rows.size:
+            return others
+        rows = np.concatenate((self.rows, others.rows))
+        order = rows.argsort()
+        return Similarities(rows[order], np.concatenate((self.columns, others.columns), axis=1)[:, order])
 
 
 _NOTHING: Scored = (np.empty(0, dtype=np.int64), np.empty(0))
-_PARTS = len(Similarities._fields) - 1
 
 
 class QuestionSimilarity:
@@ -87,7 +119,7 @@ class QuestionSimilarity:
         self._subjects = carried if config.SUBJECT_WEIGHT else frozenset()
         self._best_keywords = 0.0
         self._total = 1.0 + config.KEYWORD_WEIGHT + config.SUBJECT_WEIGHT + config.MARK_WEIGHT
-        self.known = Similarities(np.empty(0, dtype=np.int64), *np.empty((_PARTS, 0)))
+        self.known = Similarities(np.empty(0, dtype=np.int64), np.empty((1 + len(PARTS), 0)))
 
     def propose(self, count: int, nearest: Scored | None = None) -> Similarities:
         """Return the nodes that vector and keyword search find, up to `count` each.
@@ -117,13 +149,7 @@ class QuestionSimilarity:
     def _learn(self, rows: Rows) -> None:
         unknown = rows[~self.known.holds(rows)]
         if unknown.size:
-            measured = self._measure(unknown)
-            if self.known.rows.size:
-                all_rows = np.concatenate((self.known.rows, unknown))
-                order = all_rows.argsort()
-                columns = np.concatenate((self.known[1:], measured[1:]), axis=1)[:, order]
-                measured = Similarities(all_rows[order], *columns)
-            self.known = measured
+            self.known = self.known.joined(self._measure(unknown))
 
     def _measure(self, rows: Rows, nearest: Scored = _NOTHING, by_keywords: Scored = _NOTHING) -> Similarities:
         """Measure nodes; what the searches found of them is taken from there."""
@@ -140,7 +166,7 @@ class QuestionSimilarity:
         similarity = (
             cosine + config.KEYWORD_WEIGHT * keywords + config.SUBJECT_WEIGHT * subject + config.MARK_WEIGHT * marks
         ) / self._total
-        return Similarities(rows, similarity, cosine, keywords, subject, marks)
+        return Similarities(rows, np.array((similarity, cosine, keywords, subject, marks)))
 
     def _cosines(self, rows: Rows) -> Values:
         return self._store.similarities(self._vector, self._view, rows)

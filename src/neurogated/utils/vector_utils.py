@@ -45,8 +45,8 @@ def exact_cosines(vectors: NDArray[Any], query: NDArray[np.float32]) -> NDArray[
     rows, target = vectors.astype(np.float64), query.astype(np.float64)
     # vecdot goes row by row; unlike a matrix product it starts no threads for a few rows either.
     norms = np.sqrt(np.vecdot(rows, rows) * np.vecdot(target, target))
-    dots = np.vecdot(rows, target)
-    cosines: NDArray[np.float64] = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
+    norms[norms == 0] = np.inf
+    cosines: NDArray[np.float64] = np.vecdot(rows, target) / norms
     return np.minimum(np.maximum(cosines, -1.0), 1.0)
 
 
