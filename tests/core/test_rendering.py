@@ -13,7 +13,7 @@ from neurogated.core.rendering import (
     is_term_mark,
     keyword_text,
     marks,
-    named_marks,
+    names_carried,
     quoted,
     render,
     speaker_mark,
@@ -126,7 +126,8 @@ def test_marks_are_subjects_speaker_time_document_terms_and_words() -> None:
     carried = {subject_mark("dune novel"), subject_mark("dune"), speaker_mark("ann lee"), TIME_MARK}
     told = {document_mark("doc-1"), *map(term_mark, ("dune", "novel", "walk", "big zoe"))}
     words = set(map(word_mark, ("he", "walked", "the")))
-    assert marks("He walked the", found) == {*carried, *told, *words}
+    openings = {"opens subject dune", "opens speaker ann"}
+    assert marks("He walked the", found) == {*carried, *openings, *told, *words}
     assert marks("", {"times": [], "document_id": 5}) == marks("", {}) == frozenset()
 
 
@@ -144,7 +145,6 @@ def test_the_marks_of_all_subjects_a_text_could_name_are_those_of_its_runs_of_wo
         for end in range(begin + 1, min(begin + 8, len(words)) + 1)
     ]
     assert list(subject_marks(words)) == list(map(subject_mark, runs))
-    assert list(named_marks(" ".join(words))) == [*map(subject_mark, runs), *map(speaker_mark, runs)]
 
 
 def test_a_name_that_reads_like_the_time_mark_is_told_apart() -> None:
@@ -154,7 +154,18 @@ def test_a_name_that_reads_like_the_time_mark_is_told_apart() -> None:
 @given(st.text(st.sampled_from("Aé b北.，"), max_size=30))
 def test_every_title_that_is_a_name_is_found_in_a_text_that_holds_it(title: str) -> None:
     for name in subjects({"title": title}):
-        assert subject_mark(name) in set(named_marks(f"We saw {title} there"))
+        carried = marks("", {"title": title})
+        assert subject_mark(name) in names_carried(f"We saw {title} there", carried.intersection)
+
+
+@given(*[st.lists(st.sampled_from(["ann", "saw", "the", "苏"]), max_size=9)] * 3)
+def test_the_names_in_a_text_that_some_node_carries_are_told(
+    words: list[str], title: list[str], speaker: list[str]
+) -> None:
+    carried = marks("", {"title": " ".join(title), "speaker": " ".join(speaker)})
+    runs = {" ".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)}
+    expected = carried & {*map(subject_mark, runs), *map(speaker_mark, runs)}
+    assert names_carried(" ".join(words), carried.intersection) == expected
 
 
 @pytest.mark.parametrize("title", [" " * 100_000 + "x", "(" * 100_000, "(a) " * 30_000 + "x", "," * 100_000])

@@ -21,7 +21,7 @@ __all__ = [
     "is_term_mark",
     "keyword_text",
     "marks",
-    "named_marks",
+    "names_carried",
     "quoted",
     "quotes",
     "render",
@@ -40,6 +40,7 @@ TIME_MARK = "time"
 """Mark of a memory whose content tells a time."""
 _TERM = "term "
 _SUBJECT = "subject "
+_SPEAKER = "speaker "
 _QUALIFIER = re.compile("[(\uff08][^()\uff08\uff09]*[)\uff09]\\s*$")
 _COMMA = re.compile("[,，]")
 _LONGEST_SUBJECT = 8
@@ -95,6 +96,7 @@ def marks(content: str, metadata: Mapping[str, Any]) -> frozenset[str]:
     """
     carried = [subject_mark(name) for name in subjects(metadata)]
     carried += [speaker_mark(name) for name in _names(metadata.get("speaker"))]
+    carried += [_opening(" ".join(mark.split(" ")[:2])) for mark in carried]
     carried += [TIME_MARK] * bool(metadata.get("times"))
     if isinstance(document_id := metadata.get("document_id"), str):
         carried.append(document_mark(document_id))
@@ -131,7 +133,7 @@ def subject_mark(name: str) -> str:
 
 def speaker_mark(name: str) -> str:
     """Return the mark of what `name`, in folded words, said."""
-    return f"speaker {name}"
+    return f"{_SPEAKER}{name}"
 
 
 def term_mark(term: str) -> str:
@@ -159,24 +161,34 @@ def document_mark(document_id: str) -> str:
     return f"document {document_id}"
 
 
-def named_marks(text: str) -> Iterator[str]:
-    """Yield the marks of a subject and of a speaker for every run of words of `text` that could be a name.
+def names_carried(text: str, carried: Callable[[Iterable[str]], frozenset[str]]) -> frozenset[str]:
+    """Return the marks of the subjects and speakers that `text` names, of those that `carried` says some node carries.
 
-    Most are none.
+    Every run of words could be a name; only those are asked for whose first word begins one.
     """
     words = split_words(fold(text))
-    return chain(_runs(words, subject_mark), _runs(words, speaker_mark))
+    begun = carried([_opening(kind + word) for kind in (_SUBJECT, _SPEAKER) for word in words])
+    if not begun:
+        return frozenset()
+    return carried(chain.from_iterable(_runs(words, kind, begun) for kind in (_SUBJECT, _SPEAKER)))
 
 
 def subject_marks(words: Sequence[str]) -> Iterator[str]:
     """Yield the mark of every run of folded words that could be the name of a subject; most are none."""
-    return _runs(words, subject_mark)
+    return _runs(words, _SUBJECT)
 
 
-def _runs(words: Sequence[str], begun: Callable[[str], str]) -> Iterator[str]:
-    """Yield every run of words that is no longer than a name, each as `begun` makes it of its first word."""
+def _runs(words: Sequence[str], kind: str, begun: Collection[str] | None = None) -> Iterator[str]:
+    """Yield the mark of every run of words that is no longer than a name; with `begun` only of those that are."""
     for begin, word in enumerate(words):
-        yield from accumulate(words[begin + 1 : begin + _LONGEST_SUBJECT], "{} {}".format, initial=begun(word))
+        first = kind + word
+        if begun is None or _opening(first) in begun:
+            yield from accumulate(words[begin + 1 : begin + _LONGEST_SUBJECT], "{} {}".format, initial=first)
+
+
+def _opening(first: str) -> str:
+    """Return the mark of nodes that carry the mark of a name that begins like `first`, the mark of a single word."""
+    return f"opens {first}"
 
 
 def _names(text: object) -> Sequence[str]:

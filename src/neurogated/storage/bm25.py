@@ -77,13 +77,16 @@ class Weights:
         if not self.words.size:
             return scores
         damping = _damping(segment.lengths, self.mean)
-        for word, value in zip(self.words.tolist(), self.values.tolist(), strict=True):
-            places, times = segment.times(word)
+        parts, divisors = np.empty_like(scores), np.empty_like(scores)
+        for (places, times), value in zip(segment.times(self.words), self.values * SATURATION, strict=True):
             if places is None:
-                times = times.astype(np.float64)
-                scores += value * SATURATION * times / (times + damping)
-            elif places.size:
-                scores[places] += value * SATURATION * times / (times + damping[places])
+                # In place, since room for so many numbers would take as long as the sums.
+                np.multiply(times, value, out=parts)
+                np.add(times, damping, out=divisors)
+                np.divide(parts, divisors, out=parts)
+                np.add(scores, parts, out=scores)
+            else:
+                scores[places] += value * times / (times + damping[places])
         return scores
 
     def scores(self, texts: TextWords, lengths: NDArray[Any], places: Places) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -215,13 +215,20 @@ class Segment:
             return slice(0, 0)
         return slice(int(self.ends[at - 1]) if at else 0, int(self.ends[at]))
 
-    def times(self, word: int) -> tuple[Places | None, NDArray[Any]]:
-        """Return the places of the texts that hold a word, None for all of them, and how often each holds it."""
-        at = int(self.common.searchsorted(np.int32(word)))
-        if at < self.common.size and self.common[at] == word:
-            return None, self.row_times[at]
-        postings = self.postings(word)
-        return self.places[postings], self.place_times[postings] if self.place_times.size > 1 else self.place_times
+    def times(self, words: NDArray[np.int64]) -> Iterator[tuple[Places | None, NDArray[Any]]]:
+        """Yield for each of `words` the places of the texts that hold it, None for all, and how often each does."""
+        numbers = words.astype(np.int32)
+        ends, sole = self.ends, self.place_times.size <= 1
+        rows, columns = (known.searchsorted(numbers) for known in (self.common, self.held))
+        is_common, is_held = _found(self.common, rows, numbers), _found(self.held, columns, numbers)
+        for row, column, common, held in zip(*(x.tolist() for x in (rows, columns, is_common, is_held)), strict=True):
+            if common:
+                yield None, self.row_times[row]
+            elif held:
+                postings = slice(int(ends[column - 1]) if column else 0, int(ends[column]))
+                yield self.places[postings], self.place_times if sole else self.place_times[postings]
+            else:
+                yield self.places[:0], self.place_times[:0]
 
     def tops_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the highest impact of each of `words`, 0 for those that no text holds."""
@@ -266,6 +273,14 @@ class Segment:
         """Return an upper bound on how many texts hold all of `words`, known without looking."""
         found = (self.postings(word) for word in words if self.column(word) is None)
         return min((held.stop - held.start for held in found), default=len(self))
+
+
+def _found(known: NDArray[np.int32], places: Rows, numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which of `numbers` stand at `places` of `known`, where they would have to be."""
+    found: NDArray[np.bool_] = (
+        known.take(places, mode="clip") == numbers if known.size else np.zeros(places.size, np.bool_)
+    )
+    return found
 
 
 def spread(starts: Rows, sizes: Rows) -> Rows:
