@@ -81,8 +81,9 @@ class Weights:
         for (places, times), value in zip(segment.times(self.words), self.values * SATURATION, strict=True):
             if places is None:
                 # In place, since room for so many numbers would take as long as the sums.
-                np.multiply(times, value, out=parts)
-                np.add(times, damping, out=divisors)
+                parts[:] = times
+                np.add(parts, damping, out=divisors)
+                np.multiply(parts, value, out=parts)
                 np.divide(parts, divisors, out=parts)
                 np.add(scores, parts, out=scores)
             else:

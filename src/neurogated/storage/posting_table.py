@@ -87,8 +87,10 @@ class TableView:
         """Yield each part that has texts of `keys`, which of the keys they are, and their places in the part."""
         owners = self.owner_of(keys)
         for part in self.parts:
-            here = np.flatnonzero(owners == part.serial)
-            if here.size and len(part.texts):
+            if not len(part.texts):
+                continue
+            (here,) = (owners == part.serial).nonzero()
+            if here.size:
                 places = np.searchsorted(part.texts.keys, keys[here])
                 # The owners are live: texts may have come into the tail since this view was taken.
                 there = part.texts.keys.take(places, mode="clip") == keys[here]
@@ -358,6 +360,8 @@ class _Places(Column):
 
 def _get(values: NDArray[Any], places: Rows, missing: int) -> NDArray[Any]:
     """Return the values at `places`, `missing` where there are none."""
+    if places.size and places.min() >= 0 and places.max() < values.size:
+        return values[places]
     within = (places >= 0) & (places < values.size)
     found = np.full(places.size, missing, dtype=values.dtype)
     found[within] = values[places[within]]

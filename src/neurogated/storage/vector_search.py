@@ -64,9 +64,11 @@ def cosines(state: VectorState, query: Floats, keys: Rows) -> NDArray[np.float64
 
 
 def _exact_cosines(state: VectorState, query: Floats, slots: Rows) -> NDArray[np.float64]:
+    if slots.size <= _GATHERED:
+        return exact_cosines(state.matrix.numbers(slots), query)
     chunks = [slots[begin : begin + _GATHERED] for begin in range(0, slots.size, _GATHERED)]
     scores = [exact_cosines(state.matrix.numbers(chunk), query) for chunk in chunks]
-    return scores[0] if len(scores) == 1 else np.concatenate([np.empty(0), *scores])
+    return np.concatenate(scores)
 
 
 def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.uint8], count: int) -> list[Found]:
