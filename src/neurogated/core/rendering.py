@@ -7,9 +7,9 @@ is written) or `timestamp` (seconds since 1970 UTC), and `times` (words of the c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import accumulate, chain
+from itertools import accumulate, chain, cycle
 from typing import Any
 
 from neurogated.core.keywords import fold, split_keywords
@@ -22,12 +22,12 @@ __all__ = [
     "keyword_text",
     "marks",
     "names_carried",
+    "opening_mark",
     "quoted",
     "quotes",
     "render",
     "speaker_mark",
     "subject_mark",
-    "subject_marks",
     "subjects",
     "subjects_among",
     "term_mark",
@@ -96,7 +96,7 @@ def marks(content: str, metadata: Mapping[str, Any]) -> frozenset[str]:
     """
     carried = [subject_mark(name) for name in subjects(metadata)]
     carried += [speaker_mark(name) for name in _names(metadata.get("speaker"))]
-    carried += [_opening(" ".join(mark.split(" ")[:2])) for mark in carried]
+    carried += [opening_mark(mark) for mark in carried]
     carried += [TIME_MARK] * bool(metadata.get("times"))
     if isinstance(document_id := metadata.get("document_id"), str):
         carried.append(document_mark(document_id))
@@ -161,34 +161,35 @@ def document_mark(document_id: str) -> str:
     return f"document {document_id}"
 
 
-def names_carried(text: str, carried: Callable[[Iterable[str]], frozenset[str]]) -> frozenset[str]:
-    """Return the marks of the subjects and speakers that `text` names, of those that `carried` says some node carries.
+def opening_mark(mark: str) -> str:
+    """Return the mark of nodes that carry the mark of a name whose first word is that of `mark`, one of a name too."""
+    kind, word, *_ = mark.split(" ", 2)
+    return f"opens {kind} {word}"
+
+
+def names_carried(
+    words: Sequence[str], carried: Callable[[Iterable[str]], frozenset[str]], *, speakers: bool = True
+) -> frozenset[str]:
+    """Return the marks of subjects and speakers that a text names, of those that `carried` says some node carries.
 
     Every run of words could be a name; only those are asked for whose first word begins one.
+
+    Args:
+        words: those of the text, folded.
+        carried: returns which of some marks are carried.
+        speakers: whether names of speakers count, beside those of subjects.
     """
-    words = split_words(fold(text))
-    begun = carried([_opening(kind + word) for kind in (_SUBJECT, _SPEAKER) for word in words])
+    firsts = [kind + word for kind in (_SUBJECT, _SPEAKER)[: 1 + speakers] for word in words]
+    openings = list(map(opening_mark, firsts))
+    begun = carried(openings)
     if not begun:
         return frozenset()
-    return carried(chain.from_iterable(_runs(words, kind, begun) for kind in (_SUBJECT, _SPEAKER)))
-
-
-def subject_marks(words: Sequence[str]) -> Iterator[str]:
-    """Yield the mark of every run of folded words that could be the name of a subject; most are none."""
-    return _runs(words, _SUBJECT)
-
-
-def _runs(words: Sequence[str], kind: str, begun: Collection[str] | None = None) -> Iterator[str]:
-    """Yield the mark of every run of words that is no longer than a name; with `begun` only of those that are."""
-    for begin, word in enumerate(words):
-        first = kind + word
-        if begun is None or _opening(first) in begun:
-            yield from accumulate(words[begin + 1 : begin + _LONGEST_SUBJECT], "{} {}".format, initial=first)
-
-
-def _opening(first: str) -> str:
-    """Return the mark of nodes that carry the mark of a name that begins like `first`, the mark of a single word."""
-    return f"opens {first}"
+    runs = (
+        accumulate(words[begin + 1 : begin + _LONGEST_SUBJECT], "{} {}".format, initial=first)
+        for first, opening, begin in zip(firsts, openings, cycle(range(len(words))), strict=False)
+        if opening in begun
+    )
+    return carried(chain.from_iterable(runs))
 
 
 def _names(text: object) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import count
@@ -12,7 +12,16 @@ from typing import NamedTuple
 from neurogated.core.keywords import fold
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import subject_mark, subject_marks, subjects, subjects_among, term_mark, terms, word_mark
+from neurogated.core.rendering import (
+    names_carried,
+    opening_mark,
+    subject_mark,
+    subjects,
+    subjects_among,
+    term_mark,
+    terms,
+    word_mark,
+)
 from neurogated.core.words import split_words
 
 __all__ = ["Sides", "Text", "TextChange"]
@@ -45,10 +54,6 @@ class Text(NamedTuple):
         return cls(
             _spaced(node.content), list(map(term_mark, terms(node.content, node.metadata))), subjects(node.metadata)
         )
-
-    def phrases(self) -> Iterator[str]:
-        """Yield the marks of all subjects that it could mention."""
-        return subject_marks(self.words.split())
 
 
 class TextChange:
@@ -116,11 +121,15 @@ class TextChange:
     def _by_named(self) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
         """The texts that leave and those that come, by the subjects that they mention."""
         own = {subject_mark(name) for groups in self._by_subject for name in groups}
+        own |= set(map(opening_mark, own))
+
+        def carried(marks: Iterable[str]) -> frozenset[str]:
+            asked = frozenset(marks)
+            return self._store.carried(asked, self._view) | (asked & own)
 
         def named_in(text: Text) -> Iterable[str]:
-            phrases = set(text.phrases())
             # What a text is about itself is no mention.
-            return subjects_among(self._store.carried(phrases, self._view) | (phrases & own)).difference(text.subjects)
+            return subjects_among(names_carried(text.words.split(), carried, speakers=False)).difference(text.subjects)
 
         return _grouped(self.left, named_in), _grouped(self.come, named_in)
 

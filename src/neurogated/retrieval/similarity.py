@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.kernel import Kernel
+from neurogated.core.keywords import fold
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import names_carried, subjects_among
 from neurogated.core.view import GraphView, Rows
+from neurogated.core.words import split_words
 
 __all__ = ["PARTS", "QuestionSimilarity", "Scored", "Similarities"]
 
@@ -109,7 +111,7 @@ class QuestionSimilarity:
         self._query = query
         self._vector = vector
         self._kernel = kernel
-        carried = names_carried(query, store.carried)
+        carried = names_carried(split_words(fold(query)), store.carried)
         titles = subjects_among(carried)
         # A name within a longer one, such as "Leland" in "Leland, North Carolina", counts as no subject of its own.
         self.named = frozenset(
