@@ -21,6 +21,10 @@ __all__ = ["INPUTS", "TOKENIZER_FILE", "ExportedModel", "ModelDescription"]
 
 TOKENIZER_FILE = "tokenizer.json"
 
+# A batch is as wide as a multiple of this. In half precision sums are rounded by blocks of so many tokens: where the
+# last block is whole, a text has the same vector, to the last bit, whatever shares its batch.
+_BLOCK = 16
+
 INPUTS: Mapping[str, str] = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 """What a model may take, and what the tokenizer calls it."""
 
@@ -40,6 +44,8 @@ class ModelDescription:
     """Whether texts are filled up at their beginning."""
     prompts: Mapping[str, str]
     """Text put before questions ("query") and passages ("document")."""
+    exact: bool = False
+    """Whether only single precision gives the model's own vectors."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""
@@ -107,7 +113,8 @@ class ExportedModel:
         return tokenizer
 
     def _inputs(self, encodings: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
-        width = max(len(encoding) for encoding in encodings)
+        longest = max(len(encoding) for encoding in encodings)
+        width = min(-(-longest // _BLOCK) * _BLOCK, self._description.max_tokens)
         inputs = {
             name: np.full((len(encodings), width), self._description.padding[name], dtype=np.int64)
             for name in self._description.inputs
