@@ -1,5 +1,6 @@
 """What becomes of exports that are sound, damaged, unfinished, or have no room."""
 
+import dataclasses
 import errno
 import logging
 import os
@@ -11,22 +12,26 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tokenizers import Tokenizer, models
+from tokenizers import Tokenizer, models, pre_tokenizers
 
 from neurogated.embedding.export_cache import ExportCache
 from neurogated.embedding.exported_model import TOKENIZER_FILE, ExportedModel, ModelDescription
-from neurogated.embedding.runtimes import ExportError
+from neurogated.embedding.runtimes import SINGLE, ExportError
 
 DAY = 24 * 60 * 60
 DESCRIPTION = ModelDescription(("input_ids",), 2, 8, {"input_ids": 0}, pads_left=False, prompts={})
 
 
 class _Ones:
-    """Runs a model whose every vector is (1, 1)."""
+    """Runs a model whose every vector is (1, 1), and notes how wide the batches were."""
 
     concurrency = 1
 
+    def __init__(self) -> None:
+        self.widths: list[int] = []
+
     def run(self, inputs: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:
+        self.widths.append(inputs["input_ids"].shape[1])
         return np.ones((len(inputs["input_ids"]), 2), dtype=np.float32)
 
 
@@ -39,15 +44,23 @@ class _Runtime:
 
     def __init__(self) -> None:
         self.trouble: Exception | None = None
+        self.best = SINGLE
+        self.loaded: list[bool] = []
+        """Of each session whether it is exact."""
+        self.session = _Ones()
 
     def export(self, module: object, example: Mapping[str, object], folder: Path) -> None:
         raise NotImplementedError
 
-    def load(self, folder: Path) -> _Ones:
+    def precision(self) -> str:
+        return self.best
+
+    def load(self, folder: Path, *, exact: bool) -> _Ones:
         if self.trouble is not None:
             raise self.trouble
         assert (folder / self.files[0]).read_text() == "numbers"
-        return _Ones()
+        self.loaded.append(exact)
+        return self.session
 
 
 def _export(draft: Path) -> ModelDescription:
@@ -163,3 +176,61 @@ def test_an_export_that_the_folder_has_no_room_for_is_made_elsewhere(
     assert places[-1].is_dir()
     cache.close()
     assert not places[-1].exists()
+
+
+def test_a_model_that_only_single_precision_runs_well_keeps_to_it(
+    cache: ExportCache, exports: Path, model: Path, runtime: _Runtime, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse_half(_: ExportedModel) -> None:
+        if not runtime.loaded[-1]:
+            raise ExportError("other vectors")
+
+    runtime.best = "bf16"
+    with caplog.at_level(logging.WARNING):
+        cache.make(model, runtime, _export, refuse_half)
+    assert "runs in single precision, not in bf16 (other vectors)" in caplog.text
+    assert runtime.loaded[-1]
+    assert cache.load(model, runtime) is not None
+    assert runtime.loaded[-1]
+    # On a processor with nothing quicker there is nothing else to try.
+    runtime.best = SINGLE
+    with pytest.raises(ExportError, match="other vectors"):
+        cache.make(model, runtime, _export, refuse_half)
+    assert len(list(exports.iterdir())) == 1
+
+
+def test_single_precision_may_be_asked_for(exports: Path, model: Path, runtime: _Runtime) -> None:
+    for exact in (True, False):
+        cache = ExportCache(exports, batch_size=4, exact=exact)
+        # An export is verified in the quickest precision whatever is asked for, since others share the folder.
+        cache.make(model, runtime, _export, _accept)
+        assert runtime.loaded[-2:] == [False, exact]
+        assert cache.load(model, runtime) is not None
+        assert runtime.loaded[-1] == exact
+
+
+def test_an_export_is_verified_in_the_precision_of_each_processor(
+    cache: ExportCache, exports: Path, model: Path, runtime: _Runtime
+) -> None:
+    cache.make(model, runtime, _export, _accept)
+    runtime.best = "bf16"
+    assert cache.load(model, runtime) is None
+    assert len(list(exports.iterdir())) == 1
+
+
+@pytest.mark.parametrize(("longest", "widths"), [(64, [16, 16, 32, 48, 64]), (40, [16, 16, 32, 40])])
+def test_batches_are_filled_up_to_whole_blocks_as_far_as_the_model_reads(
+    longest: int, widths: list[int], tmp_path: Path
+) -> None:
+    """Half precision rounds by blocks of tokens: in whole blocks a text has the same vector whatever its company."""
+    session = _Ones()
+    tokenizer = Tokenizer(models.WordLevel({"a": 0}, "a"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / TOKENIZER_FILE))
+    description = dataclasses.replace(DESCRIPTION, max_tokens=longest, prompts={"query": ""})
+    exported = ExportedModel(description, tmp_path / TOKENIZER_FILE, session, batch_size=4)
+
+    exported.embed(["a " * tokens for tokens in (1, 16, 17, 48, 33, 100, 2, 3, 4)], "query")
+
+    # No text is filled up further because of another, and no more than four share a batch.
+    assert sorted(session.widths) == widths

@@ -171,7 +171,7 @@ class MemoryConfig:
     CAUSE_WINDOW: int = _setting(3, "how many following chunks a chunk is judged for causes with; 0: none", low=0)
     SEQ_WEIGHT: float = _setting(1.0, "weight of a new SEQ edge", low=0.0, high=1.0)
     MAX_DOCUMENT_CHARS: int = _setting(10_000_000, "longest document that is taken, in characters", low=1)
-    INDEX_BATCH: int = _setting(64, "chunks that are embedded together and written in one transaction", low=1)
+    INDEX_BATCH: int = _setting(256, "chunks that are embedded together and written in one transaction", low=1)
 
     # Plasticity
     HEBBIAN_LEARNING_RATE: float = _setting(0.1, "what one reinforcement adds to a weight", low=0.0, high=1.0)
@@ -219,6 +219,11 @@ class MemoryConfig:
         "auto",
         "what runs a local embedding model; auto: on a GPU torch, on the CPU openvino, else onnx, else torch",
         choices=("auto", "openvino", "onnx", "torch"),
+    )
+    embedding_precision: str = _setting(
+        "auto",
+        "in what openvino computes; auto: half precision where the processor has it, which is twice as quick",
+        choices=("auto", "float32"),
     )
     embedding_export_dir: str | None = _setting(
         None, "where models are kept as openvino and onnx take them; none: neurogated/models in the user's cache"

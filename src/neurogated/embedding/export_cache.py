@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import json
 import logging
@@ -16,14 +17,14 @@ from pathlib import Path
 from uuid import uuid4
 
 from neurogated.embedding.exported_model import TOKENIZER_FILE, ExportedModel, ModelDescription
-from neurogated.embedding.runtimes import ExportError, Runtime
+from neurogated.embedding.runtimes import SINGLE, ExportError, Runtime
 
 __all__ = ["ExportCache"]
 
 _log = logging.getLogger(__name__)
 
 # Raised when the same model is exported in another way.
-_FORMAT = 1
+_FORMAT = 2
 _DESCRIPTION_FILE = "description.json"
 # What makes an export, besides the runtime's own package.
 _MAKERS = ("torch", "transformers", "sentence-transformers")
@@ -47,15 +48,17 @@ class ExportCache:
     anew, and where the folder cannot be written an export lives as long as the process; either is a line in the log.
     """
 
-    def __init__(self, folder: Path, batch_size: int) -> None:
+    def __init__(self, folder: Path, batch_size: int, *, exact: bool = False) -> None:
         """Name the folder; it is made when there is something to keep.
 
         Args:
             folder: where the exports are; it may be deleted at any time.
             batch_size: texts that an exported model takes at once.
+            exact: whether models run in single precision even where the processor has a quicker one.
         """
         self._folder = folder
         self._batch_size = batch_size
+        self._exact = exact
         # Keeps alive what could not be written into the folder.
         self._passing: list[tempfile.TemporaryDirectory[str]] = []
 
@@ -76,7 +79,7 @@ class ExportCache:
             _log.warning("exported model %s is damaged and made anew (%s)", place, error)
             self._discard(place)
             return None
-        return self._load(place, runtime, description)
+        return self._load(place, runtime, description, exact=self._exact)
 
     def make(
         self,
@@ -91,7 +94,8 @@ class ExportCache:
             model_folder: the model's files.
             runtime: what is to run it.
             export: writes the export's files into a folder.
-            verify: raises ExportError where the export is not as it should be; such a one is not kept.
+            verify: raises ExportError where the export is not as it should be; such a one is not kept. One that is so
+                in single precision only runs in single precision from then on.
 
         Raises:
             OSError: there is no room for the export, not even for a passing one.
@@ -100,13 +104,12 @@ class ExportCache:
         place = self._place(model_folder, runtime)
 
         def made(draft: Path) -> ExportedModel:
-            description = export(draft)
+            description = self._verified(draft, runtime, export(draft), verify)
             files = {name: _digest(draft / name) for name in (*runtime.files, TOKENIZER_FILE)}
             text = json.dumps({"files": files, "model": description.to_dict()}, indent=1)
             (draft / _DESCRIPTION_FILE).write_text(text, encoding="utf-8")
-            verify(self._load(draft, runtime, description))
             kept = self._keep(draft, place)
-            return self._load(kept, runtime, _checked(kept, runtime))
+            return self._load(kept, runtime, _checked(kept, runtime), exact=self._exact)
 
         try:
             with self._draft() as draft:
@@ -121,12 +124,32 @@ class ExportCache:
         while self._passing:
             self._passing.pop().cleanup()
 
+    def _verified(
+        self,
+        draft: Path,
+        runtime: Runtime,
+        description: ModelDescription,
+        verify: Callable[[ExportedModel], None],
+    ) -> ModelDescription:
+        """Return the description of an export with the precision in which it is as it should be; raises ExportError."""
+        try:
+            verify(self._load(draft, runtime, description, exact=False))
+        except ExportError as error:
+            if runtime.precision() == SINGLE:
+                raise
+            _log.warning("exported model runs in single precision, not in %s (%s)", runtime.precision(), error)
+            description = dataclasses.replace(description, exact=True)
+            verify(self._load(draft, runtime, description, exact=True))
+        return description
+
     def _place(self, model_folder: Path, runtime: Runtime) -> Path:
         key = hashlib.new(_HASH)
         for path in sorted(path for path in model_folder.rglob("*") if path.suffix in _MODEL_FILES and path.is_file()):
             key.update(f"{path.relative_to(model_folder).as_posix()} {_digest(path)}\n".encode())
         for package in (*_MAKERS, runtime.package):
             key.update(f"{package} {_version(package)}\n".encode())
+        # Processors that share the folder may differ, and an export was verified in the precision of one.
+        key.update(f"precision {runtime.precision()}\n".encode())
         return self._folder / f"{runtime.name}-{_FORMAT}-{key.hexdigest()}"
 
     @contextlib.contextmanager
@@ -165,8 +188,9 @@ class ExportCache:
                 if time.time() - draft.stat().st_mtime > _DRAFT_LIFE:
                     shutil.rmtree(draft, ignore_errors=True)
 
-    def _load(self, place: Path, runtime: Runtime, description: ModelDescription) -> ExportedModel:
-        return ExportedModel(description, place / TOKENIZER_FILE, runtime.load(place), self._batch_size)
+    def _load(self, place: Path, runtime: Runtime, description: ModelDescription, *, exact: bool) -> ExportedModel:
+        session = runtime.load(place, exact=exact or description.exact)
+        return ExportedModel(description, place / TOKENIZER_FILE, session, self._batch_size)
 
 
 def _checked(place: Path, runtime: Runtime) -> ModelDescription:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,10 @@ from neurogated.embedding.vectors import unit_vectors
 __all__ = ["INPUTS", "TOKENIZER_FILE", "ExportedModel", "ModelDescription"]
 
 TOKENIZER_FILE = "tokenizer.json"
+
+# Texts are filled up to a multiple of so many tokens. In half precision sums are rounded by blocks of that size: where
+# the last block is whole, a text has the same vector, to the last bit, whatever shares its batch.
+_BLOCK = 16
 
 INPUTS: Mapping[str, str] = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 """What a model may take, and what the tokenizer calls it."""
@@ -40,6 +45,8 @@ class ModelDescription:
     """Whether texts are filled up at their beginning."""
     prompts: Mapping[str, str]
     """Text put before questions ("query") and passages ("document")."""
+    exact: bool = False
+    """Whether only single precision gives the model's own vectors."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""
@@ -79,9 +86,7 @@ class ExportedModel:
         begin = self._description.prompts[role] if prompt is None else prompt
         encodings = self._cutting.encode_batch_fast([begin + text for text in texts] if begin else list(texts))
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        # The longest first, so that no long batch is left when the other threads are done.
-        order = sorted(range(len(texts)), key=lambda row: -len(encodings[row]))
-        batches = [order[at : at + self._batch_size] for at in range(0, len(order), self._batch_size)]
+        batches = list(self._batches(encodings))
 
         def fill(rows: list[int]) -> None:
             vectors[rows] = self._session.run(self._inputs([encodings[row] for row in rows]))
@@ -106,8 +111,21 @@ class ExportedModel:
         tokenizer.no_truncation()
         return tokenizer
 
+    def _batches(self, encodings: Sequence[Encoding]) -> Iterator[list[int]]:
+        """Yield the rows of each batch: texts that are filled up to the same width, and no more than it takes."""
+        widths = list(map(self._width, encodings))
+        # The longest first, so that no long batch is left when the other threads are done.
+        order = sorted(range(len(widths)), key=lambda row: -widths[row])
+        for _, group in groupby(order, key=lambda row: widths[row]):
+            rows = list(group)
+            yield from (rows[at : at + self._batch_size] for at in range(0, len(rows), self._batch_size))
+
+    def _width(self, encoding: Encoding) -> int:
+        """Return the tokens that a text is filled up to; an empty one, where the model adds none, to a block too."""
+        return min(-(-max(len(encoding), 1) // _BLOCK) * _BLOCK, self._description.max_tokens)
+
     def _inputs(self, encodings: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
-        width = max(len(encoding) for encoding in encodings)
+        width = self._width(encodings[0])
         inputs = {
             name: np.full((len(encodings), width), self._description.padding[name], dtype=np.int64)
             for name in self._description.inputs

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.embedding.runtimes import ExportError
+from neurogated.embedding.runtimes import SINGLE, ExportError
 
 if TYPE_CHECKING:
     import torch
@@ -52,7 +52,11 @@ class OnnxRuntime:
         except (RuntimeError, ValueError, torch_onnx.OnnxExporterError) as error:
             raise ExportError(f"torch cannot export the model to ONNX ({error})") from error
 
-    def load(self, folder: Path) -> OnnxSession:
+    def precision(self) -> str:
+        """Return "f32": this runtime computes in the precision that a model is written in."""
+        return SINGLE
+
+    def load(self, folder: Path, *, exact: bool) -> OnnxSession:  # noqa: ARG002 - it always is
         """Return the export, ready to run; raises ExportError."""
         onnxruntime = importlib.import_module("onnxruntime")
         onnxruntime.disable_telemetry_events()

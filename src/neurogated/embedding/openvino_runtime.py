@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.embedding.runtimes import ExportError
+from neurogated.embedding.runtimes import SINGLE, ExportError
 
 if TYPE_CHECKING:
     import torch
@@ -21,8 +21,8 @@ __all__ = ["OpenVINORuntime", "OpenVINOSession"]
 
 _PACKAGE = "openvino"
 _TELEMETRY = "openvino_telemetry"
-# Single precision, where the runtime would choose half on some processors: a vector must not depend on the batch.
-_SETTINGS = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "THROUGHPUT"}
+_DEVICE = "CPU"
+_PRECISION = "INFERENCE_PRECISION_HINT"
 
 
 class OpenVINORuntime:
@@ -46,11 +46,16 @@ class OpenVINORuntime:
         except (RuntimeError, frontends.GeneralFailure, frontends.OpConversionFailure) as error:
             raise ExportError(f"OpenVINO cannot export the model ({_first_line(error)})") from error
 
-    def load(self, folder: Path) -> OpenVINOSession:
+    def precision(self) -> str:
+        """Return "bf16" or "f16" where the processor has instructions for such numbers, else "f32"."""
+        return str(_openvino().Core().get_property(_DEVICE, _PRECISION).get_type_name())
+
+    def load(self, folder: Path, *, exact: bool) -> OpenVINOSession:
         """Return the export, ready to run; raises ExportError."""
+        settings = {"PERFORMANCE_HINT": "THROUGHPUT", **({_PRECISION: SINGLE} if exact else {})}
         openvino = _openvino()
         try:
-            return OpenVINOSession(openvino.Core().compile_model(str(folder / self.files[0]), "CPU", _SETTINGS))
+            return OpenVINOSession(openvino.Core().compile_model(str(folder / self.files[0]), _DEVICE, settings))
         except RuntimeError as error:
             raise ExportError(f"OpenVINO cannot load the model ({_first_line(error)})") from error
 
@@ -61,7 +66,8 @@ class OpenVINOSession:
     def __init__(self, compiled: Any) -> None:  # noqa: ANN401 - the package is imported on use
         self._compiled = compiled
         self._idle: list[Any] = []
-        self.concurrency = int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+        # Beside each request that runs one waits, which begins at once, even while Python is busy elsewhere.
+        self.concurrency = 2 * int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
 
     def run(self, inputs: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:
         """Return (n, dimension) vectors."""

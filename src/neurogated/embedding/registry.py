@@ -62,5 +62,6 @@ def _local(config: MemoryConfig, export_dir: Path) -> Embedder:
     from neurogated.embedding.export_cache import ExportCache
     from neurogated.embedding.local_embedder import LocalEmbedder
 
-    exports = ExportCache(export_dir, config.embedding_cpu_batch_size)
+    exact = config.embedding_precision == "float32"
+    exports = ExportCache(export_dir, config.embedding_cpu_batch_size, exact=exact)
     return LocalEmbedder(by_torch, exports, backend, on_cpu=bool(devices))

@@ -14,7 +14,10 @@ from neurogated.errors import EmbeddingError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["ExportError", "Runtime", "Session"]
+__all__ = ["SINGLE", "ExportError", "Runtime", "Session"]
+
+SINGLE = "f32"
+"""The precision in which every processor computes: 32 bits a number."""
 
 
 class ExportError(EmbeddingError):
@@ -44,5 +47,13 @@ class Runtime(Protocol):
     def export(self, module: torch.nn.Module, example: Mapping[str, torch.Tensor], folder: Path) -> None:
         """Write the files of the export of `module` into `folder`; raises ExportError."""
 
-    def load(self, folder: Path) -> Session:
-        """Return the export in `folder`, ready to run; raises ExportError."""
+    def precision(self) -> str:
+        """Return in what this processor computes quickest: `SINGLE`, or a shorter name such as "bf16"."""
+
+    def load(self, folder: Path, *, exact: bool) -> Session:
+        """Return the export in `folder`, ready to run; raises ExportError.
+
+        Args:
+            folder: where its files are.
+            exact: whether it computes in single precision even where another is quicker.
+        """

@@ -6,14 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
-
-import numpy as np
-from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, to_utc
@@ -27,6 +23,7 @@ from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pair
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, checked_ttl
 from neurogated.ingestion.edge_builder import fitted, reweighed_similarities, sequence_edges, similarity_edges
+from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.revision import NodeChange, Reviser, expiry, with_lifetime
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -58,6 +55,23 @@ class _Draft:
         metadata, lifetime = {**other.metadata, **self.metadata}, {**other.lifetime, **self.lifetime}
         return replace(self, metadata=metadata, lifetime=lifetime)
 
+    def rendered(self, node: MemoryNode | None) -> str:
+        """Return what is embedded of the node that the draft becomes, given the one that is stored, if there is one."""
+        return render(
+            *((self.content, self.metadata) if node is None else (node.content, {**node.metadata, **self.metadata}))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Documents that are stored together, and what is to be written of them."""
+
+    documents: Sequence[Sequence[_Draft]]
+    old: Mapping[str, MemoryNode]
+    """Those of their nodes that are stored."""
+    to_write: Sequence[_Draft]
+    """Drafts of new nodes, and of old ones that they change."""
+
 
 class IngestionEngine:
     """Cuts documents into chunks, embeds those that are new, and writes nodes and edges through `store.apply`."""
@@ -78,20 +92,40 @@ class IngestionEngine:
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
         """Store documents and yield the node ids of each, in order, once it is stored.
 
-        Chunks are embedded and written `INDEX_BATCH` at a time. A document that is there already changes nothing,
-        except that metadata and times given anew take the place of the old. Judgements that fail are queued; see
-        `resume`.
+        Chunks are embedded and written `INDEX_BATCH` at a time; one batch is read ahead, and embedded while the one
+        before it is analysed and written. A document that is there already changes nothing, except that metadata and
+        times given anew take the place of the old. Judgements that fail are queued; see `resume`.
         """
-        batch: list[list[_Draft]] = []
-        waiting = 0
+        with EmbeddingAhead(self._embedder) as embedding:
+            batches = self._begun(documents, embedding)
+            batch = next(batches, None)
+            while batch is not None:
+                try:
+                    following = next(batches, None)
+                except Exception:
+                    # What came before a document that cannot be read is stored.
+                    yield from self._store_batch(batch, embedding)
+                    raise
+                yield from self._store_batch(batch, embedding)
+                batch = following
+
+    def _begun(self, documents: Iterable[Document], embedding: EmbeddingAhead) -> Iterator[_Batch]:
+        """Yield documents in batches whose embedding has begun."""
+        waiting: list[list[_Draft]] = []
+        chunks = 0
         for document in documents:
-            drafts = self._drafts(document)
-            batch.append(drafts)
-            waiting += len(drafts)
-            if waiting >= self._config.INDEX_BATCH:
-                yield from self._store_batch(batch)
-                batch, waiting = [], 0
-        yield from self._store_batch(batch)
+            waiting.append(self._drafts(document))
+            chunks += len(waiting[-1])
+            if chunks >= self._config.INDEX_BATCH:
+                yield self._begin(waiting, embedding)
+                waiting, chunks = [], 0
+        if waiting:
+            yield self._begin(waiting, embedding)
+
+    def _begin(self, documents: Sequence[Sequence[_Draft]], embedding: EmbeddingAhead) -> _Batch:
+        batch = self._planned(documents, self._stored(draft.id for draft in chain.from_iterable(documents)))
+        embedding.begin(draft.rendered(batch.old.get(draft.id)) for draft in batch.to_write)
+        return batch
 
     def resume(self) -> Iterator[int]:
         """Make up the judgements that wait, and yield how many of each batch were made; those that fail wait on."""
@@ -257,19 +291,24 @@ class IngestionEngine:
             before.append(quoted(content, metadata))
             yield replace(draft, metadata={**told, **draft.metadata})
 
-    def _store_batch(self, batch: Sequence[Sequence[_Draft]]) -> Iterator[list[str]]:
-        ids = [[draft.id for draft in drafts] for drafts in batch]
-        if not ids:
-            return
+    def _planned(self, documents: Sequence[Sequence[_Draft]], old: Mapping[str, MemoryNode]) -> _Batch:
+        """Return the batch of some documents, given those of their nodes that are stored."""
+        drafts: dict[str, _Draft] = {}
+        for draft in chain.from_iterable(self._told(document, old) for document in documents):
+            drafts[draft.id] = draft.merged_over(drafts.get(draft.id))
+        to_write = [draft for draft in drafts.values() if draft.id not in old or draft.changes(old[draft.id])]
+        return _Batch(documents, old, to_write)
+
+    def _store_batch(self, batch: _Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:
+        ids = [[draft.id for draft in drafts] for drafts in batch.documents]
         with self._lock:
             self._expire(self._clock())
             old = self._stored(chain.from_iterable(ids))
-            drafts: dict[str, _Draft] = {}
-            for draft in chain.from_iterable(self._told(document, old) for document in batch):
-                drafts[draft.id] = draft.merged_over(drafts.get(draft.id))
-            to_write = [draft for draft in drafts.values() if draft.id not in old or draft.changes(old[draft.id])]
-            if to_write:
-                self._write(to_write, old, dict.fromkeys(map(tuple, ids)))
+            if old != batch.old:
+                # The batch before, or another thread, has stored or removed some of it.
+                batch = self._planned(batch.documents, old)
+            if batch.to_write:
+                self._write(batch, dict.fromkeys(map(tuple, ids)), embedding)
         yield from ids
 
     def _nodes(self, drafts: Sequence[_Draft], old: Mapping[str, MemoryNode], at: datetime) -> list[MemoryNode]:
@@ -282,31 +321,20 @@ class IngestionEngine:
         ]
         return [with_lifetime(node, draft.lifetime) for node, draft in zip(nodes, drafts, strict=True)]
 
-    @contextmanager
-    def _embedding(self, nodes: Sequence[MemoryNode]) -> Iterator[Future[NDArray[np.float32]]]:
-        """Embed nodes in a thread of its own beside a block, which may ask for the vectors when it needs them.
-
-        The thread has ended when the block is left, however it is left.
-        """
-        texts = [render(node.content, node.metadata) for node in nodes]
-        with ThreadPoolExecutor(1, thread_name_prefix="embedding") as thread:
-            yield thread.submit(self._embedder.embed_documents, texts)
-
-    def _write(
-        self, to_write: Sequence[_Draft], old: Mapping[str, MemoryNode], documents: Collection[Sequence[str]]
-    ) -> None:
+    def _write(self, batch: _Batch, documents: Collection[Sequence[str]], embedding: EmbeddingAhead) -> None:
         """Write nodes and edges of one batch; `documents` are the ids of each document's nodes, each document once."""
-        at, begin = self._clock(), time.perf_counter()
-        nodes = self._nodes(to_write, old, at)
+        at, begin, old = self._clock(), time.perf_counter(), batch.old
+        nodes = self._nodes(batch.to_write, old, at)
+        texts = [render(node.content, node.metadata) for node in nodes]
+        embedding.begin(texts)
+        # What follows from the texts alone is found out meanwhile.
         new_ids = {node.id for node in nodes if node.id not in old}
-        with self._embedding(nodes) as vectors:
-            # What follows from the texts alone is found out meanwhile.
-            named = self._analysis.find_entities([node for node in nodes if node.id in new_ids])
-            known = [node for node in nodes if node.id in old]
-            pairs = chain.from_iterable(causal_pairs(ids, new_ids, self._config.CAUSE_WINDOW) for ids in documents)
-            causes = self._analysis.find_causes(list(pairs), {**old, **{node.id: node for node in nodes}}, at)
-            mentions, outdated = text_edges(self._store, self._config, [*named.nodes, *known], at)
-            embedded = dict(zip((node.id for node in nodes), vectors.result(), strict=True))
+        named = self._analysis.find_entities([node for node in nodes if node.id in new_ids])
+        known = [node for node in nodes if node.id in old]
+        pairs = chain.from_iterable(causal_pairs(ids, new_ids, self._config.CAUSE_WINDOW) for ids in documents)
+        causes = self._analysis.find_causes(list(pairs), {**old, **{node.id: node for node in nodes}}, at)
+        mentions, outdated = text_edges(self._store, self._config, [*named.nodes, *known], at)
+        embedded = dict(zip((node.id for node in nodes), embedding.take(texts), strict=True))
         self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
         new = [replace(node, embedding=embedded[node.id]) for node in named.nodes]
         known = [replace(node, embedding=embedded[node.id]) for node in known]

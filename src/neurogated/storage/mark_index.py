@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 from neurogated.storage.kept_table import KeptTable
 from neurogated.storage.posting_table import TableView, Tail
-from neurogated.storage.segment import Impacts, Segment, TextWords
+from neurogated.storage.segment import Impacts, Segment, TextWords, spread
 from neurogated.storage.vocabulary import UNKNOWN
 
 __all__ = ["MarkIndex", "OverlaidMarkIndex"]
@@ -71,13 +71,10 @@ class MarkIndex(KeptTable):
             carriers = self._table.frequencies_of(numbers)
             # Under the lock, so that no more carry a mark than were counted.
             view = self._table.view()
-            return {
-                mark: _holders(view, [number], None) if count else _NOTHING
-                for mark, number, count, limit in zip(
-                    marks, numbers.tolist(), carriers.tolist(), limits.values(), strict=True
-                )
-                if count <= limit
-            }
+            few = np.flatnonzero(carriers <= np.fromiter(limits.values(), np.int64, len(marks)))
+            asked = few[carriers[few] > 0]
+            found = dict(zip(asked.tolist(), _holders_of_each(view, numbers[asked]), strict=True))
+            return {marks[place]: found.get(place, _NOTHING) for place in few.tolist()}
 
     def marks_of(self, key: int) -> frozenset[str]:
         """Return the marks of a key."""
@@ -166,3 +163,42 @@ def _carriers(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np
     for part, here, places in view.located(keys) if numbers else ():
         carries[here] = np.logical_or.reduce([part.having(number, places) for number in numbers])
     return carries
+
+
+def _holders_of_each(view: TableView, numbers: Rows) -> list[Rows]:
+    """Return the keys that carry each of some marks, which are different ones, ascending."""
+    if not numbers.size:
+        return []
+    order = np.argsort(numbers)
+    held, keys = [_NOTHING], [_NOTHING]
+    for part in view.parts:
+        wanted = numbers[order]
+        which, places = _in_tail(part, wanted) if isinstance(part, Tail) else _in_segment(part, wanted)
+        living = view.owners[part.texts.keys[places]] == part.serial
+        held.append(order[which[living]])
+        keys.append(part.texts.keys[places[living]])
+    marks, carriers = np.concatenate(held), np.concatenate(keys)
+    by_mark = np.lexsort((carriers, marks))
+    return np.split(carriers[by_mark], np.cumsum(np.bincount(marks, minlength=numbers.size))[:-1])
+
+
+def _in_tail(tail: Tail, numbers: Rows) -> tuple[Rows, Rows]:
+    """Return which of the ascending `numbers` the texts of a tail hold, and the places of the texts, pair by pair."""
+    words = tail.texts.words
+    which = np.searchsorted(numbers, words)
+    entries = np.flatnonzero(numbers.take(which, mode="clip") == words)
+    return which[entries], np.searchsorted(tail.texts.ends, entries, side="right")
+
+
+def _in_segment(segment: Segment, numbers: Rows) -> tuple[Rows, Rows]:
+    """Return the same of a segment."""
+    wanted = numbers.astype(np.int32)
+    at = segment.held.searchsorted(wanted)
+    rare = np.flatnonzero(segment.held.take(at, mode="clip") == wanted) if segment.held.size else _NOTHING
+    ends = segment.ends[at[rare]]
+    starts = np.where(at[rare] > 0, segment.ends[at[rare] - 1], 0)
+    at = segment.common.searchsorted(wanted)
+    common = np.flatnonzero(segment.common.take(at, mode="clip") == wanted) if segment.common.size else _NOTHING
+    columns, dense = np.nonzero(segment.rows[at[common]])
+    which = np.concatenate((rare.repeat(ends - starts), common[columns]))
+    return which, np.concatenate((segment.places[spread(starts, ends - starts)], dense)).astype(np.int64)

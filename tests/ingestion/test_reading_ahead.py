@@ -1,0 +1,80 @@
+"""What the engine does with a batch while the one before it is stored."""
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from neurogated import GraphDelta
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.errors import EmbeddingError, InputError
+from tests.ingestion.test_ingestion_engine import SENTENCES, Bench, story
+
+
+def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench({"INDEX_BATCH": 1})
+    begun = threading.Event()
+    embed, apply = bench.embedder.embed_documents, bench.store.apply
+
+    def embed_and_tell(texts: Sequence[str]) -> NDArray[np.float32]:
+        if "Rain fell." in texts:
+            begun.set()
+        return embed(texts)
+
+    def apply_when_told(delta: GraphDelta) -> None:
+        assert begun.wait(timeout=60)
+        apply(delta)
+
+    monkeypatch.setattr(bench.embedder, "embed_documents", embed_and_tell)
+    monkeypatch.setattr(bench.store, "apply", apply_when_told)
+
+    bench.add(story("We met."), story("Rain fell."))
+
+    assert bench.embedder.texts == ["We met.", "Rain fell."]
+
+
+@pytest.mark.parametrize("failing", ["document", "embedder"])
+def test_what_came_before_a_failure_is_stored(failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench({"INDEX_BATCH": 1})
+    embed = bench.embedder.embed_documents
+
+    def fail_on_rain(texts: Sequence[str]) -> NDArray[np.float32]:
+        if "Rain fell." in texts:
+            raise EmbeddingError("text 0 is too wet")
+        return embed(texts)
+
+    monkeypatch.setattr(bench.embedder, "embed_documents", fail_on_rain)
+    wet = story("Rain fell.", **({"when": bench.clock.now} if failing == "document" else {"mood": "calm"}))
+    stored: list[list[str]] = []
+
+    with pytest.raises(InputError if failing == "document" else EmbeddingError, match=r"is not JSON|too wet"):
+        stored.extend(bench.engine.add([story("We met."), wet, story("A dog barks.")]))
+
+    assert [node.content for node in bench.store.all_nodes()] == ["We met."]
+    assert [[node.id for node in bench.store.all_nodes()]] == stored
+    assert not any(thread.name.startswith("embedding") for thread in threading.enumerate())
+
+
+def test_a_batch_sees_what_the_one_before_made_of_its_nodes() -> None:
+    """Both were read before either was stored."""
+    bench = Bench({"INDEX_BATCH": 1})
+
+    first, again = bench.add(story("We met.", speaker="Ann"), story("We met.", mood="calm"))
+
+    (node,) = bench.store.get_nodes(first)
+    assert again == first
+    assert {"speaker": "Ann", "mood": "calm"}.items() <= node.metadata.items()
+    (expected,) = HashEmbedder().embed_documents(['Ann said, "We met."'])
+    np.testing.assert_array_equal(np.asarray(node.embedding), expected)
+
+
+def test_what_is_stored_already_is_not_embedded_again() -> None:
+    bench = Bench({"INDEX_BATCH": 2})
+    bench.add(*map(story, SENTENCES))
+    bench.embedder.texts.clear()
+
+    bench.add(*map(story, [*SENTENCES, "Snow fell."]))
+
+    assert bench.embedder.texts == ["Snow fell."]
