@@ -261,7 +261,7 @@ def _products(queries: Floats, rows: Floats) -> Floats:
 
 def _has_idle_core() -> bool:
     """Return whether a core was to spare in the last minute, beside that of whoever asks; False where nobody knows."""
-    cores = os.cpu_count()
-    if cores is None or not hasattr(os, "getloadavg"):
+    if not hasattr(os, "getloadavg"):
         return False
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return os.getloadavg()[0] <= cores - 1 / 2
