@@ -21,10 +21,14 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
 
 
+def _node(number: int) -> MemoryNode:
+    vector = np.eye(8, dtype=np.float32)[number % 8] + number
+    return MemoryNode(id=f"n{number}", content=f"word{number} apple", embedding=vector)
+
+
 def _put(store: SqliteStore, *numbers: int) -> None:
     for number in numbers:
-        vector = np.eye(8, dtype=np.float32)[number % 8] + number
-        store.add_node(MemoryNode(id=f"n{number}", content=f"word{number} apple", embedding=vector))
+        store.add_node(_node(number))
     store._keeper.settle()
 
 
@@ -123,7 +127,9 @@ def test_a_state_of_a_history_that_was_given_up_makes_room(path: Path, caplog: p
 
 def test_damage_to_a_file_that_states_share_gets_no_new_checksum(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with SqliteStore.open(path, config=OFTEN) as store:
-        _put(store, *range(700))
+        # All at once, so that they are in one file, too large to be written again with the few that come later.
+        store.apply(GraphDelta(nodes=tuple(map(_node, range(700)))))
+        store._keeper.settle()
         shared = [file for file in path.with_suffix(".index").rglob("*.vectors") if file.stat().st_size]
         assert shared
         damaged = {file.stat().st_ino for file in shared}
