@@ -2,8 +2,10 @@
 
 import asyncio
 import dataclasses
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -180,6 +182,21 @@ def test_async_and_batch_give_what_the_plain_calls_give(memory: NeuroGraphMemory
         return list(await asyncio.gather(*(memory.aretrieve(question, top_n=2) for question in questions)))
 
     assert asyncio.run(ask()) == expected
+
+
+def test_a_recall_waits_for_none_that_wait_for_whoever_asks(memory: NeuroGraphMemory) -> None:
+    question = "What broke at dawn?"
+    expected = memory.retrieve(question)
+    assert isinstance(memory.store, GraphStore)
+    with ThreadPoolExecutor() as threads:
+        with memory.store.transaction():
+            # They hold all turns, and wait for the lock that this thread holds.
+            others = [threads.submit(memory.retrieve, question) for _ in range(2 * (os.cpu_count() or 1))]
+            while memory.retriever._turns._value:
+                time.sleep(0.001)
+            assert memory.retrieve(question) == expected
+            assert not any(other.done() for other in others)
+        assert [other.result() for other in others] == [expected] * len(others)
 
 
 class _Flaky:

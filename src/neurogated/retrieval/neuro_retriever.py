@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
@@ -35,6 +38,8 @@ _log = logging.getLogger(__name__)
 _DOCUMENT = "document_id"
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
+# Seconds that a recall waits for others at the most before it goes ahead beside them.
+_PATIENCE = 0.05
 _COSINE_ALONE = {"KEYWORD_WEIGHT": 0.0, "SUBJECT_WEIGHT": 0.0, "MARK_WEIGHT": 0.0}
 
 
@@ -94,6 +99,7 @@ class NeuroRetriever:
         self._embedder = embedder
         self._kernels = UniformKernelSource() if config.UNIFORM_KERNEL else kernel_source
         self._clock = clock
+        self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
         self._classic = config.ACTIVATION == "classic"
         self._gates = config.GATE_HOPS and not self._classic
@@ -143,16 +149,31 @@ class NeuroRetriever:
         shared.lap("embed")
         kernels = self._generate(queries, vectors)
         shared.lap("kernel")
-        view = store.view(valid_at=valid_at)
-        nearest = store.nearest_rows(list(vectors), max(wanted, self._config.CANDIDATES), view)
-        asked = list(map(_Asked, queries, vectors, kernels, nearest))
-        shared.lap("search")
-        found = [self._find(store, view, one, wanted) for one in asked]
-        shared.skip()
-        memories = _memories(store, view, found)
-        shared.lap("rank")
+        with self._in_turn():
+            shared.skip()
+            view = store.view(valid_at=valid_at)
+            nearest = store.nearest_rows(list(vectors), max(wanted, self._config.CANDIDATES), view)
+            asked = list(map(_Asked, queries, vectors, kernels, nearest))
+            shared.lap("search")
+            found = [self._find(store, view, one, wanted) for one in asked]
+            shared.skip()
+            memories = _memories(store, view, found)
+            shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         return [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Let no more threads than cores do what follows, so that they do not take the interpreter from each other.
+
+        Whoever holds a lock that those whose turn it is are waiting for does not wait for ever: it is for speed alone.
+        """
+        taken = self._turns.acquire(timeout=_PATIENCE)
+        try:
+            yield
+        finally:
+            if taken:
+                self._turns.release()
 
     def _generate(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> list[Kernel]:
         if isinstance(self._kernels, SupportsKernelBatch):
