@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 import neurogated
 from neurogated import compose
@@ -31,6 +32,7 @@ from neurogated.core.ports import (
     VersionKey,
 )
 from neurogated.core.rendering import render
+from neurogated.core.view import Rows
 from neurogated.errors import ConfigError, StorageError
 from neurogated.ingestion.edge_builder import similarity_edges
 from neurogated.memory import NeuroGraphMemory, show_progress
@@ -213,7 +215,7 @@ def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryC
         stored = [node for node in graph.get_nodes(ids) if node.embedding is not None]
         vectors = embedder.embed_documents([render(node.content, node.metadata) for node in stored])
         nodes = [MemoryNode(node.id, "", vector) for node, vector in zip(stored, vectors, strict=True)]
-        edges += similarity_edges(nodes, before, neighbors=config.MAX_SIM_NEIGHBORS, at=at)
+        edges += similarity_edges(nodes, before.nearest, neighbors=config.MAX_SIM_NEIGHBORS, at=at)
         before.add(nodes)
     keys = {edge.key for edge in edges}
     old = (view.edge_key(row) for row in view.live_edges().tolist())
@@ -234,10 +236,12 @@ class _Before:
             self._index.put(rows, np.stack([np.asarray(node.embedding) for node in nodes]))
             self._ids += [node.id for node in nodes]
 
-    def nearest(self, query: Vector, k: int) -> list[tuple[str, float]]:
-        keys, scores = self._index.search(query, k)
+    def nearest(self, vectors: Sequence[Vector], k: int) -> list[list[tuple[str, float]]]:
+        return [self._named(keys, scores)[:k] for keys, scores in self._index.search_batch(vectors, k)]
+
+    def _named(self, keys: Rows, scores: NDArray[np.float64]) -> list[tuple[str, float]]:
         found = [(self._ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:k]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
 def _batches(items: Iterable[T], config: MemoryConfig) -> Iterator[list[T]]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
-from neurogated.ingestion.edge_builder import sequence_edges, similarity_edges
+from neurogated.ingestion.edge_builder import nearest_in, sequence_edges, similarity_edges
 from neurogated.testing import ManualClock
 
 AT = ManualClock().now
@@ -36,7 +36,7 @@ def build(nodes: Sequence[MemoryNode], neighbors: int, cuts: Sequence[int]) -> l
     borders = [0, *sorted(cut for cut in cuts if cut < len(nodes)), len(nodes)]
     for begin, end in pairwise(borders):
         group = nodes[begin:end]
-        new = list(similarity_edges(group, store, neighbors=neighbors, at=AT))
+        new = list(similarity_edges(group, nearest_in(store), neighbors=neighbors, at=AT))
         store.apply(GraphDelta(nodes=tuple(group), edges=tuple(new), at=AT))
         edges.extend(new)
     return edges
@@ -133,7 +133,7 @@ def test_no_nodes_or_no_neighbors_make_no_edges(neighbors: int) -> None:
     store = GraphStore()
     nodes = [] if neighbors else make_nodes(random_vectors(0, 4))
 
-    assert list(similarity_edges(nodes, store, neighbors=neighbors, at=AT)) == []
+    assert list(similarity_edges(nodes, nearest_in(store), neighbors=neighbors, at=AT)) == []
 
 
 @given(length=st.integers(0, 8), data=st.data())

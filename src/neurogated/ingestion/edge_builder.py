@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 
@@ -15,14 +14,22 @@ from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.utils.vector_utils import exact_cosines
 
-__all__ = ["Neighborhood", "fitted", "reweighed_similarities", "sequence_edges", "similarity_edges"]
+__all__ = ["Nearest", "fitted", "nearest_in", "reweighed_similarities", "sequence_edges", "similarity_edges"]
 
 
-class Neighborhood(Protocol):
-    """Nodes among which the most similar can be found, as in a store."""
+Nearest = Callable[[Sequence[Vector], int], Sequence[Iterable[tuple[str, float]]]]
+"""Gives for each of some vectors ids and cosines of the k most similar nodes, best first, ties in order of id."""
 
-    def nearest(self, query: Vector, k: int) -> list[tuple[str, float]]:
-        """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id."""
+
+def nearest_in(store: GraphStorePort) -> Nearest:
+    """Return the search of a store as it is now."""
+    view = store.view()
+
+    def nearest(vectors: Sequence[Vector], k: int) -> list[Iterable[tuple[str, float]]]:
+        found = store.nearest_rows(vectors, k, view)
+        return [zip((view.ids[row] for row in rows.tolist()), cosines.tolist(), strict=True) for rows, cosines in found]
+
+    return nearest
 
 
 def sequence_edges(
@@ -39,21 +46,22 @@ def sequence_edges(
 
 
 def similarity_edges(
-    new_nodes: Sequence[MemoryNode], store: Neighborhood, *, neighbors: int, at: datetime
+    new_nodes: Sequence[MemoryNode], nearest: Nearest, *, neighbors: int, at: datetime
 ) -> Iterator[MemoryEdge]:
     """Yield SIM edges from each new node to the `neighbors` most similar nodes that exist before it.
 
-    Those are the nodes in `store` and the earlier ones of `new_nodes`; there is no threshold. The weight is
+    Those are what `nearest` finds and the earlier ones of `new_nodes`; there is no threshold. The weight is
     max(0, cosine). How nodes are grouped into calls makes no difference to the edges.
     """
     if not new_nodes or not neighbors:
         return
     vectors = np.stack([np.asarray(node.embedding) for node in new_nodes])
-    for position, node in enumerate(new_nodes):
+    # One more than wanted, since the node itself may be among them: a new version of it, or the same node that another
+    # thread stored meanwhile.
+    found = nearest(list(vectors), neighbors + 1)
+    for position, (node, stored) in enumerate(zip(new_nodes, found, strict=True)):
         among_new = exact_cosines(vectors[:position], vectors[position]).tolist()
-        # One more than wanted, since the node itself may be among them: a new version of it, or the same node
-        # that another thread stored meanwhile.
-        candidates = dict(store.nearest(vectors[position], neighbors + 1))
+        candidates = dict(stored)
         candidates.update(zip((earlier.id for earlier in new_nodes[:position]), among_new, strict=True))
         candidates.pop(node.id, None)
         best = sorted(candidates.items(), key=lambda pair: (-pair[1], pair[0]))[:neighbors]

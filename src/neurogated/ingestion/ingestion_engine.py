@@ -22,7 +22,13 @@ from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, checked_ttl
-from neurogated.ingestion.edge_builder import fitted, reweighed_similarities, sequence_edges, similarity_edges
+from neurogated.ingestion.edge_builder import (
+    fitted,
+    nearest_in,
+    reweighed_similarities,
+    sequence_edges,
+    similarity_edges,
+)
 from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.revision import NodeChange, Reviser, expiry, with_lifetime
@@ -341,7 +347,7 @@ class IngestionEngine:
         sequences = chain.from_iterable(
             sequence_edges(ids, new_ids, weight=self._config.SEQ_WEIGHT, at=at) for ids in documents
         )
-        similar = similarity_edges(new, self._store, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
+        similar = similarity_edges(new, nearest_in(self._store), neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Known nodes may have new embeddings, which the store does not have yet.
         similarities = (
             *(fitted(similar, [*new, *known]) if known else similar),

@@ -21,7 +21,7 @@ from neurogated.errors import InputError
 from neurogated.ingestion.analysis import ENTITIES, Analysis, Findings, causal_pairs
 from neurogated.ingestion.context import requoted
 from neurogated.ingestion.document import checked_text, checked_ttl
-from neurogated.ingestion.edge_builder import fitted, reweighed_similarities, similarity_edges
+from neurogated.ingestion.edge_builder import fitted, nearest_in, reweighed_similarities, similarity_edges
 from neurogated.ingestion.mentions import text_edges
 
 __all__ = ["NodeChange", "Reviser", "expiry", "with_lifetime"]
@@ -131,7 +131,7 @@ class Reviser:
         nodes = [node, *turned]
         edges, void = text_edges(self._store, self._config, nodes, at)
         moved = not np.array_equal(np.asarray(node.embedding), np.asarray(old.embedding))
-        similar = similarity_edges([node] if moved else [], self._store, neighbors=self._neighbors, at=at)
+        similar = similarity_edges([node] if moved else [], nearest_in(self._store), neighbors=self._neighbors, at=at)
         put = (
             *edges,
             *fitted(similar, nodes),

@@ -252,11 +252,10 @@ def _cosines(queries: Floats, content: Encoded) -> Floats:
 
 
 def _products(queries: Floats, rows: Floats) -> Floats:
-    if len(queries) > 1:
-        return queries @ rows.T
     # For a whole matrix BLAS uses all cores, which takes half the time, but waits long for those that are at work.
-    product: Floats = rows @ queries[0] if _has_idle_core() else np.vecdot(rows, queries[0])
-    return product[None]
+    if _has_idle_core():
+        return queries @ rows.T
+    return np.stack([np.vecdot(rows, query) for query in queries])
 
 
 def _has_idle_core() -> bool:
