@@ -61,7 +61,7 @@ FIXED_CONSTANTS = {
     "storage/vector_slots.py": {"_BYTE_SHIFT", "_BYTE_MASK"},  # bits of a byte
     "storage/vector_matrix.py": {"_LARGEST", "_AT_ONCE", "_LEAST_ROOM"},  # number formats; memory at once
     "storage/array_files.py": {"_WORTH_MAPPING"},  # what is quicker to map than to read
-    "storage/inverted_lists.py": {"_ID_SIZE"},  # FAISS's format
+    "storage/inverted_lists.py": {"_ID_SIZE", "_BY_QUERY"},  # FAISS's format and modes
     # How the keyword index is laid out; measured in docs/adr/0015, of no use to set by hand.
     "storage/posting_table.py": {"TAIL_TEXTS", "_RATIO", "_SHORT_MERGE", "_MOST_SEGMENTS"},
     "storage/segment.py": {"_DENSE_SHARE"},

@@ -21,6 +21,8 @@ __all__ = ["InvertedLists", "Segment", "Source"]
 
 _CENTROIDS = "centroids.npy"
 _BOUNDS = "bounds.npy"
+# FAISS's number for it; the default is one thread for all.
+_BY_QUERY = 3
 # Bytes of the number of a slot.
 _ID_SIZE = 8
 
@@ -190,6 +192,8 @@ class InvertedLists(NamedTuple):
         index.by_residual = False
         faiss.copy_array_to_vector(self.bounds, index.sq.trained)
         index.is_trained = True
+        # Several queries at once are shared out among the cores; one is answered by one thread.
+        index.parallel_mode = _BY_QUERY
         return index
 
     def mapped(self, folder: Path, begin: int, end: int, name: str) -> Segment:
