@@ -284,3 +284,27 @@ def test_the_work_stops_when_nobody_needs_it(monkeypatch: pytest.MonkeyPatch, ho
     else:
         del store
     thread.join()
+
+
+@given(
+    st.integers(1, 80),
+    st.integers(0, 2**32 - 1),
+    st.lists(st.sampled_from([0.0, 1e-30, 1e-3, 1.0, 1e20]), min_size=3, max_size=3),
+)
+def test_with_a_byte_a_number_none_is_off_by_more_than_half_a_step(
+    dimension: int, seed: int, sizes: list[float]
+) -> None:
+    vector = np.random.default_rng(seed).standard_normal(dimension).astype(np.float32)
+    # Blocks of 32 numbers, some much larger than others.
+    vector *= np.repeat(np.array(sizes, dtype=np.float32), 32)[:dimension]
+    store = EmbeddingStore(precision="int8")
+    store.put(np.array([5]), vector[None])
+    kept = store.get(5)
+    assert kept is not None
+    for begin in range(0, dimension, 32):
+        block = slice(begin, begin + 32)
+        step = float(np.abs(vector[block]).max()) / 127
+        assert np.abs(kept[block] - vector[block]).max() <= step * (0.5 + 1e-3)
+    ((cosine, key),) = found(store, vector, 1)
+    assert key == 5
+    assert cosine == pytest.approx(1.0 if vector.any() else 0.0, abs=0.01)

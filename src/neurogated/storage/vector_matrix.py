@@ -21,6 +21,8 @@ Floats = NDArray[np.float32]
 _TYPES: dict[str, type[np.generic]] = {"float32": np.float32, "float16": np.float16, "int8": np.int8}
 # The largest number that is kept; a vector is scaled to it, so that none is too large or small for its type.
 _LARGEST = {"float16": 1, "int8": 127}
+# In int8 so many numbers are scaled together: the fewer, the smaller the largest of them, and the finer the steps.
+_BLOCK = 32
 # What is shorter counts as zero: a number below has lost digits, and one by it may be infinite.
 _SMALLEST = float(np.finfo(np.float32).tiny)
 # How many vectors are decoded at once; a few MB.
@@ -34,30 +36,33 @@ class Encoded(NamedTuple):
     rows: NDArray[Any]
     """(n, dimension) numbers."""
     scales: Floats
-    """(n,) what multiplies each row to give the vector."""
+    """(n, blocks) what multiplies the numbers of each block to give those of the vector."""
     inverse_norms: Floats
-    """(n,) one by the length of each row, 0 for a row of zeros or nearly so."""
+    """(n,) one by the length of each row of `decoded`, 0 for a row of zeros or nearly so."""
 
     @classmethod
     def of(cls, vectors: Floats, precision: str) -> Encoded:
         """Return `vectors` (n, dimension) as they are kept."""
-        scales = np.ones(len(vectors), dtype=np.float32)
+        dimension = vectors.shape[1]
+        begins = np.arange(_blocks(dimension, precision)) * _BLOCK
+        # What is all but zero has no scale of its own among others, and is left as it is alone.
+        scales = np.full((len(vectors), begins.size), float(begins.size == 1), dtype=np.float32)
         rows: NDArray[Any] = vectors
         if largest := _LARGEST.get(precision):
-            peaks = np.abs(vectors).max(axis=1, initial=0)
+            peaks = np.maximum.reduceat(np.abs(vectors), begins, axis=1)
             large = peaks >= _SMALLEST * largest
             scales[large] = peaks[large] / largest
-            rows = vectors / scales[:, None]
+            rows = vectors / _spread(np.where(scales > 0, scales, 1), dimension)
             rows = (np.rint(rows) if precision == "int8" else rows).astype(_TYPES[precision])
-        norms = np.linalg.norm(rows.astype(np.float64), axis=1)
+        norms = np.linalg.norm(_decoded(rows, scales).astype(np.float64), axis=1)
         inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms >= _SMALLEST).astype(np.float32)
         return cls(rows, scales, inverse)
 
     @classmethod
     def room(cls, count: int, dimension: int, precision: str) -> Encoded:
         """Return space for `count` vectors."""
-        columns = (np.empty(count, dtype=np.float32) for _ in ("scales", "inverse_norms"))
-        return cls(np.empty((count, dimension), dtype=_TYPES[precision]), *columns)
+        scales = np.empty((count, _blocks(dimension, precision)), dtype=np.float32)
+        return cls(np.empty((count, dimension), dtype=_TYPES[precision]), scales, np.empty(count, dtype=np.float32))
 
     @classmethod
     def mapped(cls, path: Path, count: int, dimension: int, precision: str) -> Encoded:
@@ -68,14 +73,19 @@ class Encoded(NamedTuple):
             ValueError: it has another size.
         """
         kind = np.dtype(_TYPES[precision])
-        single = np.dtype(np.float32).itemsize
-        expected = count * (2 * single + dimension * kind.itemsize)
+        blocks = _blocks(dimension, precision)
+        begin = count * (blocks + 1) * np.dtype(np.float32).itemsize
+        expected = begin + count * dimension * kind.itemsize
         if path.stat().st_size != expected:
             raise ValueError(f"{path} has {path.stat().st_size} bytes, but {count} vectors take {expected}")
         content = load_bytes(path)
-        columns = content[: 2 * single * count].view(np.float32)
-        rows = content[2 * single * count :].view(kind).reshape(count, dimension)
-        return cls(rows, columns[:count], columns[count:])
+        columns = content[:begin].view(np.float32)
+        rows = content[begin:].view(kind).reshape(count, dimension)
+        return cls(rows, columns[: count * blocks].reshape(count, blocks), columns[count * blocks :])
+
+    def decoded(self) -> Floats:
+        """Return (n, dimension) numbers that are to each other as those of each vector."""
+        return _decoded(self.rows, self.scales)
 
     def part(self, begin: int, end: int) -> Encoded:
         """Return some of them, not copied."""
@@ -138,11 +148,12 @@ class VectorMatrix(NamedTuple):
             if first < last:
                 yield first, block.content.part(first - block.begin, last - block.begin)
 
-    def numbers(self, slots: Rows) -> NDArray[Any]:
-        """Return the vectors of `slots` without their scales: (n, dimension)."""
-        if len(self.blocks) == 1:
-            return self.blocks[0].content.rows.take(slots, axis=0)
-        return self.rows(slots).rows
+    def numbers(self, slots: Rows) -> Floats:
+        """Return (n, dimension) numbers that are to each other as those of the vectors of `slots`."""
+        if len(self.blocks) == 1 and self.precision == "float32":
+            numbers: Floats = self.blocks[0].content.rows.take(slots, axis=0)
+            return numbers
+        return self.rows(slots).decoded()
 
     def rows(self, slots: Rows) -> Encoded:
         """Return the vectors of `slots`."""
@@ -161,13 +172,13 @@ class VectorMatrix(NamedTuple):
     def vector(self, slot: int) -> Floats:
         """Return one vector, as near to what was put as the precision allows."""
         found = self.rows(np.array([slot]))
-        vector: Floats = found.rows[0].astype(np.float32) * found.scales[0]
+        vector: Floats = found.rows[0].astype(np.float32) * _spread(found.scales, self.dimension)[0]
         return vector
 
     def unit_vectors(self, slots: Rows) -> Floats:
         """Return the vectors of `slots`, scaled to length one."""
         found = self.rows(slots)
-        unit: Floats = found.rows.astype(np.float32) * found.inverse_norms[:, None]
+        unit: Floats = found.decoded() * found.inverse_norms[:, None]
         return unit
 
     def scan(self, queries: Floats, begin: int, end: int) -> Floats:
@@ -238,13 +249,32 @@ class VectorMatrix(NamedTuple):
         return later._replace(size=self.size, blocks=(*kept.blocks, Block(kept.size, room, None)))
 
 
+def _blocks(dimension: int, precision: str) -> int:
+    """Return how many scales a vector has."""
+    return -(-dimension // _BLOCK) if precision == "int8" and dimension else 1
+
+
+def _spread(scales: Floats, dimension: int) -> Floats:
+    """Return the scale of every number: (n, dimension), or (n, 1) where one is that of all."""
+    return scales if scales.shape[1] == 1 else scales.repeat(_BLOCK, axis=1)[:, :dimension]
+
+
+def _decoded(rows: NDArray[Any], scales: Floats) -> Floats:
+    if scales.shape[1] == 1:
+        return rows.astype(np.float32, copy=False)
+    # The largest scale counts for one, so that no number becomes too small for its type.
+    largest = np.maximum(scales.max(axis=1, keepdims=True), _SMALLEST)
+    decoded: Floats = rows * _spread(scales / largest, rows.shape[1])
+    return decoded
+
+
 def _cosines(queries: Floats, content: Encoded) -> Floats:
     if content.rows.dtype == np.float32:
         scores = _products(queries, content.rows)
     else:
         scores = np.empty((len(queries), len(content.rows)), dtype=np.float32)
         for begin in range(0, len(content.rows), _AT_ONCE):
-            chunk = content.rows[begin : begin + _AT_ONCE].astype(np.float32)
+            chunk = content.part(begin, begin + _AT_ONCE).decoded()
             scores[:, begin : begin + _AT_ONCE] = _products(queries, chunk)
     scores *= content.inverse_norms
     clipped: Floats = np.clip(scores, -1, 1, out=scores)
