@@ -77,6 +77,17 @@ class InvertedLists(NamedTuple):
         """One after the last slot that is indexed."""
         return self.segments[-1].end if self.segments else 0
 
+    @property
+    def _ranges(self) -> Floats:
+        ranges: Floats = self.bounds[self.bounds.size // 2 :]
+        return ranges
+
+    def _shares(self, vectors: Floats) -> Floats:
+        """Return each number as a share of its range, 0–1 within the bounds."""
+        low = self.bounds[: self.bounds.size // 2]
+        shares: Floats = np.zeros(vectors.shape, dtype=np.float32)
+        return np.divide(vectors - low, self._ranges, out=shares, where=self._ranges > 0)
+
     def extended(self, source: Source, end: int, stop: Callable[[], bool]) -> InvertedLists:
         """Return the lists with the vectors of `source`, which are all that count of the slots up to `end`.
 
@@ -86,10 +97,8 @@ class InvertedLists(NamedTuple):
         faiss = load_faiss()
         index, kept, begin = self._empty_index(), list(self.segments), self.end
         for slots, vectors in source:
-            lists = nearest_centroids(vectors, self.centroids, stop)
-            index.add_core(
-                slots.size, faiss.swig_ptr(np.ascontiguousarray(vectors)), faiss.swig_ptr(slots), faiss.swig_ptr(lists)
-            )
+            lists, shares = nearest_centroids(vectors, self.centroids, stop), self._shares(vectors)
+            index.add_core(slots.size, faiss.swig_ptr(shares), faiss.swig_ptr(slots), faiss.swig_ptr(lists))
         # Small segments before it are taken in, so that there are few; each vector is copied a few times at most.
         while kept and kept[-1].end - kept[-1].begin <= 2 * (end - begin):
             smaller = kept.pop()
@@ -126,6 +135,8 @@ class InvertedLists(NamedTuple):
         faiss = load_faiss()
         probes = min(probes, len(self.centroids))
         nearness, lists = self.quantizer.search(queries, probes)
+        # What the least values add is the same for all vectors.
+        weights = np.ascontiguousarray(queries * self._ranges)
         chosen = None if eligible is None else faiss.IDSelectorBitmap(eligible)
         parameters = faiss.SearchParametersIVF(sel=chosen, nprobe=probes)
         found = []
@@ -134,7 +145,7 @@ class InvertedLists(NamedTuple):
             given = (faiss.swig_ptr(array) for array in (lists, nearness, scores, slots))
             lists_at, nearness_at, scores_at, slots_at = given
             segment.index.search_preassigned_c(
-                len(queries), faiss.swig_ptr(queries), k, lists_at, nearness_at, scores_at, slots_at, False, parameters
+                len(queries), faiss.swig_ptr(weights), k, lists_at, nearness_at, scores_at, slots_at, False, parameters
             )
             found.append((scores, slots))
         if len(found) == 1:
@@ -187,10 +198,11 @@ class InvertedLists(NamedTuple):
         faiss = load_faiss()
         count, dimension = self.centroids.shape
         index = faiss.IndexIVFScalarQuantizer(
-            self.quantizer, dimension, count, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
+            self.quantizer, dimension, count, faiss.ScalarQuantizer.QT_8bit_uniform, faiss.METRIC_INNER_PRODUCT
         )
         index.by_residual = False
-        faiss.copy_array_to_vector(self.bounds, index.sq.trained)
+        # The bounds are applied here: to each vector and each query once, not to every number that is compared.
+        faiss.copy_array_to_vector(np.array([0, 1], dtype=np.float32), index.sq.trained)
         index.is_trained = True
         # Several queries at once are shared out among the cores; one is answered by one thread.
         index.parallel_mode = _BY_QUERY
