@@ -86,7 +86,8 @@ class InvertedLists(NamedTuple):
         """Return each number as a share of its range, 0–1 within the bounds."""
         low = self.bounds[: self.bounds.size // 2]
         shares: Floats = np.zeros(vectors.shape, dtype=np.float32)
-        return np.divide(vectors - low, self._ranges, out=shares, where=self._ranges > 0)
+        np.divide(vectors - low, self._ranges, out=shares, where=self._ranges > 0)
+        return shares
 
     def extended(self, source: Source, end: int, stop: Callable[[], bool]) -> InvertedLists:
         """Return the lists with the vectors of `source`, which are all that count of the slots up to `end`.
