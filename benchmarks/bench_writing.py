@@ -33,6 +33,29 @@ def _added(synthetic: Synthetic, embedder: GivenVectors, seed: int) -> Iterator[
         yield text, asked.text
 
 
+def test_cost_of_a_text(
+    benchmark: BenchmarkFixture,
+    pytestconfig: pytest.Config,
+    cache: Path,
+    folder: Path,
+    synthetic: Synthetic,
+    embedder: GivenVectors,
+) -> None:
+    """Texts in one batch, in the memory of all nodes and, `small`, in one of a thousand; seconds a text.
+
+    Both are fresh copies, and this comes first, so that nothing is still being filed of what others added.
+    """
+    count = pytestconfig.getoption("documents")
+    texts = _added(synthetic, embedder, 6)
+    batches = iter(lambda: [text for text, _ in islice(texts, count)], [])
+    with copied(folder, cache / "large") as copy, open_memory(copy, embedder) as large:
+        benchmark.pedantic(large.add_documents, setup=lambda: ((next(batches),), {}), rounds=3)
+    benchmark.extra_info["a text"] = benchmark.stats.stats.median / count
+    few = Synthetic(synthetic.edges[:0], *(column[:SMALL] for column in synthetic[1:]))
+    with copied(built(cache, few), cache / "small") as copy, open_memory(copy, embedder) as small:
+        benchmark.extra_info["small"] = statistics.median(_seconds(small, next(batches)) for _ in range(3)) / count
+
+
 def test_pairs_of_add_and_recall(
     benchmark: BenchmarkFixture,
     pytestconfig: pytest.Config,
@@ -49,29 +72,6 @@ def test_pairs_of_add_and_recall(
     found = measured(benchmark, add_and_recall, _added(synthetic, embedder, 5), pytestconfig.getoption("pairs"))
     benchmark.extra_info["found"] = sum(found) / len(found)
     assert all(found)
-
-
-def test_cost_of_a_text(
-    benchmark: BenchmarkFixture,
-    pytestconfig: pytest.Config,
-    cache: Path,
-    folder: Path,
-    synthetic: Synthetic,
-    embedder: GivenVectors,
-) -> None:
-    """Texts in one batch, in the memory of all nodes and, `small`, in one of a thousand; seconds a text.
-
-    Both are fresh copies, so that nothing is still being filed of what other measurements added.
-    """
-    count = pytestconfig.getoption("documents")
-    texts = _added(synthetic, embedder, 6)
-    batches = iter(lambda: [text for text, _ in islice(texts, count)], [])
-    with copied(folder, cache / "large") as copy, open_memory(copy, embedder) as large:
-        benchmark.pedantic(large.add_documents, setup=lambda: ((next(batches),), {}), rounds=3)
-    benchmark.extra_info["a text"] = benchmark.stats.stats.median / count
-    few = Synthetic(synthetic.edges[:0], *(column[:SMALL] for column in synthetic[1:]))
-    with copied(built(cache, few), cache / "small") as copy, open_memory(copy, embedder) as small:
-        benchmark.extra_info["small"] = statistics.median(_seconds(small, next(batches)) for _ in range(3)) / count
 
 
 def test_feedback(
