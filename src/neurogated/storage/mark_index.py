@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 from neurogated.storage.kept_table import KeptTable
 from neurogated.storage.posting_table import TableView, Tail
-from neurogated.storage.segment import Impacts, Segment, TextWords, spread
+from neurogated.storage.segment import Impacts, Segment, TextWords, looked_up, spread
 from neurogated.storage.vocabulary import UNKNOWN
 
 __all__ = ["MarkIndex", "OverlaidMarkIndex"]
@@ -193,12 +193,12 @@ def _in_tail(tail: Tail, numbers: Rows) -> tuple[Rows, Rows]:
 def _in_segment(segment: Segment, numbers: Rows) -> tuple[Rows, Rows]:
     """Return the same of a segment."""
     wanted = numbers.astype(np.int32)
-    at = segment.held.searchsorted(wanted)
-    rare = np.flatnonzero(segment.held.take(at, mode="clip") == wanted) if segment.held.size else _NOTHING
+    at, found = looked_up(segment.held, wanted)
+    rare = np.flatnonzero(found)
     ends = segment.ends[at[rare]]
     starts = np.where(at[rare] > 0, segment.ends[at[rare] - 1], 0)
-    at = segment.common.searchsorted(wanted)
-    common = np.flatnonzero(segment.common.take(at, mode="clip") == wanted) if segment.common.size else _NOTHING
+    at, found = looked_up(segment.common, wanted)
+    common = np.flatnonzero(found)
     columns, dense = np.nonzero(segment.rows[at[common]])
     which = np.concatenate((rare.repeat(ends - starts), common[columns]))
     return which, np.concatenate((segment.places[spread(starts, ends - starts)], dense)).astype(np.int64)

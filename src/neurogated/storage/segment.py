@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from neurogated.core.view import Rows
 from neurogated.storage.array_files import load_arrays, save_arrays
 
-__all__ = ["Impacts", "Places", "Rater", "Segment", "TextWords", "spread"]
+__all__ = ["Impacts", "Places", "Rater", "Segment", "TextWords", "looked_up", "spread"]
 
 # A word that more than one in so many texts hold is kept as a row of all texts: about as large, and quicker to add up.
 _DENSE_SHARE = 8
@@ -219,8 +219,7 @@ class Segment:
         """Yield for each of `words` the places of the texts that hold it, None for all, and how often each does."""
         numbers = words.astype(np.int32)
         ends, sole = self.ends, self.place_times.size <= 1
-        rows, columns = (known.searchsorted(numbers) for known in (self.common, self.held))
-        is_common, is_held = _found(self.common, rows, numbers), _found(self.held, columns, numbers)
+        (rows, is_common), (columns, is_held) = (looked_up(known, numbers) for known in (self.common, self.held))
         for row, column, common, held in zip(*(x.tolist() for x in (rows, columns, is_common, is_held)), strict=True):
             if common:
                 yield None, self.row_times[row]
@@ -234,9 +233,8 @@ class Segment:
         """Return the highest impact of each of `words`, 0 for those that no text holds."""
         tops = np.zeros(words.size, dtype=np.int64)
         for known, highest in ((self.common, self.row_tops), (self.held, self.tops)):
-            if known.size:
-                at = np.searchsorted(known, words.astype(np.int32))
-                tops += np.where(known.take(at, mode="clip") == words, highest.take(at, mode="clip"), 0)
+            at, found = looked_up(known, words.astype(np.int32))
+            tops[found] = highest[at[found]]
         return tops
 
     def having(self, word: int, places: Places) -> NDArray[np.bool_]:
@@ -275,12 +273,12 @@ class Segment:
         return min((held.stop - held.start for held in found), default=len(self))
 
 
-def _found(known: NDArray[np.int32], places: Rows, numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which of `numbers` stand at `places` of `known`, where they would have to be."""
-    found: NDArray[np.bool_] = (
-        known.take(places, mode="clip") == numbers if known.size else np.zeros(places.size, np.bool_)
-    )
-    return found
+def looked_up(known: NDArray[np.int32], numbers: NDArray[np.int32]) -> tuple[Rows, NDArray[np.bool_]]:
+    """Return where each of `numbers` is among `known`, ascending, or would have to be, and which of them are there."""
+    places: Rows = known.searchsorted(numbers)
+    if not known.size:
+        return places, np.zeros(numbers.size, dtype=np.bool_)
+    return places, known.take(places, mode="clip") == numbers
 
 
 def spread(starts: Rows, sizes: Rows) -> Rows:
