@@ -12,14 +12,13 @@ from pathlib import Path
 
 from neurogated import MemoryNode
 from neurogated.storage.sqlite_store import SqliteStore
-from tests.durability.format_1 import write_format_1
 from tests.durability.kill_rounds import run_child
 
 __all__ = ["make"]
 
 
 def make(path: Path, what: str, pipe: int) -> None:
-    """Create the file, upgrade it, or put an empty one in its place; write a letter once that is done."""
+    """Create the file, or put an empty one in its place; write a letter once that is done."""
     with SqliteStore.open(path, from_scratch=what == "replace") as store:
         os.write(pipe, b"o")
         store.add_node(MemoryNode(id="new", content="new", embedding=[1.0, 2.0, 3.0]))
@@ -27,11 +26,9 @@ def make(path: Path, what: str, pipe: int) -> None:
         signal.pause()
 
 
-def _prepare(path: Path, what: str, killed: int, _: int) -> None:
+def _prepare(path: Path, what: str, _: int) -> None:
     path.parent.mkdir(parents=True)
-    if what == "upgrade":
-        write_format_1(path, killed=bool(killed))
-    elif what == "replace":
+    if what == "replace":
         with SqliteStore.open(path) as store:
             store.add_node(MemoryNode(id="old", content="old", embedding=[1.0, 2.0, 3.0]))
 
@@ -41,15 +38,12 @@ def _look(path: Path, what: str, said: bytes, pipe: int) -> None:
     with SqliteStore.open(path) as store:
         assert store.check() == []
         there = [node.id for node in store.all_nodes()]
-        old = {"upgrade": ["a", "b"], "create": [], "replace": []}[what]
-        allowed = [old, [*old, "new"]]
+        allowed = [[], ["new"]]
         if what == "replace":
             allowed.append(["old"])
         if said:
-            allowed = [old, [*old, "new"]][len(said) - 1 :]
+            allowed = [[], ["new"]][len(said) - 1 :]
         assert there in allowed, (what, said, there)
-        if what == "upgrade":
-            assert [entry.sequence for entry in store.history()][:5] == [1, 3, 4, 5, 7]
         store.add_node(MemoryNode(id="after", content="after"))
     left = {file.name for file in path.parent.iterdir() if file.is_file()}
     assert left <= {"memory.db", "memory.acknowledged", "memory.lock"}, left
@@ -62,8 +56,7 @@ def main() -> None:
     chance, seen = random.Random(seed), Counter[str]()
     for number in range(rounds):
         path = folder / str(number) / "memory.db"
-        killed = chance.randrange(2)
-        prepared, _ = run_child(functools.partial(_prepare, path, what, killed))
+        prepared, _ = run_child(functools.partial(_prepare, path, what))
         assert os.waitpid(prepared, 0)[1] == 0
         child, read = run_child(functools.partial(make, path, what))
         time.sleep(chance.random() * 0.06)

@@ -121,9 +121,14 @@ class Bench:
         self.change(nodes)
 
     def change(self, nodes: Sequence[MemoryNode], removed: Sequence[str] = ()) -> None:
-        put, void = text_edges(self.store, self.config, nodes, NOW, removed)
+        changes = text_edges(self.store, self.config, nodes, NOW, removed)
         delta = GraphDelta(
-            nodes=tuple(nodes), edges=tuple(put), removed_nodes=tuple(removed), removed_edges=tuple(void), at=NOW
+            nodes=tuple(nodes),
+            edges=tuple(changes.put),
+            weights=tuple(changes.reweighted),
+            removed_nodes=tuple(removed),
+            removed_edges=tuple(changes.removed),
+            at=NOW,
         )
         self.store.apply(delta)
 

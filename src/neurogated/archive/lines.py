@@ -146,19 +146,23 @@ def _weight(change: WeightChange) -> Json:
 
 def _weight_from(values: Mapping[str, Any]) -> WeightChange:
     _refuse_others(values, "edge weight last_activated")
-    return WeightChange(_key_from(values["edge"]), values["weight"], *_times_from(values, "last_activated"))
+    key = _key_from(values["edge"])
+    (used,) = _times_from(values, "last_activated")
+    return WeightChange(key, values["weight"], used, derived=not key.type.plastic)
 
 
 def _operator(operator: Decay) -> Json:
     before = to_micros(operator.idle_before)
-    return {"kind": _DECAY, "factor": operator.factor, "idle_before": before, "floor": operator.floor}
+    values = {"kind": _DECAY, "factor": operator.factor, "idle_before": before, "floor": operator.floor}
+    return values | ({"spared": sorted(map(_key, operator.spared))} if operator.spared else {})
 
 
 def _operator_from(values: Mapping[str, Any]) -> Decay:
-    _refuse_others(values, "kind factor idle_before floor")
+    _refuse_others(values, "kind factor idle_before floor spared")
     if values["kind"] != _DECAY:
         raise ValueError(f"an operator of unknown kind {values['kind']!r}")
-    return Decay(values["factor"], _moment(values["idle_before"]), values["floor"])
+    spared = frozenset(map(_key_from, values.get("spared", ())))
+    return Decay(values["factor"], _moment(values["idle_before"]), values["floor"], spared)
 
 
 def _task(task: PendingTask) -> Json:

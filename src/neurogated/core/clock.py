@@ -5,9 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 from neurogated.errors import InputError
 
-__all__ = ["Clock", "checked_moment", "from_micros", "to_micros", "to_utc", "utc_now"]
+__all__ = ["MICROS_A_DAY", "Clock", "checked_moment", "from_micros", "to_micros", "to_utc", "utc_now"]
 
 Clock = Callable[[], datetime]
+
+MICROS_A_DAY = 86_400_000_000
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -15,16 +15,20 @@ __all__ = ["AccessMark", "Decay", "GraphDelta", "HistoryEntry", "JournalEntry", 
 
 @dataclass(frozen=True, slots=True)
 class WeightChange:
-    """A new weight for an existing edge of a plastic type."""
+    """A new weight for an existing edge: learned by use, or derived from the texts it joins."""
 
     edge: EdgeKey
     weight: float
     """0–1."""
     last_activated: datetime | None = None
-    """The delta's time when left out: a change of weight counts as use."""
+    """The delta's time when left out, since learning counts as use; a derived weight leaves it as it is."""
+    derived: bool = False
+    """Whether the weight follows from the texts: always for types that are not plastic, never for plastic ones."""
 
     def __post_init__(self) -> None:
-        if not self.edge.type.plastic:
+        if self.derived and (self.edge.type.plastic or self.last_activated is not None):
+            raise InputError(f"{self.edge} is plastic or has a time of use, which no derived weight changes")
+        if not self.derived and not self.edge.type.plastic:
             raise InputError(
                 f"the weight of {self.edge} cannot be changed: {self.edge.type.name} edges are not plastic"
             )
@@ -45,6 +49,9 @@ class Decay:
     idle_before: datetime
     floor: float = 0.0
     """0–1, the weight below which an edge is pruned."""
+    spared: frozenset[EdgeKey] = field(default=frozenset(), compare=False)
+    """Edges that are not changed, because they had been used. A store adds the ones it knows when it journals the
+    operator, since it keeps only the last use of an edge. Two rules that differ in this alone are equal."""
 
     def __post_init__(self) -> None:
         if not (0.0 <= self.factor <= 1.0 and 0.0 <= self.floor <= 1.0):
@@ -112,6 +119,11 @@ class GraphDelta:
 
     def _single_changes(self) -> bool:
         return any((self.changes, self.queued, self.settled, self.touch))
+
+    @property
+    def tells_of_uses_only(self) -> bool:
+        """Whether it notes uses and nothing else, so that the history need not keep it."""
+        return bool(self.touch) and not any((self.changes, self.operators, self.queued, self.settled))
 
     @property
     def changes(self) -> dict[str, int]:

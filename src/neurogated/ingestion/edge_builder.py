@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from neurogated.core.delta import WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.ports import GraphStorePort
@@ -83,8 +84,8 @@ def fitted(edges: Iterable[MemoryEdge], nodes: Sequence[MemoryNode]) -> Iterator
 
 def reweighed_similarities(
     nodes: Sequence[MemoryNode], store: GraphStorePort, *, without: Collection[str] = ()
-) -> Iterator[MemoryEdge]:
-    """Yield the stored SIM edges of `nodes`, new versions of stored ones, whose weight their new embeddings change.
+) -> Iterator[WeightChange]:
+    """Yield the new weights of stored SIM edges of `nodes`, which are new versions of stored nodes.
 
     Edges from or to nodes that the store is to lose, `without`, are left out.
     """
@@ -98,7 +99,7 @@ def reweighed_similarities(
     stored = [store.get_edge(*key) for key in keys]
     for old, edge in zip(stored, fitted(stored, versions), strict=True):
         if old.weight != edge.weight:
-            yield edge
+            yield WeightChange(edge.key, edge.weight, derived=True)
 
 
 def _weight(cosine: float) -> float:

@@ -235,12 +235,13 @@ class IngestionEngine:
             )
             edges = tuple(edge for edge in causes.edges if {edge.source_id, edge.target_id} <= current.keys())
             if settled:
-                mentions, outdated = text_edges(self._store, self._config, changed, at)
+                mentions = text_edges(self._store, self._config, changed, at)
                 self._store.apply(
                     GraphDelta(
-                        removed_edges=tuple(outdated),
+                        removed_edges=tuple(mentions.removed),
                         nodes=changed,
-                        edges=(*edges, *mentions),
+                        edges=(*edges, *mentions.put),
+                        weights=tuple(mentions.reweighted),
                         settled=settled,
                         reason="resume",
                         at=at,
@@ -339,7 +340,7 @@ class IngestionEngine:
         known = [node for node in nodes if node.id in old]
         pairs = chain.from_iterable(causal_pairs(ids, new_ids, self._config.CAUSE_WINDOW) for ids in documents)
         causes = self._analysis.find_causes(list(pairs), {**old, **{node.id: node for node in nodes}}, at)
-        mentions, outdated = text_edges(self._store, self._config, [*named.nodes, *known], at)
+        mentions = text_edges(self._store, self._config, [*named.nodes, *known], at)
         embedded = dict(zip((node.id for node in nodes), embedding.take(texts), strict=True))
         self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
         new = [replace(node, embedding=embedded[node.id]) for node in named.nodes]
@@ -349,15 +350,13 @@ class IngestionEngine:
         )
         similar = similarity_edges(new, nearest_in(self._store), neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Known nodes may have new embeddings, which the store does not have yet.
-        similarities = (
-            *(fitted(similar, [*new, *known]) if known else similar),
-            *reweighed_similarities(known, self._store),
-        )
+        similarities = fitted(similar, [*new, *known]) if known else similar
         self._store.apply(
             GraphDelta(
-                removed_edges=tuple(outdated),
+                removed_edges=tuple(mentions.removed),
                 nodes=(*new, *known),
-                edges=(*sequences, *similarities, *mentions, *causes.edges),
+                edges=(*sequences, *similarities, *mentions.put, *causes.edges),
+                weights=(*mentions.reweighted, *reweighed_similarities(known, self._store)),
                 queued=(*named.failed, *causes.failed),
                 reason="add_documents",
                 at=at,

@@ -20,10 +20,12 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import chain, combinations, product
+from typing import NamedTuple
 
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.delta import WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -31,10 +33,18 @@ from neurogated.core.rendering import is_term_mark, subjects_among
 from neurogated.core.view import GraphView
 from neurogated.ingestion.holders import TextChange
 
-__all__ = ["text_edges"]
+__all__ = ["EdgeChanges", "text_edges"]
 
 Pair = tuple[str, str]
 """Ids of two nodes: source and target of an edge."""
+
+
+class EdgeChanges(NamedTuple):
+    """What becomes of edges by a change of texts."""
+
+    put: list[MemoryEdge]
+    reweighted: list[WeightChange]
+    removed: list[EdgeKey]
 
 
 def text_edges(
@@ -43,7 +53,7 @@ def text_edges(
     nodes: Sequence[MemoryNode],
     at: datetime,
     removed: Collection[str] = (),
-) -> tuple[list[MemoryEdge], list[EdgeKey]]:
+) -> EdgeChanges:
     """Return what becomes of TERM and MENTION edges by a change that is about to be made.
 
     Args:
@@ -54,8 +64,7 @@ def text_edges(
         removed: ids of stored nodes that are to be removed.
 
     Returns:
-        The edges to be put and those to be removed, between nodes that stay, so that edges fit the texts there are
-        then.
+        Changes between nodes that stay, so that edges fit the texts there are then.
     """
     known = store.get_nodes(list(dict.fromkeys((*removed, *(node.id for node in nodes)))), missing_ok=True)
     old = {node.id: node for node in known}
@@ -63,7 +72,7 @@ def text_edges(
     staying = {node.id for node in nodes} - {node.id for node in told}
     leaving = [node for node in known if node.id not in staying]
     if not leaving and not told:
-        return [], []
+        return EdgeChanges([], [], [])
     change = TextChange(store, leaving, told)
     weights = {
         EdgeType.TERM: _term_weights(store, change, config.MAX_TERM_TEXTS),
@@ -138,15 +147,14 @@ def _changes(
     change: TextChange,
     new: Collection[str],
     at: datetime,
-) -> tuple[list[MemoryEdge], list[EdgeKey]]:
-    """Return what has to be put and removed for the edges to have `weights`; 0 is no edge."""
+) -> EdgeChanges:
+    """Return what has to change for the edges to have `weights`; 0 is no edge."""
     ends = {node_id for by_pair in weights.values() for pair in by_pair for node_id in pair}
     # What has expired and is not removed yet gets no edges any more.
     stored = {view.ids[row] for row in view.known_rows(ends.difference(new)).tolist()}
     there = stored.union(new)
     order = {node_id: change.row(node_id) for node_id in ends}
-    put: list[MemoryEdge] = []
-    void: list[EdgeKey] = []
+    changes = EdgeChanges([], [], [])
     for edge_type, by_pair in weights.items():
         # In the order of rows, so that the same texts always make the same edges in the same order.
         possible = sorted(
@@ -154,11 +162,14 @@ def _changes(
         )
         present = _stored_weights(view, [pair for pair in possible if stored.issuperset(pair)], edge_type)
         for pair in possible:
-            if by_pair[pair] and present.get(pair) != by_pair[pair]:
-                put.append(MemoryEdge(*pair, edge_type, by_pair[pair], created_at=at))
-            elif not by_pair[pair] and pair in present:
-                void.append(EdgeKey(*pair, edge_type))
-    return put, void
+            weight, key = by_pair[pair], EdgeKey(*pair, edge_type)
+            if weight and pair not in present:
+                changes.put.append(MemoryEdge(*key, weight, created_at=at))
+            elif weight and present[pair] != weight:
+                changes.reweighted.append(WeightChange(key, weight, derived=True))
+            elif not weight and pair in present:
+                changes.removed.append(key)
+    return changes
 
 
 def _stored_weights(view: GraphView, pairs: Sequence[Pair], edge_type: EdgeType) -> dict[Pair, float]:

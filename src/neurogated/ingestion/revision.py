@@ -104,12 +104,13 @@ class Reviser:
         gone = list(dict.fromkeys(node_ids))
         nodes = self._store.get_nodes(gone)
         turned = self._turned(nodes, dict.fromkeys(gone))
-        edges, void = text_edges(self._store, self._config, turned, at, gone)
+        changes = text_edges(self._store, self._config, turned, at, gone)
         return GraphDelta(
-            removed_edges=tuple(void),
+            removed_edges=tuple(changes.removed),
             removed_nodes=tuple(gone),
             nodes=tuple(turned),
-            edges=(*edges, *reweighed_similarities(turned, self._store, without=gone)),
+            edges=tuple(changes.put),
+            weights=(*changes.reweighted, *reweighed_similarities(turned, self._store, without=gone)),
             settled=self._waiting(gone),
             reason=reason,
             at=at,
@@ -129,22 +130,19 @@ class Reviser:
         quote = quoted(node.content, node.metadata)
         turned = [] if quote == quoted(old.content, old.metadata) else self._turned([old], {node.id: quote})
         nodes = [node, *turned]
-        edges, void = text_edges(self._store, self._config, nodes, at)
+        changes = text_edges(self._store, self._config, nodes, at)
         moved = not np.array_equal(np.asarray(node.embedding), np.asarray(old.embedding))
         similar = similarity_edges([node] if moved else [], nearest_in(self._store), neighbors=self._neighbors, at=at)
-        put = (
-            *edges,
-            *fitted(similar, nodes),
-            *reweighed_similarities(turned, self._store, without=[node.id] if moved else []),
-            *causes.edges,
-        )
+        put = (*changes.put, *fitted(similar, nodes), *causes.edges)
+        similarities = reweighed_similarities(turned, self._store, without=[node.id] if moved else [])
         made_anew = {EdgeType.SIM: moved, EdgeType.CAUSE: retold}
-        outdated = {*void, *self._edges_of(node.id, [kind for kind, anew in made_anew.items() if anew])}
+        outdated = {*changes.removed, *self._edges_of(node.id, [kind for kind, anew in made_anew.items() if anew])}
         failed = (*named.failed, *causes.failed)
         return GraphDelta(
             removed_edges=tuple(outdated - {edge.key for edge in put}),
             nodes=tuple(nodes),
             edges=put,
+            weights=(*changes.reweighted, *similarities),
             queued=failed,
             settled=tuple(task for task in self._waiting([node.id]) if task not in failed) if retold else (),
             reason="update",

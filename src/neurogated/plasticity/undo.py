@@ -35,8 +35,8 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock) -> HistoryEntry | 
 def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str, at: datetime) -> GraphDelta:
     """Return the delta that makes `present` hold what `past` holds, to the last bit.
 
-    When a node was last accessed is no part of the graph's history and stays as it is. Taking back is itself a delta:
-    it stands in the history and can be taken back.
+    Uses are no part of the graph's history: when nodes and edges were last used stays as it is. Taking back is itself a
+    delta: it stands in the history and can be taken back.
     """
     old_nodes, new_nodes = _nodes(past), _nodes(present)
     old_edges = {edge.key: edge for edge in past.all_edges()}
@@ -45,10 +45,10 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
     weights, edges = [], []
     for key, old in old_edges.items():
         new = new_edges.get(key)
-        if new is not None and _differ_in_strength_only(old, new):
-            weights.append(WeightChange(key, old.weight, old.last_activated))
-        elif old != new:
+        if new is None or old != replace(new, weight=old.weight, last_activated=old.last_activated):
             edges.append(old)
+        elif old.weight != new.weight:
+            weights.append(_weight_of(old))
     return GraphDelta(
         removed_edges=tuple(
             key for key in new_edges if key not in old_edges and not {key.source_id, key.target_id} & removed
@@ -70,6 +70,7 @@ def _same(old: MemoryNode, new: MemoryNode | None) -> bool:
     return new is not None and replace(old, last_accessed=new.last_accessed) == new
 
 
-def _differ_in_strength_only(old: MemoryEdge, new: MemoryEdge) -> bool:
-    as_new = replace(old, weight=new.weight, last_activated=new.last_activated)
-    return old != new and old.type.plastic and as_new == new
+def _weight_of(old: MemoryEdge) -> WeightChange:
+    if old.type.plastic:
+        return WeightChange(old.key, old.weight, old.last_activated)
+    return WeightChange(old.key, old.weight, derived=True)

@@ -174,7 +174,8 @@ class GraphStore(SearchableStore):
         """
         with self._lock:
             sequence = self._sequence_at(moment)
-            then = moment if isinstance(moment, datetime) else self._applied[sequence - 1].at if sequence else utc_now()
+            made = [delta.at for delta in self._applied[:sequence] if not delta.tells_of_uses_only]
+            then = moment if isinstance(moment, datetime) else made[-1] if made else utc_now()
             past = GraphStore(config=self._config, clock=lambda: then)
             past._embedder = self._embedder
             for delta in self._applied[:sequence]:
@@ -325,7 +326,7 @@ class GraphStore(SearchableStore):
         return super()._rows_now(view, rows)
 
     def _sequence_at(self, moment: int | datetime) -> int:
-        """Return the number of the last delta that was made at a time or before, or a number after checking it."""
+        """Return the number of the last change that was made at a time or before, or a number after checking it."""
         self._require_open()
         if isinstance(moment, datetime):
             return self._last_before(to_utc(moment))
@@ -337,8 +338,8 @@ class GraphStore(SearchableStore):
         return sequence
 
     def _last_before(self, moment: datetime) -> int:
-        made = [number for number, delta in enumerate(self._applied, start=1) if delta.at <= moment]
-        return made[-1] if made else 0
+        changes = [(number, delta) for number, delta in enumerate(self._applied, start=1) if delta.at <= moment]
+        return next((number for number, delta in reversed(changes) if not delta.tells_of_uses_only), 0)
 
     def _texts(self) -> TextIndex | OverlaidTextIndex:
         return self._present_texts()

@@ -7,7 +7,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from neurogated.core.clock import to_micros
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
@@ -30,11 +32,17 @@ class Plan:
     """Source and target row of each of `delta.edges`."""
     weight_rows: Rows
     """Row of each of `delta.weights`."""
+    weight_times: NDArray[np.int64]
+    """When each of these edges counts as last activated, in microseconds."""
     removed_nodes: Rows
     removed_edges: Rows
     """Those named, those of removed nodes and those replaced by `delta.edges`."""
     touched_nodes: Rows
     touched_edges: Rows
+    touched_times: NDArray[np.int64]
+    """When each of these edges was last used, in microseconds: a later use that is known stays."""
+    spared: tuple[Rows, ...]
+    """For each of `delta.operators` the rows of the edges that it spares."""
 
     @property
     def size(self) -> int:
@@ -60,6 +68,7 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
     replaced = _find_edges(view, [edge.key for edge in delta.edges], *ends)
     removed_edges = np.union1d(removed_edges, replaced[replaced >= 0])
     weight_rows = _existing_edges(view, [change.edge for change in delta.weights])
+    touched_edges = np.setdiff1d(_known_edges(view, delta.touch.edges), np.union1d(removed_edges, weight_rows))
     if np.isin(weight_rows, removed_edges).any():
         raise InputError("the delta changes the weight of an edge that it puts or removes; leave one of the two out")
     return Plan(
@@ -68,10 +77,13 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
         edge_rows=view.edge_count + np.arange(len(delta.edges)),
         edge_ends=ends,
         weight_rows=weight_rows,
+        weight_times=_weight_times(view, delta, weight_rows),
         removed_nodes=removed_nodes,
         removed_edges=removed_edges,
         touched_nodes=np.setdiff1d(_touched_nodes(view, delta), np.setdiff1d(removed_nodes, node_rows)),
-        touched_edges=np.setdiff1d(_touched_edges(view, delta), np.union1d(removed_edges, weight_rows)),
+        touched_edges=touched_edges,
+        touched_times=np.maximum(view.last_activated.take(touched_edges), to_micros(delta.at)),
+        spared=tuple(_known_edges(view, operator.spared) for operator in delta.operators),
     )
 
 
@@ -152,6 +164,14 @@ def _touched_nodes(view: GraphView, delta: GraphDelta) -> Rows:
     return np.array(sorted(rows), dtype=np.int64)
 
 
-def _touched_edges(view: GraphView, delta: GraphDelta) -> Rows:
-    rows = _find_by_key(view, sorted(delta.touch.edges, key=lambda key: (key.source_id, key.target_id, key.type.value)))
+def _known_edges(view: GraphView, keys: Iterable[EdgeKey]) -> Rows:
+    """Return the rows of those of the edges that exist, ascending."""
+    rows = _find_by_key(view, list(keys))
     return np.unique(rows[rows >= 0])
+
+
+def _weight_times(view: GraphView, delta: GraphDelta, rows: Rows) -> NDArray[np.int64]:
+    """Return when each edge of `delta.weights` counts as last activated, in microseconds."""
+    learned = [to_micros(change.last_activated or delta.at) for change in delta.weights]
+    derived = np.array([change.derived for change in delta.weights], dtype=np.bool_)
+    return np.where(derived, view.last_activated.take(rows), np.array(learned, dtype=np.int64))

@@ -9,10 +9,14 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import apsw
+import numpy as np
 
 from neurogated.core.rendering import quoted
-from neurogated.storage.sqlite_connection import fetch
+from neurogated.storage.sqlite_connection import fetch, fetch_columns
 from neurogated.storage.sqlite_file import SqliteFile
+from neurogated.storage.sqlite_graph import register_types
+from neurogated.storage.sqlite_loading import NOW, GraphLoader
+from neurogated.storage.topology import Topology
 
 __all__ = ["erase_namespace", "erase_removed", "note_erasure"]
 
@@ -29,7 +33,7 @@ def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
     """Erase every node that is removed, in all namespaces, with its history; return how many there were.
 
     Turns of a dialogue quote the ones before them; what past versions of other nodes quote of an erased one goes too.
-    With `history` the past versions of the other nodes are erased as well.
+    With `history` the past versions of the other nodes are erased as well, and edges that ended and past weights.
     """
     with _without_references(file) as connection:
         connection.execute(
@@ -41,6 +45,7 @@ def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
         _erase_nodes(connection)
         if history:
             _erase_past_versions(connection)
+            _erase_past_edges(connection)
         connection.execute("DROP TABLE temp.erased")
         note_erasure(connection)
     return int(count)
@@ -53,7 +58,7 @@ def erase_namespace(file: SqliteFile, name: str) -> None:
         connection.execute("CREATE TEMP TABLE erased AS SELECT node FROM nodes WHERE namespace = ?", (namespace,))
         _erase_nodes(connection)
         connection.execute("DROP TABLE temp.erased")
-        for table in ("pending", "deltas", "namespaces"):
+        for table in ("pending", "daily_uses", "deltas", "namespaces"):
             connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
 
 
@@ -83,7 +88,8 @@ def _without_references(file: SqliteFile) -> Iterator[apsw.Connection]:
 def _erase_nodes(connection: apsw.Connection) -> None:
     erased = "IN (SELECT node FROM temp.erased)"
     edges = f"SELECT edge FROM edges WHERE source {erased} OR target {erased}"
-    connection.execute(f"DELETE FROM strengths WHERE edge IN ({edges})")
+    for table in ("strengths", "edge_uses"):
+        connection.execute(f"DELETE FROM {table} WHERE edge IN ({edges})")
     connection.execute(f"DELETE FROM edges WHERE source {erased} OR target {erased}")
     _erase_judgements(connection)
     for table in ("accesses", "vectors", "node_versions", "nodes"):
@@ -106,6 +112,41 @@ def _erase_past_versions(connection: apsw.Connection) -> None:
             "WHERE node IN (SELECT node FROM temp.changed)"
         )
     connection.execute("DROP TABLE temp.changed")
+
+
+def _erase_past_edges(connection: apsw.Connection) -> None:
+    """Erase edges that ended or faded away, and past weights: an edge then has had its weight from the beginning.
+
+    Operators stay in the history, but are evaluated no more: their effect is in the weights.
+    """
+    connection.execute("CREATE TEMP TABLE present (edge INTEGER PRIMARY KEY, weight REAL, last_activated INTEGER)")
+    for (namespace,) in fetch(connection, "SELECT namespace FROM namespaces"):
+        connection.executemany("INSERT INTO temp.present VALUES (?, ?, ?)", _present_edges(connection, namespace))
+    for table in ("edge_uses", "strengths"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.execute("DELETE FROM edges WHERE edge NOT IN (SELECT edge FROM temp.present)")
+    connection.execute(
+        "INSERT INTO strengths SELECT p.edge, e.since, p.weight, p.last_activated "
+        "FROM temp.present p JOIN edges e ON e.edge = p.edge"
+    )
+    connection.execute("DROP TABLE temp.present")
+    connection.execute("UPDATE deltas SET spared = NULL")
+
+
+def _present_edges(connection: apsw.Connection, namespace: int) -> Iterator[tuple[int, float, int]]:
+    """Yield number, weight and last use of the edges of a namespace that have not faded away."""
+    (nodes,) = fetch_columns(
+        connection,
+        "SELECT node FROM nodes WHERE namespace = :namespace ORDER BY node",
+        {"namespace": namespace},
+        (np.int64,),
+    )
+    topology = Topology(overlay_edges=0)
+    edges = GraphLoader(connection, namespace, register_types(connection), NOW).load_strengths(topology, nodes)
+    view = topology.view()
+    rows = np.flatnonzero(~np.isnan(view.weight.all()))
+    columns = edges[rows], view.weight.take(rows), view.last_activated.take(rows)
+    yield from zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _erase_judgements(connection: apsw.Connection) -> None:

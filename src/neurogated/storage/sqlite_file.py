@@ -13,8 +13,8 @@ import apsw
 from neurogated.errors import StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
 from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, translated
-from neurogated.storage.sqlite_making import drop_draft, make_file, upgrade_file
-from neurogated.storage.sqlite_schema import CHECKS, FORMAT_VERSION, check_format
+from neurogated.storage.sqlite_making import drop_draft, make_file
+from neurogated.storage.sqlite_schema import CHECKS, check_format
 from neurogated.storage.sqlite_wholeness import last_change, refuse_cut_file, refuse_lost_changes, refuse_missing_file
 from neurogated.storage.writer_lock import WriterLock
 
@@ -193,8 +193,8 @@ class SqliteFile:
             # What was noted about a memory that is gone says nothing about the new one.
             self._acknowledged.remove()
             make_file(self.path)
-        elif check_format(self.path) != FORMAT_VERSION:
-            upgrade_file(self.path)
+        else:
+            check_format(self.path)
         with self.translated():
             connection = connect(self.path)
             try:
@@ -209,17 +209,13 @@ class SqliteFile:
 
     def _open_for_reading(self) -> apsw.Connection:
         try:
-            version = check_format(self.path)
+            check_format(self.path)
         except StorageError:
             raise
         except OSError as error:
             raise StorageError(
                 f"{self.path} cannot be opened ({error}); check it, or choose another save_dir"
             ) from error
-        if version != FORMAT_VERSION:
-            raise StorageError(
-                f"{self.path} has format version {version}; open it for writing once to bring it up to date"
-            )
         with self.translated():
             connection = connect_reader(self.path)
             try:

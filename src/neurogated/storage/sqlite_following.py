@@ -145,7 +145,9 @@ class GraphFollower:
             weighed[rows] = moment[latest]
         new, since_new = loader.append_edges(topology, keyed.node_keys.values, f"AND e.edge > {last}")
         keyed.edge_keys.extend(new)
-        loader.replay_operators(np.concatenate((weighed, since_new)), topology, since)
+        keys = keyed.edge_keys.values
+        loader.replay_operators(np.concatenate((weighed, since_new)), topology, keys, since)
+        loader.load_uses(topology, keys, since)
 
     def _follow_vectors(self, keyed: KeyedForm, since: int) -> None:
         """Take in new vectors, a part at a time, and let go of those that ended."""

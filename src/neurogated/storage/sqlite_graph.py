@@ -56,8 +56,7 @@ class SqliteGraph(GraphStore):
 
         Deltas are read one by one; those that are made meanwhile are left out.
         """
-        sequences = [sequence for sequence in self._sequences() if sequence > after]
-        for sequence in sequences:
+        for sequence in self._sequences(after):
             with self._lock, self._file.reading() as connection:
                 self._require_open()
                 entries = list(self._journal(connection).entries(sequence - 1, up_to=sequence))
@@ -69,15 +68,10 @@ class SqliteGraph(GraphStore):
         """The number of the last delta that is known here."""
         return self._form.topology.sequence
 
-    def _sequences(self) -> list[int]:
+    def _sequences(self, after: int) -> list[int]:
         with self._lock, self._file.reading() as connection:
             self._require_open()
-            rows = fetch(
-                connection,
-                "SELECT sequence FROM deltas WHERE namespace = ? AND sequence <= ? ORDER BY sequence",
-                (self._namespace, self._sequence),
-            )
-            return [sequence for (sequence,) in rows]
+            return self._journal(connection).sequences(after, self._sequence)
 
     def _journal(self, connection: apsw.Connection) -> SqliteJournal:
         return SqliteJournal(connection, self._namespace, register_types(connection))
@@ -86,7 +80,8 @@ class SqliteGraph(GraphStore):
         with self._file.reading() as connection:
             ((sequence,),) = fetch(
                 connection,
-                "SELECT coalesce(max(sequence), 0) FROM deltas WHERE namespace = ? AND sequence <= ? AND at <= ?",
+                "SELECT coalesce(max(sequence), 0) FROM deltas "
+                "WHERE namespace = ? AND sequence <= ? AND at <= ? AND changes IS NOT NULL",
                 (self._namespace, self._sequence, to_micros(moment)),
             )
         return int(sequence)

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import apsw
 import numpy as np
 
 from neurogated.core.clock import from_micros
-from neurogated.core.delta import AccessMark, GraphDelta, HistoryEntry, JournalEntry, WeightChange
+from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, JournalEntry, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.storage.sqlite_connection import fetch
-from neurogated.storage.sqlite_loading import NOW, operators_from_json
+from neurogated.storage.sqlite_loading import NOW, Keys, keys_from_blob, operators_from_json
 
 __all__ = ["SqliteJournal", "moment_or_none"]
 
-_CHANGED_WEIGHTS = "weights changed"
 _REMOVED_NODES = "nodes removed"
 _REMOVED_EDGES = "edges removed"
+
+# Deltas that changed something, and those that noted the last use of an edge.
+_ENTRIES = """
+    SELECT sequence, at, reason, changes, operators, spared FROM deltas
+    WHERE sequence > :after AND sequence <= :up_to AND namespace = :namespace AND changes IS NOT NULL
+    UNION ALL
+    SELECT u.since, u.last_activated, 'touch', '{}', NULL, NULL FROM edge_uses u
+    JOIN edges e ON e.edge = u.edge JOIN nodes n ON n.node = e.source
+    WHERE u.since > :after AND u.since <= :up_to AND n.namespace = :namespace
+    AND NOT EXISTS (SELECT 1 FROM deltas d WHERE d.sequence = u.since AND d.changes IS NOT NULL)
+    GROUP BY u.since"""
 
 
 def moment_or_none(micros: int | None) -> Any:  # noqa: ANN401 - a datetime, or None for None
@@ -31,8 +42,8 @@ def moment_or_none(micros: int | None) -> Any:  # noqa: ANN401 - a datetime, or 
 class SqliteJournal:
     """Gives back the deltas of one namespace; what was erased since is left out of them.
 
-    When a node was last used, and which judgements wait, is kept as it is now: only edges show marks of use, and the
-    queue of judgements is not in the journal. A mark of use beside changes of weights reads as one of these.
+    Uses and the queue of judgements are kept as they are now. Of uses the journal has the last one of each edge, under
+    the number of the delta that noted it; an operator names the edges that it spared because they had been used.
     """
 
     def __init__(self, connection: apsw.Connection, namespace: int, types: Mapping[int, EdgeType]) -> None:
@@ -42,14 +53,19 @@ class SqliteJournal:
 
     def entries(self, after: int, up_to: int = NOW) -> Iterator[JournalEntry]:
         """Yield the deltas numbered above `after`, oldest first; the file must not be changed meanwhile."""
-        rows = fetch(
-            self._connection,
-            "SELECT sequence, at, reason, changes, operators FROM deltas "
-            "WHERE sequence > ? AND sequence <= ? AND namespace = ? ORDER BY sequence",
-            (after, up_to, self._namespace),
+        rows = fetch(self._connection, f"{_ENTRIES} ORDER BY sequence", self._values(after, up_to))
+        for sequence, at, reason, changes, operators, spared in rows:
+            yield self._entry(sequence, at, reason, json.loads(changes), self._operators(operators, spared))
+
+    def sequences(self, after: int, up_to: int) -> list[int]:
+        """Return the numbers of the deltas above `after`, oldest first."""
+        found = fetch(
+            self._connection, f"SELECT sequence FROM ({_ENTRIES}) ORDER BY sequence", self._values(after, up_to)
         )
-        for sequence, at, reason, changes, operators in rows:
-            yield self._entry(sequence, at, reason, json.loads(changes), operators)
+        return [sequence for (sequence,) in found]
+
+    def _values(self, after: int, up_to: int) -> dict[str, int]:
+        return {"namespace": self._namespace, "after": after, "up_to": up_to}
 
     def history(self) -> list[HistoryEntry]:
         """Return what changed the graph, oldest first; marks of use are left out."""
@@ -65,7 +81,7 @@ class SqliteJournal:
         ]
 
     def _entry(
-        self, sequence: int, at: int, reason: str, changes: Mapping[str, int], operators: str | None
+        self, sequence: int, at: int, reason: str, changes: Mapping[str, int], operators: tuple[Decay, ...]
     ) -> JournalEntry:
         nodes, edges = self._nodes(sequence), self._edges(sequence)
         removed_nodes = self._removed_nodes(sequence, changes.get(_REMOVED_NODES, 0))
@@ -75,19 +91,14 @@ class SqliteJournal:
         removed_edges = [key for key in ended if key not in implied]
         # How many were named is known; which of those that had to go anyway, makes no difference.
         removed_edges += implied[: max(changes.get(_REMOVED_EDGES, 0) - len(removed_edges), 0)]
-        strengths = self._strengths(sequence)
-        # A mark of use writes strengths as well, but counts as no change.
-        counted = _CHANGED_WEIGHTS in changes
-        weights = [strength for strength in strengths if counted and strength[0].type.plastic]
-        touched = frozenset(key for key, *_ in strengths if not (counted and key.type.plastic))
         delta = GraphDelta(
             removed_edges=tuple(removed_edges),
             removed_nodes=tuple(removed_nodes),
             nodes=tuple(nodes),
             edges=tuple(edges),
-            weights=tuple(WeightChange(key, weight, from_micros(used)) for key, weight, used in weights),
-            operators=operators_from_json(operators),
-            touch=AccessMark(edges=touched),
+            weights=tuple(self._weights(sequence)),
+            operators=operators,
+            touch=AccessMark(edges=frozenset(self._used(sequence))),
             reason=reason,
             at=from_micros(at),
         )
@@ -173,7 +184,7 @@ class SqliteJournal:
         )
         return [EdgeKey(source, target, self._types[code]) for source, target, code in rows]
 
-    def _strengths(self, sequence: int) -> list[tuple[EdgeKey, float, int]]:
+    def _weights(self, sequence: int) -> Iterator[WeightChange]:
         rows = fetch(
             self._connection,
             "SELECT s.id, t.id, e.type, w.weight, w.last_activated FROM strengths w JOIN edges e ON e.edge = w.edge "
@@ -181,9 +192,36 @@ class SqliteJournal:
             "WHERE w.since = ? AND e.since < w.since ORDER BY e.edge",
             (sequence,),
         )
-        return [
-            (EdgeKey(source, target, self._types[code]), weight, used) for source, target, code, weight, used in rows
-        ]
+        for source, target, code, weight, used in rows:
+            key = EdgeKey(source, target, self._types[code])
+            if key.type.plastic:
+                yield WeightChange(key, weight, from_micros(used))
+            else:
+                yield WeightChange(key, weight, derived=True)
+
+    def _used(self, sequence: int) -> Iterator[EdgeKey]:
+        rows = fetch(
+            self._connection,
+            "SELECT s.id, t.id, e.type FROM edge_uses u JOIN edges e ON e.edge = u.edge "
+            "JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target WHERE u.since = ?",
+            (sequence,),
+        )
+        return (EdgeKey(source, target, self._types[code]) for source, target, code in rows)
+
+    def _operators(self, text: str | None, blob: bytes | None) -> tuple[Decay, ...]:
+        if text is None or blob is None:
+            return ()
+        operators = zip(operators_from_json(text), keys_from_blob(blob), strict=True)
+        return tuple(replace(operator, spared=self._edge_keys(spared)) for operator, spared in operators)
+
+    def _edge_keys(self, keys: Keys) -> frozenset[EdgeKey]:
+        rows = fetch(
+            self._connection,
+            "SELECT s.id, t.id, e.type FROM edges e JOIN nodes s ON s.node = e.source "
+            "JOIN nodes t ON t.node = e.target WHERE e.edge IN (SELECT value FROM json_each(?))",
+            (json.dumps(keys.tolist()),),
+        )
+        return frozenset(EdgeKey(source, target, self._types[code]) for source, target, code in rows)
 
 
 def _vector(blob: bytes | None) -> Any:  # noqa: ANN401 - a vector, or None for None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +19,19 @@ from neurogated.core.ports import VectorIndex
 from neurogated.errors import CorruptMemoryError
 from neurogated.storage.lifetimes import Lifetimes
 from neurogated.storage.sqlite_connection import fetch, fetch_columns
-from neurogated.storage.topology import Topology
+from neurogated.storage.topology import Fading, Topology
 
-__all__ = ["HOLDS", "NOW", "GraphLoader", "Keys", "operators_from_json", "operators_to_json", "put_vectors"]
+__all__ = [
+    "HOLDS",
+    "NOW",
+    "GraphLoader",
+    "Keys",
+    "keys_from_blob",
+    "keys_to_blob",
+    "operators_from_json",
+    "operators_to_json",
+    "put_vectors",
+]
 
 Keys = NDArray[np.int64]
 
@@ -51,7 +62,8 @@ class GraphLoader:
             among: a condition in SQL on the edge `e`; all edges when left out.
         """
         edge_keys, since = self.append_edges(topology, node_keys, among)
-        self.replay_operators(since, topology)
+        self.replay_operators(since, topology, edge_keys)
+        self.load_uses(topology, edge_keys)
         return edge_keys
 
     def append_edges(self, topology: Topology, node_keys: Keys, among: str) -> tuple[Keys, Keys]:
@@ -112,17 +124,39 @@ class GraphLoader:
         ):
             lifetimes.put_node(int(np.searchsorted(node_keys, key)), begin, end, expires)
 
-    def replay_operators(self, since: Keys, topology: Topology, after: int = 0) -> None:
+    def replay_operators(self, since: Keys, topology: Topology, edge_keys: Keys, after: int = 0) -> None:
         """Evaluate the operators journaled after the delta `after` over the weights that are older than each.
 
-        `since` (edges,) says from which delta each weight is.
+        Args:
+            since: (edges,) from which delta each weight is.
+            topology: has the edges.
+            edge_keys: (edges,) the file's number of each edge, ascending.
+            after: the number of a delta.
         """
         rows = self._query(
-            "SELECT sequence, operators FROM deltas WHERE namespace = :namespace AND sequence <= :now "
-            f"AND sequence > {after} AND operators IS NOT NULL ORDER BY sequence"
+            "SELECT sequence, operators, spared FROM deltas WHERE namespace = :namespace AND sequence <= :now "
+            f"AND sequence > {after} AND spared IS NOT NULL ORDER BY sequence"
         )
-        operators = [(number, operator) for number, text in rows for operator in operators_from_json(text)]
-        topology.decay(operators, since)
+        fadings = [
+            Fading(number, operator, _known_rows(spared, edge_keys))
+            for number, text, blob in rows
+            for operator, spared in zip(operators_from_json(text), keys_from_blob(blob), strict=True)
+        ]
+        topology.decay(fadings, since)
+
+    def load_uses(self, topology: Topology, edge_keys: Keys, after: int = 0) -> None:
+        """Take in when edges were last used, as far as the delta that noted it came after the delta `after`.
+
+        Operators have to be replayed before: they say themselves which edges had been used.
+        """
+        keys, moments = self._columns(
+            "SELECT u.edge, u.last_activated FROM edge_uses u JOIN edges e ON e.edge = u.edge "
+            "JOIN nodes n ON n.node = e.source "
+            f"WHERE u.since > {after} AND u.since <= :now AND n.namespace = :namespace ORDER BY u.edge",
+            (np.int64, np.int64),
+        )
+        known = np.isin(keys, edge_keys)
+        topology.use_edges(np.searchsorted(edge_keys, keys[known]), moments[known])
 
 
 def put_vectors(index: VectorIndex, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:
@@ -143,6 +177,25 @@ def put_vectors(index: VectorIndex, node_keys: Keys, vectors: list[tuple[int, by
 def _rows_of(keys: Keys, node_keys: Keys) -> Keys:
     rows: Keys = np.searchsorted(node_keys, keys)
     return rows
+
+
+def _known_rows(keys: Keys, edge_keys: Keys) -> Keys:
+    return _rows_of(keys[np.isin(keys, edge_keys)], edge_keys)
+
+
+def keys_to_blob(lists: Iterable[Keys]) -> bytes:
+    """Return lists of ascending numbers as the journal keeps them: lengths and differences, compressed."""
+    parts = [np.concatenate(([keys.size], np.diff(keys, prepend=0))) for keys in lists]
+    return zlib.compress(np.concatenate(parts).astype("<i8").tobytes())
+
+
+def keys_from_blob(blob: bytes) -> list[Keys]:
+    """Return the lists that `keys_to_blob` wrote."""
+    numbers, lists = np.frombuffer(zlib.decompress(blob), dtype="<i8"), []
+    while numbers.size:
+        lists.append(np.cumsum(numbers[1 : 1 + numbers[0]]))
+        numbers = numbers[1 + numbers[0] :]
+    return lists
 
 
 def operators_to_json(operators: Iterable[Decay]) -> str:

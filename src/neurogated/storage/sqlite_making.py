@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import secrets
 from pathlib import Path
@@ -11,11 +10,9 @@ from pathlib import Path
 import apsw
 
 from neurogated.storage.sqlite_connection import connect, reserve_checksums, translated
-from neurogated.storage.sqlite_schema import DDL, FORMAT_VERSION, UPGRADES, check_format
+from neurogated.storage.sqlite_schema import DDL
 
-__all__ = ["LOG_SUFFIXES", "drop_draft", "drop_file", "drop_log", "make_file", "replace_file", "upgrade_file"]
-
-_log = logging.getLogger(__name__)
+__all__ = ["LOG_SUFFIXES", "drop_draft", "drop_file", "drop_log", "make_file", "replace_file"]
 
 LOG_SUFFIXES = ("-wal", "-shm", "-journal")
 """What the names of the files end in that SQLite puts beside a file."""
@@ -33,30 +30,6 @@ def make_file(path: Path) -> None:
         _lay_out(connection)
     # A new file must not meet an old log.
     drop_file(path)
-    replace_file(draft, path)
-
-
-def upgrade_file(path: Path) -> None:
-    """Bring a memory of an older format version up to date: a copy of the new format takes its place.
-
-    Raises:
-        StorageError: it cannot be read, or the copy not be written; the old memory is unharmed.
-    """
-    version = check_format(path)
-    _log.info("%s has format version %d; it is brought up to version %d", path, version, FORMAT_VERSION)
-    draft = _draft_of(path)
-    drop_file(draft)
-    with translated(path), contextlib.closing(connect(draft, create=True)) as connection:
-        _lay_out(connection)
-        connection.execute("ATTACH ? AS old", (str(path),))
-        connection.execute("BEGIN")
-        for table, columns in UPGRADES[version].items():
-            connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM old.{table}")
-        connection.execute("COMMIT")
-        # The old log must be empty before the new file takes the name it belongs to.
-        connection.execute("PRAGMA old.wal_checkpoint(TRUNCATE)")
-        connection.execute("DETACH old")
-    drop_log(path)
     replace_file(draft, path)
 
 

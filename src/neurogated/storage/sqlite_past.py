@@ -33,11 +33,12 @@ _ENDED_VECTORS = "FROM vectors v INDEXED BY vectors_until"
 _VECTORS_OF = "FROM json_each(:keys) k JOIN vectors v ON v.node = k.value"
 
 _OPERATORS_SINCE = (
-    "SELECT 1 FROM deltas WHERE namespace = :namespace AND sequence > :now AND operators IS NOT NULL LIMIT 1"
+    "SELECT 1 FROM deltas WHERE namespace = :namespace AND sequence > :now AND spared IS NOT NULL LIMIT 1"
 )
-# Edges there were then that have ended since, or have another strength.
+# Edges there were then that have ended, been used or changed their weight since.
 _EDGES_CHANGED_SINCE = (
     "SELECT edge FROM edges INDEXED BY edges_until WHERE until > :now AND since <= :now UNION "
+    "SELECT edge FROM edge_uses WHERE since > :now UNION "
     "SELECT w.edge FROM strengths w INDEXED BY strengths_since CROSS JOIN edges c ON c.edge = w.edge "
     "WHERE w.since > :now AND c.since <= :now"
 )
@@ -241,10 +242,11 @@ class PastStore(SqliteGraph):
 
 
 def _time_of(present: SqliteGraph, sequence: int) -> datetime:
-    """Return when the last delta of the graph up to a number was made, which may be that of another namespace."""
+    """Return when the graph was last changed up to a delta, which may be one of another namespace."""
     with present._file.reading() as connection:
         row = connection.execute(
-            "SELECT at FROM deltas WHERE namespace = ? AND sequence <= ? ORDER BY sequence DESC LIMIT 1",
+            "SELECT at FROM deltas WHERE namespace = ? AND sequence <= ? AND changes IS NOT NULL "
+            "ORDER BY sequence DESC LIMIT 1",
             (present._namespace, sequence),
         ).fetchone()
     return from_micros(row[0] if row else 0)

@@ -168,8 +168,16 @@ def find_namespace(connection: apsw.Connection, name: str) -> int:
 
 
 def _made_at(connection: apsw.Connection, namespace: int, sequence: int) -> int | None:
-    """Return when a delta of a graph was made, in microseconds; None where there is no such delta."""
-    rows = fetch(connection, "SELECT at FROM deltas WHERE sequence = ? AND namespace = ?", (sequence, namespace))
+    """Return when a graph was last changed up to a delta, in microseconds; None where there is no such delta yet.
+
+    Deltas that told of uses only are passed over, because the next one replaces them.
+    """
+    rows = fetch(
+        connection,
+        "SELECT at FROM deltas WHERE sequence <= :now AND namespace = :namespace AND changes IS NOT NULL "
+        "AND :now <= (SELECT max(sequence) FROM deltas WHERE namespace = :namespace) ORDER BY sequence DESC LIMIT 1",
+        {"now": sequence, "namespace": namespace},
+    )
     return int(rows[0][0]) if rows else None
 
 

@@ -1,7 +1,9 @@
-"""The file format, version 2, and the check that a file is of it.
+"""The file format, version 3, and the check that a file is of it.
 
 Every table holds truth, and each fact once. A row that changes is never overwritten: the old version ends with the
 delta `until`, the new one begins with the delta `since`, so the file also says what was known at any earlier delta.
+Uses are the exception: `accesses`, `edge_uses` and `daily_uses` hold current values only, so that recalls do not make
+the file grow.
 Times are integer microseconds since 1970 UTC. `at` is transaction time; `valid_from` and `valid_to` are valid time.
 """
 
@@ -13,11 +15,9 @@ from pathlib import Path
 from neurogated.errors import CorruptMemoryError, FormatVersionError
 from neurogated.storage.sqlite_connection import RESERVED_BYTES
 
-__all__ = ["APPLICATION_ID", "CHECKS", "DDL", "FORMAT_VERSION", "UPGRADES", "check_format"]
+__all__ = ["APPLICATION_ID", "CHECKS", "DDL", "FORMAT_VERSION", "check_format"]
 
-FORMAT_VERSION = 2
-OLDEST_VERSION = 1
-"""The oldest version that is brought up to date when it is opened."""
+FORMAT_VERSION = 3
 APPLICATION_ID = 0x4E475244  # "NGRD"
 
 # Where SQLite's file format keeps the two numbers: https://www.sqlite.org/fileformat.html#the_database_header
@@ -54,9 +54,12 @@ CREATE TABLE deltas (                    -- the journal: one row a write
     namespace INTEGER NOT NULL REFERENCES namespaces,
     at INTEGER NOT NULL,
     reason TEXT NOT NULL,
-    changes TEXT NOT NULL,               -- JSON, how many of what; for history
-    operators TEXT                       -- JSON; evaluated anew when the memory is opened
+    changes TEXT,                        -- JSON, how many of what; NULL for uses only, until the next ones
+    operators TEXT,                      -- JSON; evaluated when the memory is opened
+    spared BLOB                          -- edges that its operators did not change, because they had been used;
+                                         -- NULL once the effect of the operators is in the weights
 );
+CREATE INDEX deltas_of_uses ON deltas (namespace) WHERE changes IS NULL;
 
 CREATE TABLE pending (                   -- judgements to be made up; not journaled
     task INTEGER PRIMARY KEY,
@@ -101,12 +104,27 @@ CREATE TABLE vectors (
 CREATE INDEX vectors_since ON vectors (since);
 CREATE INDEX vectors_until ON vectors (until) WHERE until IS NOT NULL;
 
-CREATE TABLE accesses (                  -- marks of recall; not journaled
+CREATE TABLE accesses (                  -- when nodes were last used; not journaled
     node INTEGER PRIMARY KEY REFERENCES nodes,
     last_accessed INTEGER NOT NULL,
     since INTEGER NOT NULL DEFAULT 0     -- the delta that brought it, for processes that read along
 );
 CREATE INDEX accesses_since ON accesses (since);
+
+CREATE TABLE edge_uses (                 -- when edges were last used, where that is later than their weight
+    edge INTEGER PRIMARY KEY REFERENCES edges,
+    last_activated INTEGER NOT NULL,
+    since INTEGER NOT NULL               -- the delta that brought it
+);
+CREATE INDEX edge_uses_since ON edge_uses (since);
+
+CREATE TABLE daily_uses (                -- how often nodes and edges were used on a day, in all
+    namespace INTEGER NOT NULL REFERENCES namespaces,
+    day INTEGER NOT NULL,                -- since 1970 UTC
+    nodes INTEGER NOT NULL,
+    edges INTEGER NOT NULL,
+    PRIMARY KEY (namespace, day)
+) WITHOUT ROWID;
 
 CREATE TABLE edges (
     edge INTEGER PRIMARY KEY,            -- in the order edges were added
@@ -132,24 +150,6 @@ CREATE TABLE strengths (                 -- an edge's weight from one delta on, 
 ) WITHOUT ROWID;
 CREATE INDEX strengths_since ON strengths (since);
 """
-
-UPGRADES = {
-    # From each older version to the next: tables in the order of their references, with the columns they had.
-    1: {
-        "settings": "name, value",
-        "namespaces": "namespace, name",
-        "edge_types": "type, name, value, plastic, both_ways",
-        "deltas": "sequence, namespace, at, reason, changes, operators",
-        "pending": "task, namespace, kind, nodes",
-        "nodes": "node, namespace, id",
-        "node_versions": "node, since, until, content, metadata, base_energy, created_at, valid_from, valid_to",
-        "vectors": "node, since, until, vector",
-        "accesses": "node, last_accessed",
-        "edges": "edge, source, target, type, since, until, created_at, valid_from, valid_to",
-        "strengths": "edge, since, weight, last_activated",
-    },
-}
-
 
 # What must never be found in a sound memory, with the statement that counts it.
 CHECKS = {
@@ -183,11 +183,11 @@ def check_format(path: Path) -> int:
     (version,) = struct.unpack_from(">i", header, _USER_VERSION_AT)
     if application_id != APPLICATION_ID:
         raise CorruptMemoryError(f"{path} is an SQLite file, but not a memory; choose another save_dir")
-    if not OLDEST_VERSION <= version <= FORMAT_VERSION:
+    if version != FORMAT_VERSION:
         raise FormatVersionError(
-            f"{path} has format version {version}, this neurogated reads versions {OLDEST_VERSION} to "
-            f"{FORMAT_VERSION}; install the neurogated that wrote it"
+            f"{path} has format version {version}, but this neurogated reads version {FORMAT_VERSION}; "
+            "`export` it with the neurogated that wrote it, and `import` the export here"
         )
-    if version == FORMAT_VERSION and header[_RESERVED_AT] != RESERVED_BYTES:
+    if header[_RESERVED_AT] != RESERVED_BYTES:
         raise CorruptMemoryError(f"{path} is damaged: its pages carry no checksums; restore a snapshot")
     return int(version)

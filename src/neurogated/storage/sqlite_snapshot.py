@@ -15,7 +15,7 @@ from neurogated.storage.acknowledged import AcknowledgedNote
 from neurogated.storage.kept_forms import KeptForms
 from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, translated
 from neurogated.storage.sqlite_making import LOG_SUFFIXES, drop_file, drop_log, replace_file
-from neurogated.storage.sqlite_schema import FORMAT_VERSION, check_format
+from neurogated.storage.sqlite_schema import check_format
 from neurogated.storage.sqlite_wholeness import last_change, refuse_cut_file, refuse_lost_changes
 from neurogated.storage.writer_lock import WriterLock
 
@@ -119,7 +119,7 @@ def _refuse_loss(file: Path, connection: apsw.Connection, snapshot: Path) -> Non
     """Raise CorruptMemoryError where `file`, which is the snapshot or its copy, lacks pages or acknowledged changes."""
     refuse_cut_file(file, connection, called=snapshot)
     # A snapshot has no note; one beside a copied memory, and only there, tells of a log that was not copied with it.
-    if snapshot.suffix == _MEMORY_SUFFIX and check_format(file) == FORMAT_VERSION:
+    if snapshot.suffix == _MEMORY_SUFFIX:
         note = AcknowledgedNote(snapshot.with_suffix(".acknowledged"))
         refuse_lost_changes(snapshot, note, lambda: last_change(connection))
 

@@ -162,8 +162,9 @@ class SqliteStore(SqlitePresent):
         Afterwards `as_of` and `undo` show the past without them.
 
         Args:
-            history: erase also the past versions of the nodes that stay, with their vectors; then the past shows these
-                as they are now, from when they were first put. Edges and the list of changes stay.
+            history: erase also the past versions of the nodes that stay, with their vectors, ended edges and past
+                weights; then the past shows nodes and edges as they are now, from when they were first put. The list of
+                changes stays.
 
         Returns:
             How many nodes were erased.
@@ -232,8 +233,14 @@ class SqliteStore(SqlitePresent):
                 self.apply(delta)
 
     def statistics(self) -> Mapping[str, int]:
-        """Return how many bytes the memory takes on disk."""
-        return {"bytes": self._file.size() + self._kept.size()}
+        """Return how many bytes the memory takes on disk, and how often nodes and edges of this graph were used."""
+        with self._lock, self._file.reading() as connection:
+            ((nodes, edges),) = fetch(
+                connection,
+                "SELECT coalesce(sum(nodes), 0), coalesce(sum(edges), 0) FROM daily_uses WHERE namespace = ?",
+                (self._namespace,),
+            )
+        return {"bytes": self._file.size() + self._kept.size(), "node uses": nodes, "edge uses": edges}
 
     def close(self) -> None:
         """Close the file with all its namespaces; every acknowledged write is in it."""

@@ -11,15 +11,15 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.clock import to_micros
+from neurogated.core.clock import MICROS_A_DAY, to_micros
+from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
 from neurogated.core.view import Rows
 from neurogated.storage.lifetimes import micros_or_none
 from neurogated.storage.planning import Plan
-from neurogated.storage.sqlite_connection import fetch
-from neurogated.storage.sqlite_loading import Keys, operators_to_json
-from neurogated.storage.topology import weight_times
+from neurogated.storage.sqlite_connection import fetch, fetch_columns
+from neurogated.storage.sqlite_loading import Keys, keys_to_blob, operators_to_json
 from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["PlanWriter", "Written"]
@@ -54,18 +54,36 @@ class PlanWriter:
         self._write_nodes(plan, self._keys_of(plan.node_rows, new_nodes), sequence)
         ends = [self._keys_of(rows, new_nodes) for rows in plan.edge_ends]
         self._write_edges(plan, new_edges, ends, sequence)
+        self._write_weights(plan, sequence)
         self._write_uses(plan, self._keys_of(plan.touched_nodes, new_nodes), sequence)
         self._write_pending(plan)
         return Written(sequence, new_nodes, new_edges)
 
     def _journal(self, plan: Plan) -> int:
         delta = plan.delta
-        operators = operators_to_json(delta.operators) if delta.operators else None
+        changes = None if delta.tells_of_uses_only else json.dumps(delta.changes)
+        if changes is None:
+            self.connection.execute("DELETE FROM deltas WHERE namespace = ? AND changes IS NULL", (self.namespace,))
+        operators, spared = None, None
+        if delta.operators:
+            operators = operators_to_json(delta.operators)
+            spared = keys_to_blob([self._spared(*one) for one in zip(delta.operators, plan.spared, strict=True)])
         self.connection.execute(
-            "INSERT INTO deltas (namespace, at, reason, changes, operators) VALUES (?, ?, ?, ?, ?)",
-            (self.namespace, to_micros(delta.at), delta.reason, json.dumps(delta.changes), operators),
+            "INSERT INTO deltas (namespace, at, reason, changes, operators, spared) VALUES (?, ?, ?, ?, ?, ?)",
+            (self.namespace, to_micros(delta.at), delta.reason, changes, operators, spared),
         )
         return self.connection.last_insert_rowid()
+
+    def _spared(self, operator: Decay, named: Rows) -> Keys:
+        """Return the file's numbers of the edges that an operator spares: those it names and those used since."""
+        (used,) = fetch_columns(
+            self.connection,
+            "SELECT u.edge FROM edge_uses u JOIN edges e ON e.edge = u.edge JOIN nodes n ON n.node = e.source "
+            "WHERE u.last_activated >= :idle_before AND e.until IS NULL AND n.namespace = :namespace",
+            {"idle_before": to_micros(operator.idle_before), "namespace": self.namespace},
+            (np.int64,),
+        )
+        return np.union1d(self.edge_keys[named], used)
 
     def _new_node_keys(self, plan: Plan) -> NDArray[np.int64]:
         new = [
@@ -90,7 +108,9 @@ class PlanWriter:
         nodes = self.node_keys[plan.removed_nodes].tolist()
         _end(self.connection, "node_versions", "node", nodes, sequence)
         _end(self.connection, "vectors", "node", nodes, sequence)
-        _end(self.connection, "edges", "edge", self.edge_keys[plan.removed_edges].tolist(), sequence)
+        edges = self.edge_keys[plan.removed_edges].tolist()
+        _end(self.connection, "edges", "edge", edges, sequence)
+        self.connection.executemany("DELETE FROM edge_uses WHERE edge = ?", ((key,) for key in edges))
 
     def _write_nodes(self, plan: Plan, keys: NDArray[np.int64], sequence: int) -> None:
         nodes = list(zip(plan.delta.nodes, plan.node_rows.tolist(), keys.tolist(), strict=True))
@@ -149,20 +169,33 @@ class PlanWriter:
             ),
         )
 
-    def _write_uses(self, plan: Plan, touched_nodes: Keys, sequence: int) -> None:
-        at = to_micros(plan.delta.at)
-        touched = self.form.topology.view().weight.take(plan.touched_edges)
-        rows = np.concatenate((plan.weight_rows, plan.touched_edges))
-        weights = [change.weight for change in plan.delta.weights] + touched.tolist()
-        times = weight_times(plan.delta) + [at] * touched.size
+    def _write_weights(self, plan: Plan, sequence: int) -> None:
+        keys = self.edge_keys[plan.weight_rows].tolist()
+        weights = [change.weight for change in plan.delta.weights]
         self.connection.executemany(
             "INSERT INTO strengths VALUES (?, ?, ?, ?)",
-            zip(self.edge_keys[rows].tolist(), [sequence] * rows.size, weights, times, strict=True),
+            zip(keys, [sequence] * len(keys), weights, plan.weight_times.tolist(), strict=True),
         )
+        # The new row says when the edge was last used.
+        self.connection.executemany("DELETE FROM edge_uses WHERE edge = ?", ((key,) for key in keys))
+
+    def _write_uses(self, plan: Plan, touched_nodes: Keys, sequence: int) -> None:
+        at = to_micros(plan.delta.at)
         self.connection.executemany(
             "UPDATE accesses SET last_accessed = ?, since = ? WHERE node = ?",
             ((at, sequence, key) for key in touched_nodes.tolist()),
         )
+        used = plan.touched_times == at
+        keys = self.edge_keys[plan.touched_edges[used]].tolist()
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO edge_uses VALUES (?, ?, ?)", ((key, at, sequence) for key in keys)
+        )
+        if touched_nodes.size or keys:
+            self.connection.execute(
+                "INSERT INTO daily_uses VALUES (?, ?, ?, ?) ON CONFLICT (namespace, day) "
+                "DO UPDATE SET nodes = nodes + excluded.nodes, edges = edges + excluded.edges",
+                (self.namespace, at // MICROS_A_DAY, touched_nodes.size, len(keys)),
+            )
 
     def _write_pending(self, plan: Plan) -> None:
         for statement, tasks in (

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from neurogated.core.clock import to_micros
-from neurogated.core.delta import Decay, GraphDelta
+from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import Adjacency, GraphView, Layer, PatchedValues, Rows
 from neurogated.storage.columns import Column, PatchedColumn
 from neurogated.storage.planning import Plan
 
-__all__ = ["Topology", "layer_of", "weight_times"]
+__all__ = ["Fading", "Topology", "layer_of"]
 
 
-def weight_times(delta: GraphDelta) -> list[int]:
-    """Return when each edge of `delta.weights` counts as last activated, in microseconds."""
-    return [to_micros(change.last_activated or delta.at) for change in delta.weights]
+class Fading(NamedTuple):
+    """One evaluation of a decay."""
+
+    sequence: int
+    """The number of its delta."""
+    operator: Decay
+    spared: Rows
+    """Rows of edges that had been used and do not fade, ascending."""
 
 
 def _adjacency(leaving: NDArray[Any], reached: NDArray[Any], edges: Rows, nodes: int) -> Adjacency:
@@ -121,10 +126,10 @@ class Topology:
         self.put_nodes(delta.nodes, plan.node_rows)
         self.put_edges(delta.edges, plan.edge_ends)
         self._weight.set(plan.weight_rows, [change.weight for change in delta.weights])
-        self._last_activated.set(plan.weight_rows, weight_times(delta))
-        self.decay([(sequence, operator) for operator in delta.operators])
+        self._last_activated.set(plan.weight_rows, plan.weight_times)
+        self.decay([Fading(sequence, *fading) for fading in zip(delta.operators, plan.spared, strict=True)])
         self._last_accessed.set(plan.touched_nodes, at)
-        self._last_activated.set(plan.touched_edges, at)
+        self.use_edges(plan.touched_edges, plan.touched_times)
         self.sequence = sequence
         self._view = None
 
@@ -188,6 +193,11 @@ class Topology:
         self._last_accessed.set(nodes, moments)
         self._view = None
 
+    def use_edges(self, edges: Rows, moments: ArrayLike) -> None:
+        """Note when edges were last used, in microseconds."""
+        self._last_activated.set(edges, moments)
+        self._view = None
+
     def mark_removed(self, nodes: Rows) -> None:
         """Mark node rows as those of removed nodes."""
         self._alive.set(nodes, values=False)
@@ -202,28 +212,29 @@ class Topology:
             codes.append(self._edge_types.index(edge_type))
         return np.array(codes, dtype=np.int8)
 
-    def decay(self, operators: Sequence[tuple[int, Decay]], since: Rows | None = None) -> None:
+    def decay(self, fadings: Sequence[Fading], since: Rows | None = None) -> None:
         """Evaluate decays over the plastic edges, one after the other.
 
         Args:
-            operators: each with the number of its delta, which ascend.
+            fadings: in the order of their deltas.
             since: (edges,) number of the delta each weight is from; a decay leaves alone what is not older than it.
                 All weights are older when left out.
         """
-        if not operators:
+        if not fadings:
             return
         plastic = np.array([edge_type.plastic for edge_type in self._edge_types], dtype=np.bool_)
         activated = self._last_activated.snapshot().all()
-        ever_idle = activated < max(to_micros(operator.idle_before) for _, operator in operators)
+        ever_idle = activated < max(to_micros(fading.operator.idle_before) for fading in fadings)
         if plastic.size:
             ever_idle &= plastic[self._edge_type.values]
         rows = np.flatnonzero(ever_idle)
         weight = self._weight.snapshot().all()
         fading, last = weight[rows], activated[rows]
-        for sequence, operator in operators:
+        for sequence, operator, spared in fadings:
             idle = last < to_micros(operator.idle_before)
             if since is not None:
                 idle &= since[rows] < sequence
+            idle &= ~np.isin(rows, spared)
             np.multiply(fading, operator.factor, out=fading, where=idle)
             fading[idle & (fading < operator.floor)] = np.nan
         weight[rows] = fading

@@ -66,8 +66,10 @@ def random_delta(random: Random, model: GraphModel, at: datetime) -> GraphDelta:
     there = sorted((model.nodes.keys() - set(removed)) | {node.id for node in nodes})
     keys = dict.fromkeys(_random_key(random, there) for _ in range(random.randrange(3) if len(there) > 1 else 0))
     edges = tuple(edge(*key, _weight(random), at=at) for key in keys)
-    plastic = [key for key in left if key.type.plastic and key not in keys and key not in cut]
-    weights = tuple(WeightChange(key, _weight(random)) for key in _some(random, plastic, 2))
+    staying = [key for key in left if key not in keys and key not in cut]
+    weights = tuple(
+        WeightChange(key, _weight(random), derived=not key.type.plastic) for key in _some(random, staying, 2)
+    )
     settled = {*cut, *keys, *(change.edge for change in weights)}
     touched = _some(random, [name for name in model.nodes if name not in removed and not _puts(nodes, name)], 2)
     walked = _some(random, [key for key in left if key not in settled], 2)

@@ -44,8 +44,9 @@ class GraphModel:
             self.edges.pop(edge.key, None)
             self.edges[edge.key] = edge
         for change in delta.weights:
-            used = change.last_activated or delta.at
-            self.edges[change.edge] = replace(self.edges[change.edge], weight=change.weight, last_activated=used)
+            edge = self.edges[change.edge]
+            used = edge.last_activated if change.derived else change.last_activated or delta.at
+            self.edges[change.edge] = replace(edge, weight=change.weight, last_activated=used)
         for operator in delta.operators:
             self._decay(operator)
         self._touch(delta)
@@ -86,6 +87,8 @@ class GraphModel:
         for key, edge in list(self.edges.items()):
             if not key.type.plastic or edge.last_activated is None or edge.last_activated >= decay.idle_before:
                 continue
+            if key in decay.spared:
+                continue
             weight = edge.weight * decay.factor
             self.edges[key] = replace(edge, weight=weight)
             if weight < decay.floor:
@@ -96,7 +99,8 @@ class GraphModel:
         for name in delta.touch.nodes & self.nodes.keys():
             self.nodes[name] = replace(self.nodes[name], last_accessed=delta.at)
         for key in (delta.touch.edges & self.edges.keys()) - settled:
-            self.edges[key] = replace(self.edges[key], last_activated=delta.at)
+            edge = self.edges[key]
+            self.edges[key] = replace(edge, last_activated=max(edge.last_activated or delta.at, delta.at))
 
 
 def _holds(thing: MemoryNode | MemoryEdge, moment: datetime | None) -> bool:

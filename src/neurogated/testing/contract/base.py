@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,13 +14,13 @@ import pytest
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import EdgeKey, MemoryNode
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView, Rows
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.model import GraphModel
 
-__all__ = ["ContractBase", "NewStore", "apply", "assert_shows", "assert_tells", "plain", "shown_by"]
+__all__ = ["ContractBase", "NewStore", "apply", "assert_shows", "assert_tells", "plain", "shown_by", "unused"]
 
 NewStore = Callable[[], GraphStorePort]
 """Makes one more new, empty store."""
@@ -116,6 +117,11 @@ def plain(node: MemoryNode) -> MemoryNode:
     return MemoryNode.restored(**{**fields, "last_accessed": node.created_at})
 
 
+def unused(edge: MemoryEdge) -> MemoryEdge:
+    """Return an edge without when it was last used, which is no part of a graph's history."""
+    return replace(edge, last_activated=edge.created_at)
+
+
 def assert_tells(store: GraphStorePort, model: GraphModel, *, now: datetime | None = None, past: bool = False) -> None:
     """Hold nodes, edges and their order against a model.
 
@@ -123,7 +129,7 @@ def assert_tells(store: GraphStorePort, model: GraphModel, *, now: datetime | No
         store: the store.
         model: what it should hold.
         now: its views leave out what has expired by then; nothing has, when left out.
-        past: when a node was last accessed does not count.
+        past: when nodes and edges were last used does not count.
     """
     nodes, edges = list(store.all_nodes()), list(store.all_edges())
     expected = {name: plain(node) if past else node for name, node in model.nodes.items()}
@@ -131,12 +137,14 @@ def assert_tells(store: GraphStorePort, model: GraphModel, *, now: datetime | No
     assert len(nodes) == len(expected)
     # A node that was removed and added again stands where the store likes.
     assert [n.id for n in nodes if n.id not in model.returned] == [n for n in expected if n not in model.returned]
-    assert {edge.key: edge for edge in edges} == model.edges
+    links = {key: unused(edge) if past else edge for key, edge in model.edges.items()}
+    assert {edge.key: unused(edge) if past else edge for edge in edges} == links
     assert [edge.key for edge in edges] == list(model.edges)
     for name in expected:
         assert store.has_node(name)
-        leaving = [(key.target_id, edge) for key, edge in model.edges.items() if key.source_id == name]
-        assert list(store.get_neighbors(name)) == leaving
+        leaving = [(key.target_id, edge) for key, edge in links.items() if key.source_id == name]
+        found = [(target, unused(edge) if past else edge) for target, edge in store.get_neighbors(name)]
+        assert found == leaving
     assert_shows(store.view(), model if now is None else model.at(now))
 
 
