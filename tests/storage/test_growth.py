@@ -1,0 +1,197 @@
+"""A memory that is used grows with what it holds, not with how often it was asked."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from neurogated import (
+    AccessMark,
+    Decay,
+    EdgeKey,
+    EdgeType,
+    GraphDelta,
+    MemoryConfig,
+    MemoryEdge,
+    MemoryNode,
+    NeuroGraphMemory,
+    compose,
+)
+from neurogated.core.ports import GraphStorePort
+from neurogated.storage.sqlite_connection import fetch
+from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.testing import ManualClock
+from neurogated.testing.contract.base import unused
+from neurogated.testing.model import GraphModel
+
+NAMES = [f"n{number}" for number in range(12)]
+KEYS = [EdgeKey(one, other, EdgeType.SEQ) for one, other in pairwise(NAMES)]
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: ManualClock) -> Iterator[SqliteStore]:
+    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as opened:
+        made = [MemoryEdge(*key, 0.9, created_at=clock()) for key in KEYS]
+        nodes = [MemoryNode(name, f"text of {name}", created_at=clock()) for name in NAMES]
+        opened.apply(GraphDelta(nodes=tuple(nodes), edges=tuple(made), at=clock()))
+        yield opened
+
+
+def use(store: SqliteStore, clock: ManualClock, first: int, count: int = 5) -> GraphDelta:
+    keys = [KEYS[place % len(KEYS)] for place in range(first, first + count)]
+    delta = GraphDelta(touch=AccessMark(frozenset(NAMES[:3]), frozenset(keys)), reason="touch", at=clock())
+    store.apply(delta)
+    return delta
+
+
+def forget(store: SqliteStore, clock: ManualClock) -> GraphDelta:
+    operator = Decay(0.9, clock() - timedelta(days=1), 0.01)
+    delta = GraphDelta(operators=(operator,), reason="decay_unused", at=clock())
+    store.apply(delta)
+    return delta
+
+
+def rows(store: GraphStorePort, statement: str) -> list[tuple[int, ...]]:
+    assert isinstance(store, SqliteStore)
+    return fetch(store._file.connection, statement)
+
+
+def counted(store: GraphStorePort, *tables: str) -> list[int]:
+    return [rows(store, f"SELECT count(*) FROM {table}")[0][0] for table in tables]  # noqa: S608
+
+
+def test_uses_add_no_rows(store: SqliteStore, clock: ManualClock) -> None:
+    tables = "edges", "strengths", "accesses", "deltas", "edge_uses", "daily_uses"
+    for place in range(len(KEYS)):
+        use(store, clock, place)
+    before = counted(store, *tables)
+    for place in range(200):
+        clock.advance(timedelta(minutes=1))
+        use(store, clock, place)
+    assert counted(store, *tables) == before
+    assert [before[0], before[3:]] == [len(KEYS), [2, len(KEYS), 1]]
+
+
+def test_uses_are_summed_by_the_day(store: SqliteStore, clock: ManualClock) -> None:
+    use(store, clock, 0, 2)
+    use(store, clock, 1, 3)
+    clock.advance(timedelta(days=1))
+    use(store, clock, 0, 4)
+    assert rows(store, "SELECT nodes, edges FROM daily_uses ORDER BY day") == [(6, 5), (3, 4)]
+    assert {name: store.statistics()[name] for name in ("node uses", "edge uses")} == {"node uses": 9, "edge uses": 9}
+
+
+def test_weights_are_right_as_of_any_change_though_uses_are_overwritten(
+    store: SqliteStore, clock: ManualClock, tmp_path: Path
+) -> None:
+    model = GraphModel()
+    model.apply(next(iter(store.journal())).delta)
+    moments = []
+    for day in range(30):
+        clock.advance(timedelta(hours=17))
+        model.apply(use(store, clock, 3 * day, 1 + day % 4))
+        model.apply(forget(store, clock))
+        moments.append((store.view().sequence, model.copy()))
+    with SqliteStore.open(tmp_path / "copy.db", clock=clock) as copy:
+        for entry in store.journal():
+            copy.apply(entry.delta)
+        assert list(copy.all_edges()) == list(store.all_edges())
+    assert {edge.key: edge for edge in store.all_edges()} == model.edges
+    store.close()
+    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as reopened:
+        assert {edge.key: edge for edge in reopened.all_edges()} == model.edges
+        assert reopened.check() == []
+        for sequence, then in moments:
+            found = {edge.key: unused(edge) for edge in reopened.as_of(sequence).all_edges()}
+            assert found == {key: unused(edge) for key, edge in then.edges.items()}
+
+
+def test_a_use_never_moves_the_time_of_an_edge_back(store: SqliteStore, clock: ManualClock, tmp_path: Path) -> None:
+    clock.advance(timedelta(days=3))
+    use(store, clock, 0, 1)
+    used = clock()
+    clock.advance(timedelta(days=-2))
+    use(store, clock, 0, 1)
+    assert store.get_edge(*KEYS[0]).last_activated == used
+    store.close()
+    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as reopened:
+        assert reopened.get_edge(*KEYS[0]).last_activated == used
+
+
+def test_a_reader_beside_sees_uses_and_fading(store: SqliteStore, clock: ManualClock, tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path / "memory.db", clock=clock, read_only=True) as reader:
+        for day in range(6):
+            clock.advance(timedelta(hours=17))
+            use(store, clock, 2 * day, 3)
+            forget(store, clock)
+            use(store, clock, 2 * day + 1, 1)
+            assert list(reader.all_edges()) == list(store.all_edges())
+
+
+def test_undo_restores_weights_and_leaves_uses_alone(clock: ManualClock, tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash")
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
+        memory.add_document("The pump failed. Because of this, the field was flooded.", title="Log")
+        one, other = (memory.add_document(text)[0] for text in ("The valve leaks.", "Barley was ordered."))
+        memory.feedback([one, other])
+        clock.advance(timedelta(days=2))
+        key = EdgeKey(one, other, EdgeType.ASSOC)
+        memory.maintenance()
+        faded = memory.store.get_edge(*key)
+        memory.feedback([one, other])
+        clock.advance(timedelta(days=2))
+        memory.store.apply(GraphDelta(touch=AccessMark(edges=frozenset({key})), at=clock()))
+        entry = memory.undo()
+        assert entry is not None
+        assert memory.store.get_edge(*key).weight == faded.weight
+        assert memory.undo(to=memory.history()[-1].sequence) is None
+
+
+TERMS = [f"word{number}" for number in range(40)]
+
+
+def _texts(count: int) -> list[str]:
+    return [" ".join(TERMS[(7 * number + step * step) % len(TERMS)] for step in range(6)) for number in range(count)]
+
+
+def test_a_weight_that_follows_from_texts_changes_in_place(clock: ManualClock, tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash", MAX_SIM_NEIGHBORS=0)
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
+        for text in _texts(25):
+            memory.add_document(text)
+        view = memory.store.view()
+        live = view.live_edges().size
+        ((ended,),) = rows(memory.store, "SELECT count(*) FROM edges WHERE until IS NOT NULL")
+        later = "SELECT count(*) FROM strengths s JOIN edges e ON e.edge = s.edge WHERE s.since > e.since"
+        ((changed,),) = rows(memory.store, later)
+        assert changed > 0, "no weight changed, so that the test shows nothing"
+        assert view.edge_count == live + ended
+        assert memory.check() == []
+
+
+def test_compaction_with_history_leaves_what_a_new_memory_would_hold(clock: ManualClock, tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash")
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
+        ids = [memory.add_document(text)[0] for text in _texts(25)]
+        for one, other in pairwise(ids):
+            memory.feedback([one, other])
+            clock.advance(timedelta(days=1))
+            memory.maintenance()
+        memory.delete(ids[-5:])
+        edges, story = list(memory.store.all_edges()), len(memory.history())
+        memory.compact(history=True)
+        assert list(memory.store.all_edges()) == edges
+        assert counted(memory.store, "edges", "strengths", "edge_uses") == [len(edges), len(edges), 0]
+        assert len(memory.history()) == story
+        assert memory.check() == []
+        clock.advance(timedelta(days=9))
+        memory.maintenance()
+        faded = list(memory.store.all_edges())
+        assert faded != edges
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
+        assert list(memory.store.all_edges()) == faded
+        assert memory.check() == []
+        assert json.dumps(memory.stats())
