@@ -33,7 +33,8 @@ FIXED_CONSTANTS = {
     "embedding/exported_model.py": {"_BLOCK"},  # how processors multiply; measured in docs/adr/0013
     "embedding/onnx_runtime.py": {"_OPSET"},  # a version of a format
     "embedding/hash_embedder.py": {"DIMENSION", "_BYTES_PER_HASH"},  # part of the embedder's name; size of a hash
-    "evaluation/datasets.py": {"_ADVERSARIAL"},  # a number of LoCoMo's format
+    "evaluation/gold.py": {"_BEGINNING"},  # how much of a passage an error quotes
+    "evaluation/locomo.py": {"_ADVERSARIAL"},  # a number of LoCoMo's format
     "evaluation/metrics.py": {"RECALL_CUTOFFS", "PERCENT", "_MILLISECONDS", "_HIGH_QUANTILE", "_MEDIAN"},  # reporting
     # The layout of SQLite's log; more than a note takes.
     "storage/sqlite_wholeness.py": {"_LOG_HEADER", "_SALTS_AT", "_SALTS_SIZE", "_FRAME_HEADER", "_FRAME_SALTS_AT"},

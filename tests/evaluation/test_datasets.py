@@ -15,6 +15,7 @@ from neurogated.ingestion.document import Document
 
 ROOT = Path(__file__).parents[2]
 
+CORPUS = [{"title": "A", "text": "a1"}, {"title": "A", "text": "a2"}, {"title": "B", "text": "b"}]
 QUESTION: dict[str, Any] = {
     "id": "q1",
     "question": "Who came?",
@@ -83,7 +84,7 @@ def test_rows_that_are_the_same_are_stored_once_under_both_names(tmp_path: Path)
 
 
 def test_hipporag_question_is_read_whole(tmp_path: Path) -> None:
-    (question,) = _hipporag(tmp_path, [], [QUESTION]).questions
+    (question,) = _hipporag(tmp_path, CORPUS, [QUESTION]).questions
     assert (question.id, question.text, question.kind) == ("q1", "Who came?", "why")
     assert question.gold == {0}
     assert question.answers == ("Ada", "Ada L.")
@@ -99,7 +100,7 @@ def test_hipporag_question_is_read_whole(tmp_path: Path) -> None:
 def test_kind_and_answers_are_read_in_all_their_forms(
     tmp_path: Path, changes: dict[str, Any], kind: str, answers: tuple[str, ...]
 ) -> None:
-    (question,) = _hipporag(tmp_path, [], [{**QUESTION, **changes}]).questions
+    (question,) = _hipporag(tmp_path, CORPUS, [{**QUESTION, **changes}]).questions
     assert (question.kind, question.answers) == (kind, answers)
 
 
@@ -137,7 +138,7 @@ def test_turn_without_words_or_picture_is_left_out(tmp_path: Path) -> None:
 
 
 def test_session_time_becomes_a_timestamp(tmp_path: Path) -> None:
-    conversation = {"session_1": [TURN], "session_1_date_time": "1:56 pm on 8 May, 2023", "session_2": [TURN]}
+    conversation = {"session_1": [TURN], "session_1_date_time": "1:56 pm on 8 May, 2023"}
     dated = _locomo(tmp_path, conversation).documents[0]
     assert dated.metadata["timestamp"] == datetime(2023, 5, 8, 13, 56, tzinfo=UTC).timestamp()
     assert dated.metadata["date"] == "1:56 pm on 8 May, 2023"
@@ -161,6 +162,33 @@ def test_questions_that_nothing_answers_are_left_out_and_the_others_keep_their_p
     assert (question.id, question.text, question.kind) == ("c1:4", "real?", "category 4")
     assert question.gold == {"D1:1", "D1:2"}
     assert question.answers == ("2022",)
+
+
+def test_evidence_that_names_no_turn_and_questions_without_any_are_reported(tmp_path: Path) -> None:
+    qa = [
+        {"question": "in part?", "category": 1, "evidence": ["D1:1", "D1:9", "D:1:1"]},
+        {"question": "nothing said?", "category": 2},
+        {"question": "trap?", "category": 5, "evidence": ["D8:8"]},
+    ]
+    conversation = {"session_1": [TURN]}
+    entries = [{"sample_id": "c1", "conversation": conversation, "qa": qa}]
+    (tmp_path / "d.json").write_text(json.dumps(entries), encoding="utf-8")
+    assert load_dataset("d", tmp_path, "locomo").notes == (
+        "d.json: evidence that names no turn of its conversation is left out: 'D1:9', 'D:1:1'",
+        "d.json: questions without evidence are not asked: 1",
+    )
+
+
+def test_dia_id_that_two_turns_bear_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"entry 0, conversation: dia_id 'D1:1' stands 2 times; make them differ"):
+        _locomo(tmp_path, {"session_1": [TURN], "session_2": [{**TURN, "text": "Again."}]})
+
+
+@pytest.mark.parametrize("answer", [None, "", " "])
+def test_locomo_question_without_an_answer_has_none(tmp_path: Path, answer: object) -> None:
+    asked = {"question": "?", "category": 1, "evidence": ["D1:1"], "answer": answer}
+    (question,) = _locomo(tmp_path, {"session_1": [TURN]}, [asked]).questions
+    assert question.answers == ()
 
 
 def test_each_conversation_is_a_collection(tmp_path: Path) -> None:
@@ -249,7 +277,6 @@ def test_bad_corpus_row_is_named_with_file_and_position(tmp_path: Path, row: dic
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"id": None}, "entry 1 lacks the field 'id'"),
         ({"id": {}}, "entry 1: field 'id' is an object"),
         ({"question": None}, "entry 1 lacks the field 'question'"),
         ({"question": []}, "entry 1: field 'question' is a list"),
@@ -258,7 +285,7 @@ def test_bad_corpus_row_is_named_with_file_and_position(tmp_path: Path, row: dic
         ({"paragraphs": None}, "entry 1 lacks the field 'paragraphs'"),
         ({"paragraphs": {}}, "entry 1: field 'paragraphs' is an object"),
         ({"paragraphs": [{}, "p"]}, "entry 1, paragraphs[1] is text, but must be an object"),
-        ({"paragraphs": [{"is_supporting": True}]}, "entry 1, paragraphs[0] lacks the field 'idx'"),
+        ({"paragraphs": [{"is_supporting": True}]}, "entry 1, paragraphs[0] (question 'q1') lacks the fields"),
         ({"paragraphs": [{"is_supporting": "yes", "idx": 0}]}, "entry 1, paragraphs[0]: field 'is_supporting' is text"),
     ],
 )

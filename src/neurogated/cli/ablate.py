@@ -7,6 +7,7 @@ import argparse
 import pandas as pd
 
 from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format
+from neurogated.cli.data import dataset_of
 from neurogated.cli.output import emit
 from neurogated.cli.settings import config_of
 from neurogated.cli.tables import difference_text, grid_text
@@ -20,7 +21,6 @@ from neurogated.evaluation.ablation import (
     contrast_table,
     select_variants,
 )
-from neurogated.evaluation.datasets import dataset_folder, load_dataset
 from neurogated.evaluation.runner import config_for
 
 __all__ = ["EXAMPLES", "SUMMARY", "ablation_text", "add_arguments", "command"]
@@ -49,9 +49,7 @@ def command(arguments: argparse.Namespace) -> int:
     names = arguments.variants
     variants = VARIANTS if names is None else select_variants([name.strip() for name in names.split(",")])
     config = config_of(arguments)
-    dataset = load_dataset(
-        arguments.dataset, dataset_folder(arguments.dataset_dir, arguments.dataset), arguments.format
-    )
+    dataset = dataset_of(arguments)
     report = ablate(dataset, config_for(dataset, config), variants=variants)
     emit(arguments, {**report.figures(), "folder": str(report.folder)}, ablation_text(report))
     return 0

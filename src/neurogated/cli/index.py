@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format
+from neurogated.cli.data import dataset_of
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.errors import ConfigError
-from neurogated.evaluation.datasets import dataset_folder, load_dataset
 from neurogated.evaluation.runner import index
 
 __all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
@@ -36,10 +36,7 @@ def command(arguments: argparse.Namespace) -> int:
     """Index, or resume."""
     if not arguments.dataset and not arguments.resume:
         raise ConfigError("index needs --dataset; single texts are added with 'add'")
-    dataset = None
-    if not arguments.resume:
-        folder = dataset_folder(arguments.dataset_dir, arguments.dataset)
-        dataset = load_dataset(arguments.dataset, folder, arguments.format)
+    dataset = None if arguments.resume else dataset_of(arguments)
     with open_memory(arguments, create=not arguments.resume, from_scratch=not arguments.resume) as memory:
         say_how_it_judges(memory)
         memories = [memory] if dataset is None else index(dataset, memory)

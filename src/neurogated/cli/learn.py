@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format
+from neurogated.cli.data import dataset_of
 from neurogated.cli.output import emit
 from neurogated.cli.settings import config_of
 from neurogated.cli.tables import difference_text, grid_text, signed
-from neurogated.evaluation.datasets import dataset_folder, load_dataset
 from neurogated.evaluation.learning import DEFAULT_SEEDS, GROUPS, LearningReport, learn
 from neurogated.evaluation.runner import config_for
 
@@ -39,9 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     """Run the learning experiment on the data set that the flags name."""
     config = config_of(arguments)
-    dataset = load_dataset(
-        arguments.dataset, dataset_folder(arguments.dataset_dir, arguments.dataset), arguments.format
-    )
+    dataset = dataset_of(arguments)
     report = learn(dataset, config_for(dataset, config), seeds=arguments.seeds)
     emit(arguments, {**report.figures(), "folder": str(report.folder)}, learning_text(report))
     return 0

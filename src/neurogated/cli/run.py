@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format, add_top_n
+from neurogated.cli.data import dataset_of
 from neurogated.cli.output import emit
 from neurogated.cli.settings import config_of, say_how_it_judges
 from neurogated.cli.tables import grid_text, plain_text
-from neurogated.evaluation.datasets import dataset_folder, load_dataset
 from neurogated.evaluation.runner import RunReport, config_for, measure
 from neurogated.memory import NeuroGraphMemory
 
@@ -34,8 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     """Run the main job on the data set that the flags name."""
     config = config_of(arguments)
-    folder = dataset_folder(arguments.dataset_dir, arguments.dataset)
-    dataset = load_dataset(arguments.dataset, folder, arguments.format)
+    dataset = dataset_of(arguments)
     with NeuroGraphMemory(config_for(dataset, config)) as memory:
         say_how_it_judges(memory)
         report = measure(dataset, memory)

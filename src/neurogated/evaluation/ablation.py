@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import ConfigError, DatasetError
-from neurogated.evaluation.datasets import Dataset
 from neurogated.evaluation.experiment import Asked, KnownVectors, frozen_memories, questions_with_gold, rank_all
 from neurogated.evaluation.metrics import COMPARED_CUTOFFS, recall_matrix
+from neurogated.evaluation.model import Dataset
 from neurogated.evaluation.records import new_folder, write_json, write_rankings
 from neurogated.evaluation.uncertainty import LEVEL, ROUNDS, paired_bootstrap
 from neurogated.memory import show_progress

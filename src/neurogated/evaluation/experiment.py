@@ -15,7 +15,8 @@ from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Embedder
 from neurogated.core.trace import Recall
-from neurogated.evaluation.datasets import SOURCES_KEY, Dataset, Question
+from neurogated.errors import DatasetError
+from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import open_store
 
@@ -107,11 +108,30 @@ def memories_of(dataset: Dataset, memory: NeuroGraphMemory) -> list[NeuroGraphMe
 
 
 def index(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None = None) -> list[NeuroGraphMemory]:
-    """Put every collection of `dataset` into its namespace, and return the memory of each; nothing is indexed twice."""
+    """Put every collection of `dataset` into its namespace, and return the memory of each; nothing is indexed twice.
+
+    Raises:
+        DatasetError: a memory holds passages of an earlier version of the data set; nothing was indexed.
+    """
     memories = memories_of(dataset, memory)
+    for part, one in zip(dataset.collections, memories, strict=True):
+        _refuse_former_passages(part, one)
     for part, one in zip(dataset.collections, memories, strict=True):
         one.add_documents(part.documents, progress=progress)
     return memories
+
+
+def _refuse_former_passages(part: Collection, memory: NeuroGraphMemory) -> None:
+    # Their names may mean other passages by now, so that finding them would count as finding those.
+    present = {document.id for document in part.documents}
+    nodes = memory.store.all_nodes()
+    former = {node.metadata.get("document_id") for node in nodes if SOURCES_KEY in node.metadata} - present
+    if former:
+        raise DatasetError(
+            f"the memory in {memory.config.save_dir} holds documents that the data set no longer has ({len(former)}); "
+            "their passages may bear the names of others, so index from scratch (--force_index_from_scratch) or choose "
+            "another --save_dir"
+        )
 
 
 @contextlib.contextmanager

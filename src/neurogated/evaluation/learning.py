@@ -17,9 +17,9 @@ from neurogated.core.clock import utc_now
 from neurogated.core.delta import GraphDelta
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError, DatasetError
-from neurogated.evaluation.datasets import SOURCES_KEY, Dataset
 from neurogated.evaluation.experiment import Asked, frozen_memories, questions_with_gold, rank_all
 from neurogated.evaluation.metrics import COMPARED_CUTOFFS, recall_matrix
+from neurogated.evaluation.model import SOURCES_KEY, Dataset
 from neurogated.evaluation.records import new_folder, write_json
 from neurogated.evaluation.uncertainty import LEVEL, ROUNDS, Interval, paired_bootstrap
 from neurogated.memory import NeuroGraphMemory, show_progress

@@ -15,7 +15,6 @@ import pandas as pd
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.trace import Recall
 from neurogated.errors import LLMError
-from neurogated.evaluation.datasets import Dataset, Question
 from neurogated.evaluation.experiment import index, rank
 from neurogated.evaluation.metrics import (
     PERCENT,
@@ -24,6 +23,7 @@ from neurogated.evaluation.metrics import (
     recall_matrix,
     recall_table,
 )
+from neurogated.evaluation.model import Dataset, Question
 from neurogated.evaluation.qa import exact_match, f1_score
 from neurogated.evaluation.records import new_folder, write_json, write_rankings
 from neurogated.evaluation.uncertainty import Spread, spread_over
@@ -113,7 +113,7 @@ def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None
         edges=sum(view.live_edges().size for view in views),
         answers=_answers(results),
     )
-    _write(report, results, memory.config, dataset.name)
+    _write(report, results, memory.config, dataset)
     return report
 
 
@@ -163,13 +163,14 @@ def _spread_json(spread: Spread) -> dict[str, Any]:
     }
 
 
-def _write(report: RunReport, results: list[_Result], config: MemoryConfig, dataset_name: str) -> None:
+def _write(report: RunReport, results: list[_Result], config: MemoryConfig, dataset: Dataset) -> None:
     from neurogated.evaluation.charts import recall_chart  # noqa: PLC0415 - plotting is imported where it is used
 
     rows = ((result.question.id, result.ranked, result.answer) for result in results)
     write_rankings(report.folder / "rankings.jsonl", rows)
     write_json(report.folder / "config.json", config.to_dict())
-    write_json(report.folder / "metrics.json", {"dataset": dataset_name, **report.metrics()})
+    figures = {"dataset": dataset.name, "notes": list(dataset.notes), **report.metrics()}
+    write_json(report.folder / "metrics.json", figures)
     if not report.recall.empty:
         curve = _recall(results, range(1, max(RECALL_CUTOFFS) + 1))
-        recall_chart(curve, f"Recall on {dataset_name}", report.folder / "recall")
+        recall_chart(curve, f"Recall on {dataset.name}", report.folder / "recall")

@@ -1,0 +1,21 @@
+"""The data set that the flags name."""
+
+import argparse
+import sys
+
+from neurogated.evaluation.datasets import Dataset, dataset_folder, load_dataset
+
+__all__ = ["dataset_of"]
+
+
+def dataset_of(arguments: argparse.Namespace) -> Dataset:
+    """Read the data set of a command, and say beside the output what its files leave in doubt.
+
+    Raises:
+        DatasetError: a file is missing or is not what its format says.
+    """
+    folder = dataset_folder(arguments.dataset_dir, arguments.dataset)
+    dataset = load_dataset(arguments.dataset, folder, arguments.format)
+    for note in dataset.notes:
+        print(note, file=sys.stderr)
+    return dataset

@@ -1,0 +1,126 @@
+"""LoCoMo's form of data sets: a list of conversations, each with questions of its own."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from neurogated.errors import DatasetError
+from neurogated.evaluation.json_records import Record, read_records, text_of
+from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question, passage_of
+from neurogated.ingestion.document import Document, Passage
+
+__all__ = ["load_locomo"]
+
+_ADVERSARIAL = 5
+_SESSION = re.compile(r"session_(\d+)")
+_DIALOGUE_ID = re.compile(r"D\d+:\d+")
+_SESSION_TIME = "%I:%M %p on %d %B, %Y"
+
+
+def load_locomo(name: str, folder: Path) -> Dataset:
+    """Read `<name>.json`; questions without evidence in their conversation, and adversarial ones, are not asked."""
+    path = folder / f"{name}.json"
+    records = read_records(path)
+    collections = tuple(map(_conversation, records))
+    for sample_id, times in Counter(collection.namespace for collection in collections).items():
+        if times > 1:
+            raise DatasetError(f"{path}: sample_id {sample_id!r} stands {times} times; make them differ")
+    return Dataset(name, collections, tuple(_notes(path.name, records, collections)))
+
+
+def _conversation(record: Record) -> Collection:
+    name = record.get("sample_id", str)
+    conversation = Record(record.get("conversation", dict), f"{record.where}, conversation")
+    numbers = sorted(int(match[1]) for match in map(_SESSION.fullmatch, conversation.value) if match)
+    sessions = (_session(conversation, number) for number in numbers)
+    documents = [session for session in sessions if session is not None]
+    turns = Counter(_turns(documents))
+    for turn, times in turns.items():
+        if times > 1:
+            raise DatasetError(f"{conversation.where}: dia_id {turn!r} stands {times} times; make them differ")
+    questions = [_question(qa, f"{name}:{place}", turns.keys()) for place, qa in enumerate(record.records("qa"))]
+    return Collection(name, tuple(_merged(documents)), tuple(q for q in questions if q is not None))
+
+
+def _turns(documents: Iterable[Document]) -> Iterator[str]:
+    """Yield the ids of the turns in which something is said."""
+    for document in documents:
+        for passage in document.passages:
+            yield from passage.metadata[SOURCES_KEY]
+
+
+def _notes(file: str, records: Sequence[Record], collections: Sequence[Collection]) -> Iterator[str]:
+    """Yield a sentence on evidence that names no turn, and one on questions that are not asked for want of any."""
+    strays, silent = [], 0
+    for record, collection in zip(records, collections, strict=True):
+        turns, asked = set(_turns(collection.documents)), {question.id for question in collection.questions}
+        for place, qa in enumerate(record.records("qa")):
+            if qa.value["category"] != _ADVERSARIAL:
+                strays += [part for part in _evidence(qa) if part not in turns]
+                silent += f"{collection.namespace}:{place}" not in asked
+    if strays:
+        yield f"{file}: evidence that names no turn of its conversation is left out: {', '.join(map(repr, strays))}"
+    if silent:
+        yield f"{file}: questions without evidence are not asked: {silent}"
+
+
+def _session(conversation: Record, number: int) -> Document | None:
+    """Return a session as a document whose passages are its turns, None if nothing was said in it."""
+    metadata: dict[str, Any] = {"session": number}
+    when = conversation.value.get(f"session_{number}_date_time")
+    if when:
+        try:
+            moment = datetime.strptime(when, _SESSION_TIME).replace(tzinfo=UTC)
+        except (TypeError, ValueError):
+            raise DatasetError(f"{conversation.where}: session_{number}_date_time {when!r} is no time") from None
+        metadata |= {"timestamp": moment.timestamp(), "date": when}
+    passages = []
+    for turn in conversation.records(f"session_{number}"):
+        text, caption = turn.get("text", str, default=""), turn.get("blip_caption", str, default="")
+        spoken = " ".join(part for part in (text.strip(), f"[shares {caption}]" if caption else "") if part)
+        about = {"speaker": turn.get("speaker", str), SOURCES_KEY: [turn.get("dia_id", str)]}
+        if spoken:
+            passages.append(passage_of(spoken, about, turn.where))
+    return Document(tuple(passages), metadata=metadata) if passages else None
+
+
+def _question(record: Record, question_id: str, turns: AbstractSet[str]) -> Question | None:
+    """Return a question that has an answer in the conversation, None for the others."""
+    category = record.get("category", int)
+    gold = frozenset(part for part in _evidence(record) if part in turns)
+    if category == _ADVERSARIAL or not gold:
+        return None
+    answer = record.optional("answer", (str, int, float))
+    answers = () if answer is None or not str(answer).strip() else (str(answer),)
+    return Question(question_id, record.question(), gold, f"category {category}", answers)
+
+
+def _evidence(record: Record) -> list[str]:
+    """Return the ids of turns in a question's evidence; what holds no id is returned as it is written."""
+    if not record.has("evidence"):
+        return []
+    entries = [text_of(value, where) for value, where in record.items("evidence")]
+    return [part for entry in entries for part in _DIALOGUE_ID.findall(entry) or [entry]]
+
+
+def _merged(documents: Sequence[Document]) -> list[Document]:
+    """Join documents that are the same to the letter, their passages naming the sources of both."""
+    by_id: dict[str, Document] = {}
+    for document in documents:
+        twin = by_id.get(document.id)
+        by_id[document.id] = document if twin is None else _with_sources_of(twin, document)
+    return list(by_id.values())
+
+
+def _with_sources_of(document: Document, twin: Document) -> Document:
+    passages = tuple(
+        Passage(a.text, {**a.metadata, SOURCES_KEY: [*a.metadata[SOURCES_KEY], *b.metadata[SOURCES_KEY]]})
+        for a, b in zip(document.passages, twin.passages, strict=True)
+    )
+    return Document(passages, document.title, document.metadata)

@@ -1,0 +1,226 @@
+"""Which corpus row a gold passage is: how title, text and number decide, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated import MemoryConfig
+from neurogated.errors import DatasetError, InputError
+from neurogated.evaluation.datasets import Dataset, load_dataset
+from neurogated.evaluation.runner import run
+
+MOON = {"title": "Mercury", "text": "It has no moon."}
+METAL = {"title": "Mercury", "text": "It is a metal."}
+TAR = {"title": "Tar", "text": "Tar is black."}
+
+
+def _load(folder: Path, corpus: object, *questions: dict[str, Any]) -> Dataset:
+    asked = [{"id": f"q{place}", "question": "What?", **question} for place, question in enumerate(questions)]
+    (folder / "d_corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
+    (folder / "d.json").write_text(json.dumps(asked), encoding="utf-8")
+    return load_dataset("d", folder, "hipporag")
+
+
+def _gold(folder: Path, corpus: object, *paragraphs: dict[str, Any]) -> set[object]:
+    (question,) = _load(folder, corpus, {"paragraphs": list(paragraphs)}).collections[0].questions
+    return set(question.gold)
+
+
+def _refused(folder: Path, corpus: object, question: dict[str, Any]) -> str:
+    with pytest.raises(InputError) as caught:
+        _load(folder, corpus, question)
+    return str(caught.value)
+
+
+# What decides
+
+
+def test_text_decides_between_rows_of_one_title(tmp_path: Path) -> None:
+    assert _gold(tmp_path, [MOON, TAR, METAL], METAL) == {2}
+
+
+def test_number_that_points_at_another_text_does_not_count(tmp_path: Path) -> None:
+    assert _gold(tmp_path, [MOON, TAR, METAL], {**METAL, "idx": 0}) == {2}
+
+
+def test_number_without_text_counts_unless_its_row_has_another_title(tmp_path: Path) -> None:
+    assert _gold(tmp_path, [MOON, TAR, METAL], {"title": "Mercury", "idx": 2}) == {2}
+    assert _gold(tmp_path, [MOON, TAR, METAL], {"title": "Tar", "idx": 2}) == {1}
+
+
+def test_white_space_does_not_count(tmp_path: Path) -> None:
+    spaced = {"title": " Tar ", "paragraph_text": "Tar\u00a0 is\nblack."}
+    assert _gold(tmp_path, [MOON, TAR], spaced) == {1}
+
+
+def test_title_alone_names_the_only_row_that_has_it(tmp_path: Path) -> None:
+    dataset = _load(tmp_path, [MOON, TAR], {"supporting_facts": [["Tar", 0]], "context": []})
+    assert dataset.collections[0].questions[0].gold == {1}
+
+
+def test_text_alone_names_the_row_where_one_side_has_no_title(tmp_path: Path) -> None:
+    assert _gold(tmp_path, [MOON, TAR], {"text": TAR["text"]}) == {1}
+    assert _gold(tmp_path, [MOON, {"text": TAR["text"]}], TAR) == {1}
+
+
+def test_numbers_of_the_corpus_are_the_names_and_not_the_positions(tmp_path: Path) -> None:
+    corpus = [{**MOON, "idx": 70}, {**TAR, "idx": 5}]
+    assert _gold(tmp_path, corpus, TAR, {**MOON, "idx": 0}) == {5, 70}
+
+
+# Copies
+
+
+def test_gold_passage_that_stands_twice_is_the_first_of_its_rows_or_the_numbered_one(tmp_path: Path) -> None:
+    corpus = [TAR, MOON, TAR]
+    assert _gold(tmp_path, corpus, TAR) == {0}
+    assert _gold(tmp_path, corpus, {**TAR, "idx": 2}) == {2}
+    assert _gold(tmp_path, corpus, {**TAR, "idx": 0}, {**TAR, "idx": 2}) == {0, 2}
+
+
+def test_copy_counts_as_found_whichever_document_it_stands_in(tmp_path: Path, config: MemoryConfig) -> None:
+    # As a part of another document, and with other white space, it is a memory of its own.
+    corpus = [TAR, MOON, {"title": "Tar", "text": "Tar is  black."}, {"title": "Tar", "text": "Tar seals hulls."}]
+    report = run(_load(tmp_path, corpus, {"question": "Is tar black?", "paragraphs": [TAR]}), config)
+    assert report.nodes == 4
+    (line,) = (report.folder / "rankings.jsonl").read_text(encoding="utf-8").splitlines()
+    ranked = json.loads(line)["ranked"]
+    assert sorted(ranked) == [0, 1, 2, 3]
+    assert ranked[:2] == [0, 2]
+    assert report.recall.loc["all", "R@1"] == 100
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("passage", "parts"),
+    [
+        ({**TAR, "text": "Tar is sticky."}, ["'Tar', 'Tar is sticky.'", "whose row 1 has this title but another text"]),
+        ({**TAR, "title": "Pitch"}, ["'Pitch'", "whose row 1 has this text but the title 'Tar'"]),
+        ({**TAR, "text": "Tar is sticky.", "idx": 1}, ["idx 1", "whose row 1 has this title but another text"]),
+        ({"title": "Snow", "text": "Snow is cold."}, ["'Snow', 'Snow is cold.'", "add it there"]),
+        ({"title": "Snow", "idx": 0}, ["'Snow', idx 0", "add it there"]),
+        ({"idx": 9}, ["idx 9", "add it there"]),
+    ],
+)
+def test_gold_passage_that_the_corpus_lacks_is_named_with_its_question(
+    tmp_path: Path, passage: dict[str, Any], parts: list[str]
+) -> None:
+    told = _refused(tmp_path, [MOON, TAR], {"paragraphs": [{**MOON, "is_supporting": True}, passage]})
+    assert told.startswith(f"{tmp_path / 'd.json'}, entry 0, paragraphs[1] (question 'q0'): the gold passage ")
+    assert "is not in d_corpus.json" in told
+    assert all(part in told for part in parts)
+
+
+@pytest.mark.parametrize("passage", [{"title": "Mercury"}, {"title": "Mercury", "idx": 1}])
+def test_title_of_several_rows_without_a_text_is_refused(tmp_path: Path, passage: dict[str, Any]) -> None:
+    told = _refused(tmp_path, [MOON, TAR, METAL], {"paragraphs": [passage]})
+    assert "could be any of the rows 0, 2 of d_corpus.json; give its title and text" in told
+
+
+def test_passage_that_is_not_gold_need_not_be_in_the_corpus(tmp_path: Path) -> None:
+    elsewhere = {"title": "Snow", "text": "Snow is cold.", "is_supporting": False}
+    assert _gold(tmp_path, [MOON, TAR], TAR, elsewhere) == {1}
+
+
+@pytest.mark.parametrize(
+    ("question", "problem"),
+    [
+        ({"supporting_facts": {}, "context": []}, "entry 0: field 'supporting_facts' is an object, but must be a list"),
+        (
+            {"supporting_facts": ["Tar"], "context": []},
+            "entry 0, supporting_facts[0] is text, but must be a list of two",
+        ),
+        ({"supporting_facts": [[1, 0]]}, "entry 0, supporting_facts[0], the title is a number, but must be text"),
+        ({"supporting_facts": [], "context": [["Tar"]]}, "entry 0, context[0] is a list, but must be a list of two"),
+        (
+            {"supporting_facts": [["Tar", 0]], "context": [["Tar", [3]]]},
+            "entry 0, context[0], text[0] is a number, but must be text",
+        ),
+        ({"contexts": [TAR]}, "entry 0, contexts[0] lacks the field 'is_supporting'"),
+        ({"paragraphs": [{**TAR, "is_supporting": None}]}, "entry 0, paragraphs[0]: field 'is_supporting' is null"),
+        (
+            {"paragraphs": [{**TAR, "idx": "1"}]},
+            "entry 0, paragraphs[0]: field 'idx' is text, but must be a whole number",
+        ),
+        ({"paragraphs": [], "answer": ["yes", None]}, "entry 0, answer[1] is null, but must be text"),
+        ({"paragraphs": [], "answer_aliases": {}}, "entry 0: field 'answer_aliases' is an object"),
+    ],
+)
+def test_malformed_question_is_named_with_file_entry_and_field(
+    tmp_path: Path, question: dict[str, Any], problem: str
+) -> None:
+    assert f"{tmp_path / 'd.json'}, {problem}" in _refused(tmp_path, [MOON, TAR], question)
+
+
+def test_number_that_two_rows_bear_is_refused(tmp_path: Path) -> None:
+    told = _refused(tmp_path, [{**MOON, "idx": 1}, TAR], {"paragraphs": []})
+    assert told.startswith(f"{tmp_path / 'd_corpus.json'}: idx 1 stands 2 times; make them differ")
+
+
+def test_id_that_two_questions_bear_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError) as caught:
+        _load(tmp_path, [TAR], {"paragraphs": [TAR]}, {"id": "q0", "paragraphs": [TAR]})
+    assert str(caught.value).startswith(f"{tmp_path / 'd.json'}: id 'q0' stands 2 times; make them differ")
+
+
+# Questions without gold, and answers
+
+
+def test_questions_without_gold_are_counted_and_do_not_count_in_recall(tmp_path: Path, config: MemoryConfig) -> None:
+    dataset = _load(tmp_path, [TAR], {"question": "Is tar black?", "paragraphs": [TAR]}, {"paragraphs": []})
+    assert dataset.notes == ("d.json: questions without a gold passage, which recall leaves out: 1 of 2",)
+    report = run(dataset, config)
+    assert report.recall.loc["all"].to_dict() == {"questions": 1, **{f"R@{k}": 100 for k in (1, 2, 5, 10, 20)}}
+
+
+def test_file_whose_questions_name_no_passages_is_read_without_gold(tmp_path: Path) -> None:
+    dataset = _load(tmp_path, [TAR], {"answer": "black"}, {"reference": "yes"})
+    assert [(one.gold, one.answers) for one in dataset.collections[0].questions] == [
+        (frozenset(), ("black",)),
+        (frozenset(), ("yes",)),
+    ]
+    assert dataset.notes == ("d.json: questions without a gold passage, which recall leaves out: 2 of 2",)
+
+
+@pytest.mark.parametrize(
+    ("fields", "answers"),
+    [
+        ({"answer": "Ada", "answer_aliases": ["Ada L.", "Ada"]}, ("Ada", "Ada L.")),
+        ({"answer": ["Ada", 1815], "answer_aliases": "Countess"}, ("Ada", "1815", "Countess")),
+        ({"answer_aliases": ["Ada"]}, ("Ada",)),
+        ({"gold_ans": "Ada", "reference": "a page"}, ("Ada",)),
+        ({"obj": "poet", "possible_answers": '["poet", "bard"]', "o_aliases": ["rhymer"]}, ("poet", "bard", "rhymer")),
+        ({"answer": "[sic]"}, ("[sic]",)),
+        ({"answer": " ", "answer_aliases": [""]}, ()),
+    ],
+)
+def test_answers_are_read_in_all_their_forms(tmp_path: Path, fields: dict[str, Any], answers: tuple[str, ...]) -> None:
+    (question,) = _load(tmp_path, [TAR], {"paragraphs": [], **fields}).collections[0].questions
+    assert question.answers == answers
+
+
+# A memory of an earlier version of the files
+
+
+def test_memory_with_passages_that_the_files_no_longer_have_is_not_measured(
+    tmp_path: Path, config: MemoryConfig
+) -> None:
+    first = run(_load(tmp_path, [MOON, TAR], {"paragraphs": [TAR]}), config)
+    changed = _load(tmp_path, [TAR, METAL], {"paragraphs": [TAR]})
+    with pytest.raises(
+        DatasetError, match=r"documents that the data set no longer has \(1\); .*--force_index_from_scratch"
+    ):
+        run(changed, config)
+    assert run(changed, config.replace(force_index_from_scratch=True)).nodes == first.nodes
+
+
+def test_rows_that_were_numbered_anew_are_ranked_under_their_new_numbers(tmp_path: Path, config: MemoryConfig) -> None:
+    run(_load(tmp_path, [MOON, TAR], {"paragraphs": [TAR]}), config)
+    report = run(_load(tmp_path, [TAR, MOON], {"question": "Is tar black?", "paragraphs": [TAR]}), config)
+    assert report.recall.loc["all", "R@1"] == 100
