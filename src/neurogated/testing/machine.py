@@ -23,7 +23,7 @@ from neurogated.core.view import GraphView
 from neurogated.errors import NeurogatedError
 from neurogated.plasticity.undo import delta_back_to
 from neurogated.testing.clock import ManualClock
-from neurogated.testing.contract.base import assert_shows, assert_tells, shown_by, unused
+from neurogated.testing.contract.base import assert_shows, assert_tells, journaled, shown_by, unused
 from neurogated.testing.contract.reading import assert_searches_agree, keyword_scores
 from neurogated.testing.lives import NAMES, TYPES, WORDS, edge, node, random_delta
 from neurogated.testing.model import GraphModel
@@ -316,8 +316,8 @@ class GraphStoreMachine(RuleBasedStateMachine):
         assert set(space.expired(self.clock())) == model.nodes.keys() - model.at(self.clock()).nodes.keys()
         assert_searches_agree(space, _QUERY)
         keyword_scores(space, "heron 苏州")
-        changing = [entry.sequence for entry in space.journal() if not entry.delta.tells_of_uses_only]
-        assert changing == [moment.number for moment in self.moments[name]]
+        changes = [moment.number for moment in self.moments[name]]
+        assert [entry.sequence for entry in journaled(space, changes)] == changes
 
     def teardown(self) -> None:
         """Hold every graph against its model a last time, and clean up."""

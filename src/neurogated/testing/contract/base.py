@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from neurogated.core.clock import Clock
-from neurogated.core.delta import GraphDelta
+from neurogated.core.delta import GraphDelta, JournalEntry
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -20,7 +20,17 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.model import GraphModel
 
-__all__ = ["ContractBase", "NewStore", "apply", "assert_shows", "assert_tells", "plain", "shown_by", "unused"]
+__all__ = [
+    "ContractBase",
+    "NewStore",
+    "apply",
+    "assert_shows",
+    "assert_tells",
+    "journaled",
+    "plain",
+    "shown_by",
+    "unused",
+]
 
 NewStore = Callable[[], GraphStorePort]
 """Makes one more new, empty store."""
@@ -115,6 +125,11 @@ def plain(node: MemoryNode) -> MemoryNode:
     """Return a node without when it was last accessed, which is no part of a graph's history."""
     fields = {name: getattr(node, name) for name in MemoryNode.__slots__}
     return MemoryNode.restored(**{**fields, "last_accessed": node.created_at})
+
+
+def journaled(store: GraphStorePort, changes: Collection[int]) -> list[JournalEntry]:
+    """Return the journal but for uses, which a store may journal or not; `changes` are the numbers of other deltas."""
+    return [entry for entry in store.journal() if entry.sequence in changes or not entry.delta.tells_of_uses_only]
 
 
 def unused(edge: MemoryEdge) -> MemoryEdge:

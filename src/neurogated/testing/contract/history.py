@@ -17,7 +17,7 @@ from neurogated.errors import InputError
 from neurogated.plasticity.undo import delta_back_to
 from neurogated.storage.graph_store import GraphStore
 from neurogated.testing.clock import ManualClock
-from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells, unused
+from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells, journaled, unused
 from neurogated.testing.contract.reading import assert_searches_agree
 from neurogated.testing.contract.writing import PROPERTY, three_nodes
 from neurogated.testing.lives import QUERIES, edge, life, node
@@ -115,7 +115,7 @@ class HistoryContract(ContractBase):
     ) -> None:
         store = new_store()
         moments = live_through(store, random, clock, deltas)
-        entries = [entry for entry in store.journal() if not entry.delta.tells_of_uses_only]
+        entries = journaled(store, {moment.number for moment in moments})
         assert [entry.sequence for entry in entries] == [moment.number for moment in moments[1:]]
         assert [entry.delta.at for entry in entries] == [moment.at for moment in moments[1:]]
         fresh = replayed(store, clock)
