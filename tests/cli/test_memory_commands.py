@@ -127,7 +127,7 @@ def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]
     ("damage", "said"),
     [
         ("UPDATE node_versions SET until = since WHERE node = 1", "only the graph has it|its source is gone|is gone"),
-        ("DELETE FROM strengths", "an edge without a weight"),
+        ("INSERT INTO edge_weights SELECT edge, since, 0.5, NULL FROM edges", "a weight that is older than its edge"),
     ],
 )
 def test_check_finds_a_sound_memory_sound_and_a_broken_one_broken(

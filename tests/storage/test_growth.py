@@ -64,7 +64,7 @@ def counted(store: GraphStorePort, *tables: str) -> list[int]:
 
 
 def test_uses_add_no_rows(store: SqliteStore, clock: ManualClock) -> None:
-    tables = "edges", "strengths", "accesses", "deltas", "edge_uses", "daily_uses"
+    tables = "edges", "edge_weights", "accesses", "deltas", "edge_uses", "daily_uses"
     for place in range(len(KEYS)):
         use(store, clock, place)
     before = counted(store, *tables)
@@ -165,8 +165,7 @@ def test_a_weight_that_follows_from_texts_changes_in_place(clock: ManualClock, t
         view = memory.store.view()
         live = view.live_edges().size
         ((ended,),) = rows(memory.store, "SELECT count(*) FROM edges WHERE until IS NOT NULL")
-        later = "SELECT count(*) FROM strengths s JOIN edges e ON e.edge = s.edge WHERE s.since > e.since"
-        ((changed,),) = rows(memory.store, later)
+        ((changed,),) = rows(memory.store, "SELECT count(*) FROM edge_weights")
         assert changed > 0, "no weight changed, so that the test shows nothing"
         assert view.edge_count == live + ended
         assert memory.check() == []
@@ -184,7 +183,7 @@ def test_compaction_with_history_leaves_what_a_new_memory_would_hold(clock: Manu
         edges, story = list(memory.store.all_edges()), len(memory.history())
         memory.compact(history=True)
         assert list(memory.store.all_edges()) == edges
-        assert counted(memory.store, "edges", "strengths", "edge_uses") == [len(edges), len(edges), 0]
+        assert counted(memory.store, "edges", "edge_weights", "edge_uses") == [len(edges), 0, 0]
         assert len(memory.history()) == story
         assert memory.check() == []
         clock.advance(timedelta(days=9))

@@ -88,7 +88,7 @@ def _without_references(file: SqliteFile) -> Iterator[apsw.Connection]:
 def _erase_nodes(connection: apsw.Connection) -> None:
     erased = "IN (SELECT node FROM temp.erased)"
     edges = f"SELECT edge FROM edges WHERE source {erased} OR target {erased}"
-    for table in ("strengths", "edge_uses"):
+    for table in ("edge_weights", "edge_uses"):
         connection.execute(f"DELETE FROM {table} WHERE edge IN ({edges})")
     connection.execute(f"DELETE FROM edges WHERE source {erased} OR target {erased}")
     _erase_judgements(connection)
@@ -122,12 +122,12 @@ def _erase_past_edges(connection: apsw.Connection) -> None:
     connection.execute("CREATE TEMP TABLE present (edge INTEGER PRIMARY KEY, weight REAL, last_activated INTEGER)")
     for (namespace,) in fetch(connection, "SELECT namespace FROM namespaces"):
         connection.executemany("INSERT INTO temp.present VALUES (?, ?, ?)", _present_edges(connection, namespace))
-    for table in ("edge_uses", "strengths"):
+    for table in ("edge_uses", "edge_weights"):
         connection.execute(f"DELETE FROM {table}")
     connection.execute("DELETE FROM edges WHERE edge NOT IN (SELECT edge FROM temp.present)")
     connection.execute(
-        "INSERT INTO strengths SELECT p.edge, e.since, p.weight, p.last_activated "
-        "FROM temp.present p JOIN edges e ON e.edge = p.edge"
+        "UPDATE edges SET (weight, last_activated) = "
+        "(SELECT p.weight, p.last_activated FROM temp.present p WHERE p.edge = edges.edge)"
     )
     connection.execute("DROP TABLE temp.present")
     connection.execute("UPDATE deltas SET spared = NULL")
@@ -142,7 +142,7 @@ def _present_edges(connection: apsw.Connection, namespace: int) -> Iterator[tupl
         (np.int64,),
     )
     topology = Topology(overlay_edges=0)
-    edges = GraphLoader(connection, namespace, register_types(connection), NOW).load_strengths(topology, nodes)
+    edges = GraphLoader(connection, namespace, register_types(connection), NOW).load_weights(topology, nodes)
     view = topology.view()
     rows = np.flatnonzero(~np.isnan(view.weight.all()))
     columns = edges[rows], view.weight.take(rows), view.last_activated.take(rows)

@@ -16,7 +16,7 @@ from neurogated.core.view import Rows
 from neurogated.storage.columns import Column
 from neurogated.storage.records import NodeRecord
 from neurogated.storage.sqlite_connection import fetch, fetch_columns
-from neurogated.storage.sqlite_loading import NOW, GraphLoader, Keys, put_vectors
+from neurogated.storage.sqlite_loading import NOW, UNCHANGED, GraphLoader, Keys, put_vectors
 from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["GraphFollower", "KeyedForm"]
@@ -131,17 +131,21 @@ class GraphFollower:
         weighed = np.full(len(keyed.edge_keys), since, dtype=np.int64)
         if weighed.size:
             key, moment, weight, activated = self._columns(
-                "SELECT s.edge, s.since, s.weight, s.last_activated FROM strengths s INDEXED BY strengths_since "
-                "CROSS JOIN edges e ON e.edge = s.edge JOIN nodes n ON n.node = e.source "
-                "WHERE s.since > :since AND e.edge <= :last AND e.until IS NULL AND n.namespace = :namespace "
-                "ORDER BY s.edge, s.since",
+                "SELECT w.edge, w.since, w.weight, coalesce(w.last_activated, :unchanged) "
+                "FROM edge_weights w INDEXED BY edge_weights_since "
+                "CROSS JOIN edges e ON e.edge = w.edge JOIN nodes n ON n.node = e.source "
+                "WHERE w.since > :since AND e.edge <= :last AND e.until IS NULL AND n.namespace = :namespace "
+                "ORDER BY w.edge, w.since",
                 (np.int64, np.int64, np.float64, np.int64),
                 since=since,
                 last=last,
+                unchanged=UNCHANGED,
             )
             latest = np.append(key[1:] != key[:-1], np.ones(min(1, key.size), dtype=np.bool_)).astype(np.bool_)
             rows = np.searchsorted(keyed.edge_keys.values, key[latest])
-            topology.set_strengths(rows, weight[latest], activated[latest])
+            topology.set_weights(rows, weight[latest])
+            used = activated[latest] != UNCHANGED
+            topology.use_edges(rows[used], activated[latest][used])
             weighed[rows] = moment[latest]
         new, since_new = loader.append_edges(topology, keyed.node_keys.values, f"AND e.edge > {last}")
         keyed.edge_keys.extend(new)

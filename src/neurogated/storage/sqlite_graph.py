@@ -99,8 +99,8 @@ class SqliteGraph(GraphStore):
 
     def _edge_records(self, rows: Rows) -> list[EdgeRecord]:
         found = self._select(
-            "SELECT edge, created_at, valid_from, valid_to FROM edges "
-            "WHERE edge IN (SELECT value FROM json_each(:keys))",
+            "SELECT e.edge, coalesce(e.created_at, d.at), e.valid_from, e.valid_to FROM edges e "
+            "JOIN deltas d ON d.sequence = e.since WHERE e.edge IN (SELECT value FROM json_each(:keys))",
             self._edge_keys.values[rows],
         )
         return [EdgeRecord(from_micros(created), *map(moment_or_none, times)) for created, *times in found]

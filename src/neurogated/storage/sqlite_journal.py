@@ -156,9 +156,10 @@ class SqliteJournal:
     def _edges(self, sequence: int) -> list[MemoryEdge]:
         rows = fetch(
             self._connection,
-            "SELECT s.id, t.id, e.type, w.weight, e.created_at, w.last_activated, e.valid_from, e.valid_to "
+            "SELECT s.id, t.id, e.type, e.weight, coalesce(e.created_at, d.at), "
+            "coalesce(e.last_activated, e.created_at, d.at), e.valid_from, e.valid_to "
             "FROM edges e JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
-            "JOIN strengths w ON w.edge = e.edge AND w.since = e.since WHERE e.since = ? ORDER BY e.edge",
+            "JOIN deltas d ON d.sequence = e.since WHERE e.since = ? ORDER BY e.edge",
             (sequence,),
         )
         return [
@@ -187,7 +188,7 @@ class SqliteJournal:
     def _weights(self, sequence: int) -> Iterator[WeightChange]:
         rows = fetch(
             self._connection,
-            "SELECT s.id, t.id, e.type, w.weight, w.last_activated FROM strengths w JOIN edges e ON e.edge = w.edge "
+            "SELECT s.id, t.id, e.type, w.weight, w.last_activated FROM edge_weights w JOIN edges e ON e.edge = w.edge "
             "JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
             "WHERE w.since = ? AND e.since < w.since ORDER BY e.edge",
             (sequence,),

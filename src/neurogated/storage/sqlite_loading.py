@@ -24,6 +24,7 @@ from neurogated.storage.topology import Fading, Topology
 __all__ = [
     "HOLDS",
     "NOW",
+    "UNCHANGED",
     "GraphLoader",
     "Keys",
     "keys_from_blob",
@@ -37,6 +38,8 @@ Keys = NDArray[np.int64]
 
 NOW = 2**63 - 1
 """A delta number beyond all others, the largest that SQLite holds."""
+UNCHANGED = -(2**63)
+"""Stands for a time that a change leaves as it is."""
 HOLDS = "{0}.since <= :now AND ({0}.until IS NULL OR {0}.until > :now)"
 """SQL condition that a version, of the table with alias {0}, holds after the delta `:now`."""
 
@@ -53,7 +56,7 @@ class GraphLoader:
     types: Mapping[int, EdgeType]
     as_of: int
 
-    def load_strengths(self, topology: Topology, node_keys: Keys, among: str = "") -> Keys:
+    def load_weights(self, topology: Topology, node_keys: Keys, among: str = "") -> Keys:
         """Append the edges, with the weights they had, and return the file's number of each row.
 
         Args:
@@ -69,13 +72,14 @@ class GraphLoader:
     def append_edges(self, topology: Topology, node_keys: Keys, among: str) -> tuple[Keys, Keys]:
         """Append the edges with their last recorded weights; return the file's number of each and that weight's delta.
 
-        See `load_strengths`.
+        See `load_weights`.
         """
         edge, source, target, code, since, weight, activated = self._columns(
-            "SELECT e.edge, e.source, e.target, e.type, s.since, s.weight, s.last_activated "
-            "FROM edges e JOIN nodes n ON n.node = e.source JOIN strengths s ON s.edge = e.edge "
-            f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} AND s.since <= :now {among} "
-            "ORDER BY e.edge, s.since",
+            "SELECT e.edge, e.source, e.target, e.type, coalesce(w.since, e.since), coalesce(w.weight, e.weight), "
+            "coalesce(w.last_activated, e.last_activated, e.created_at, d.at) "
+            "FROM edges e JOIN nodes n ON n.node = e.source JOIN deltas d ON d.sequence = e.since "
+            "LEFT JOIN edge_weights w ON w.edge = e.edge AND w.since <= :now "
+            f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} {among} ORDER BY e.edge, w.since",
             (np.int64, np.int64, np.int64, np.int64, np.int64, np.float64, np.int64),
         )
         # Of an edge's versions the last one holds.

@@ -39,7 +39,7 @@ _OPERATORS_SINCE = (
 _EDGES_CHANGED_SINCE = (
     "SELECT edge FROM edges INDEXED BY edges_until WHERE until > :now AND since <= :now UNION "
     "SELECT edge FROM edge_uses WHERE since > :now UNION "
-    "SELECT w.edge FROM strengths w INDEXED BY strengths_since CROSS JOIN edges c ON c.edge = w.edge "
+    "SELECT w.edge FROM edge_weights w INDEXED BY edge_weights_since CROSS JOIN edges c ON c.edge = w.edge "
     "WHERE w.since > :now AND c.since <= :now"
 )
 
@@ -160,7 +160,7 @@ class PastStore(SqliteGraph):
             among += " OR e.type IN (SELECT type FROM edge_types WHERE plastic)"
             kept &= ~np.array([kind.plastic for kind in now.edge_types], dtype=np.bool_)[now.edge_type]
         scratch = Topology(self._config.OVERLAY_EDGES)
-        old_keys = loader.load_strengths(scratch, keys, f"{among})")
+        old_keys = loader.load_weights(scratch, keys, f"{among})")
         old, same = scratch.view(), np.flatnonzero(kept)
         edge_keys = np.concatenate((now_keys[same], old_keys))
         order = np.argsort(edge_keys)

@@ -133,7 +133,9 @@ CREATE TABLE edges (
     type INTEGER NOT NULL REFERENCES edge_types,
     since INTEGER NOT NULL REFERENCES deltas,
     until INTEGER REFERENCES deltas,
-    created_at INTEGER NOT NULL,
+    weight REAL NOT NULL,                -- when it was added
+    created_at INTEGER,                  -- NULL: at the time of its delta
+    last_activated INTEGER,              -- when it was last used before it was added; NULL: when it was created
     valid_from INTEGER,
     valid_to INTEGER
 );
@@ -141,14 +143,14 @@ CREATE INDEX edges_since ON edges (since);
 CREATE INDEX edges_until ON edges (until) WHERE until IS NOT NULL;
 CREATE INDEX edges_lasting ON edges (edge) WHERE valid_from IS NOT NULL OR valid_to IS NOT NULL;
 
-CREATE TABLE strengths (                 -- an edge's weight from one delta on, until the next row or operator
+CREATE TABLE edge_weights (              -- an edge's later weights, each from one delta on until the next
     edge INTEGER NOT NULL REFERENCES edges,
     since INTEGER NOT NULL REFERENCES deltas,
     weight REAL NOT NULL,
-    last_activated INTEGER NOT NULL,
+    last_activated INTEGER,              -- NULL: this change leaves it as it is
     PRIMARY KEY (edge, since)
 ) WITHOUT ROWID;
-CREATE INDEX strengths_since ON strengths (since);
+CREATE INDEX edge_weights_since ON edge_weights (since);
 """
 
 # What must never be found in a sound memory, with the statement that counts it.
@@ -156,8 +158,8 @@ CHECKS = {
     "an edge between two namespaces": """
         SELECT count(*) FROM edges e JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target
         WHERE s.namespace <> t.namespace""",
-    "an edge without a weight": """
-        SELECT count(*) FROM edges e WHERE NOT EXISTS (SELECT 1 FROM strengths w WHERE w.edge = e.edge)""",
+    "a weight that is older than its edge": """
+        SELECT count(*) FROM edge_weights w JOIN edges e ON e.edge = w.edge WHERE w.since <= e.since""",
     "a vector of a node that is gone": """
         SELECT count(*) FROM vectors x WHERE x.until IS NULL
         AND NOT EXISTS (SELECT 1 FROM node_versions v WHERE v.node = x.node AND v.until IS NULL)""",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 import apsw
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from neurogated.core.clock import MICROS_A_DAY, to_micros
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import Rows
 from neurogated.storage.lifetimes import micros_or_none
 from neurogated.storage.planning import Plan
@@ -154,30 +155,23 @@ class PlanWriter:
         codes = _type_codes(self.connection, [edge.type for edge in plan.delta.edges])
         edges = list(zip(edge_keys.tolist(), sources, targets, codes, plan.delta.edges, strict=True))
         self.connection.executemany(
-            "INSERT INTO edges VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?)",
+            "INSERT INTO edges VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?)",
             (
-                (key, source, target, code, sequence, to_micros(edge.created_at),
-                 micros_or_none(edge.valid_from), micros_or_none(edge.valid_to))
+                (key, source, target, code, sequence, edge.weight, *_edge_times(edge, plan.delta.at))
                 for key, source, target, code, edge in edges
-            ),
-        )  # fmt: skip
-        self.connection.executemany(
-            "INSERT INTO strengths VALUES (?, ?, ?, ?)",
-            (
-                (key, sequence, edge.weight, to_micros(edge.last_activated or edge.created_at))
-                for key, *_, edge in edges
             ),
         )
 
     def _write_weights(self, plan: Plan, sequence: int) -> None:
-        keys = self.edge_keys[plan.weight_rows].tolist()
-        weights = [change.weight for change in plan.delta.weights]
+        keys, times = self.edge_keys[plan.weight_rows].tolist(), plan.weight_times.tolist()
+        changes = list(zip(keys, plan.delta.weights, times, strict=True))
         self.connection.executemany(
-            "INSERT INTO strengths VALUES (?, ?, ?, ?)",
-            zip(keys, [sequence] * len(keys), weights, plan.weight_times.tolist(), strict=True),
+            "INSERT INTO edge_weights VALUES (?, ?, ?, ?)",
+            ((key, sequence, change.weight, None if change.derived else used) for key, change, used in changes),
         )
         # The new row says when the edge was last used.
-        self.connection.executemany("DELETE FROM edge_uses WHERE edge = ?", ((key,) for key in keys))
+        learned = ((key,) for key, change, _ in changes if not change.derived)
+        self.connection.executemany("DELETE FROM edge_uses WHERE edge = ?", learned)
 
     def _write_uses(self, plan: Plan, touched_nodes: Keys, sequence: int) -> None:
         at = to_micros(plan.delta.at)
@@ -231,6 +225,13 @@ def _end(connection: apsw.Connection, table: str, column: str, keys: Iterable[in
         f"UPDATE {table} SET until = ? WHERE {column} = ? AND until IS NULL",
         ((sequence, key) for key in keys),
     )
+
+
+def _edge_times(edge: MemoryEdge, at: datetime) -> tuple[int | None, ...]:
+    """Return the times of a new edge as the file keeps them."""
+    created = None if edge.created_at == at else to_micros(edge.created_at)
+    used = None if edge.last_activated in (None, edge.created_at) else micros_or_none(edge.last_activated)
+    return created, used, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to)
 
 
 def _node_values(node: MemoryNode) -> tuple[object, ...]:

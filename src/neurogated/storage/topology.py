@@ -182,10 +182,9 @@ class Topology:
         self._weight.set(edges, np.nan)
         self._view = None
 
-    def set_strengths(self, edges: Rows, weights: ArrayLike, activated: ArrayLike) -> None:
-        """Write weights and when they were last activated, in microseconds."""
+    def set_weights(self, edges: Rows, weights: ArrayLike) -> None:
+        """Write weights of edges."""
         self._weight.set(edges, weights)
-        self._last_activated.set(edges, activated)
         self._view = None
 
     def touch(self, nodes: Rows, moments: ArrayLike) -> None:
