@@ -33,6 +33,7 @@ from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.revision import NodeChange, Reviser, expiry, with_lifetime
 from neurogated.utils.hash_utils import compute_mdhash_id
+from neurogated.utils.watchdog import stage
 
 __all__ = ["IngestionEngine"]
 
@@ -125,6 +126,7 @@ class IngestionEngine:
             if chunks >= self._config.INDEX_BATCH:
                 yield self._begin(waiting, embedding)
                 waiting, chunks = [], 0
+            stage("reading documents")
         if waiting:
             yield self._begin(waiting, embedding)
 
@@ -339,8 +341,11 @@ class IngestionEngine:
         known = [node for node in nodes if node.id in old]
         pairs = chain.from_iterable(causal_pairs(ids, new_ids, self._config.CAUSE_WINDOW) for ids in documents)
         causes = self._analysis.find_causes(list(pairs), {**old, **{node.id: node for node in nodes}}, at)
+        stage("finding mentions")
         mentions, outdated = text_edges(self._store, self._config, [*named.nodes, *known], at)
+        stage("waiting for vectors")
         embedded = dict(zip((node.id for node in nodes), embedding.take(texts), strict=True))
+        stage("finding similar memories")
         self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
         new = [replace(node, embedding=embedded[node.id]) for node in named.nodes]
         known = [replace(node, embedding=embedded[node.id]) for node in known]
@@ -353,6 +358,7 @@ class IngestionEngine:
             *(fitted(similar, [*new, *known]) if known else similar),
             *reweighed_similarities(known, self._store),
         )
+        stage("writing")
         self._store.apply(
             GraphDelta(
                 removed_edges=tuple(outdated),
