@@ -4,6 +4,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -102,7 +103,8 @@ def test_a_full_disk_leaves_the_old_memory(tmp_path: Path, old: Path, small_disk
     with pytest.raises(StorageError, match="check free space"):
         SqliteStore.open(target)
     del tmp_path
-    assert sqlite3.connect(target).execute("PRAGMA user_version").fetchone() == (1,)
+    with closing(sqlite3.connect(target)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
 
 
 @pytest.mark.parametrize("table", ["deltas", "strengths"])

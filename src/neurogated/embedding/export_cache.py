@@ -192,7 +192,7 @@ class ExportCache:
         """Return the model after a first inference in this thread, which holds `LOADING`."""
         session = runtime.load(place, exact=exact or description.exact)
         model = ExportedModel(description, place / TOKENIZER_FILE, session, self._batch_size)
-        model.embed([""], "document", prompt="")
+        model.embed([""], "document")
         return model
 
 
