@@ -5,6 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# Python 3.13 by name or among those of pyenv; it has an environment of its own.
+PYENV_ROOT ?= $(HOME)/.pyenv
+PYTHON_313 ?= $(or $(shell python3.13 -c 'import sys; print(sys.executable)' 2>/dev/null),$\
+	$(lastword $(sort $(wildcard $(PYENV_ROOT)/versions/3.13.*/bin/python))))
+VENV_313 := .venv-313
+
 # Size of the memory that `make bench` measures, where it keeps data and results, and more options.
 NODES ?= 10000
 BENCH_CACHE ?= $(HOME)/.cache/neurogated-bench
@@ -13,10 +19,10 @@ BENCH ?=
 export HF_HUB_OFFLINE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install browser demo test test-fast bench lint format clean
+.PHONY: help install browser demo test test-fast test-313 bench lint format clean
 
 help: ## list what can be made
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(STAMP) ## make .venv and install everything into it
 
@@ -39,7 +45,16 @@ test: $(STAMP) ## run all tests with coverage
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-fail-under=90
 
 test-fast: $(STAMP) ## run the tests that take no model and no long loop
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -n auto -m 'not slow'
+
+test-313: ## run the fast tests on Python 3.13, where there is one; with CI=true there has to be
+ifneq ($(PYTHON_313),)
+	$(MAKE) test-fast PYTHON=$(PYTHON_313) VENV=$(VENV_313)
+else ifeq ($(CI),true)
+	$(error no Python 3.13: neither python3.13 nor a version of pyenv in $(PYENV_ROOT); name it in PYTHON_313)
+else
+	@echo "no Python 3.13 found, so its tests are left out; name it in PYTHON_313"
+endif
 
 bench: $(STAMP) ## measure speed at NODES nodes against the bars and others, into docs/performance.md
 	mkdir -p $(BENCH_CACHE)/results
@@ -58,4 +73,4 @@ format: $(STAMP) ## put the code into its standard form
 	$(BIN)/ruff format .
 
 clean: ## remove .venv and what tools leave behind
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) $(VENV_313) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

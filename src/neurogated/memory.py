@@ -32,6 +32,7 @@ from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
 from neurogated.statistics import memory_stats
 from neurogated.upkeep import Upkeep
+from neurogated.utils.watchdog import Watchdog
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
 
@@ -76,6 +77,7 @@ class NeuroGraphMemory(Upkeep):
             if parts is None:
                 self.store.close()
             raise
+        self._watchdog = Watchdog(self.config.stall_warning_seconds)
         self._threads = ThreadPoolExecutor(self.config.recall_concurrency, thread_name_prefix="recall")
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model are waited for; side by side, all others would be slower.
@@ -119,7 +121,7 @@ class NeuroGraphMemory(Upkeep):
         document = Document.from_text(
             text, title=title, metadata=metadata, ttl=ttl, valid_from=valid_from, valid_to=valid_to
         )
-        (ids,) = self._ingestion.add([document])
+        (ids,) = self.add_documents([document], progress=False)
         return ids
 
     def add_documents(
@@ -140,7 +142,8 @@ class NeuroGraphMemory(Upkeep):
         """
         total = len(documents) if isinstance(documents, Sized) else None
         stored = self._ingestion.add(read_documents(documents))
-        return list(show_progress(stored, "indexing", "document", total=total, progress=progress))
+        with self._watchdog.watch("indexing"):
+            return list(show_progress(stored, "indexing", "document", total=total, progress=progress))
 
     def delete(self, ids: Iterable[str | UUID]) -> int:
         """Forget memories, with their edges and all that follows from their texts in others; at once or not at all.
@@ -196,7 +199,8 @@ class NeuroGraphMemory(Upkeep):
             UnknownIdError: the id is not in the memory.
             InputError: nothing is given, or something that cannot be stored; nothing was changed.
         """
-        return self._ingestion.update(str(node_id), NodeChange(content, title, metadata, valid_from, valid_to, ttl))
+        with self._watchdog.watch("updating"):
+            return self._ingestion.update(str(node_id), NodeChange(content, title, metadata, valid_from, valid_to, ttl))
 
     def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
         """Return the contents of the memories that `query` brings up, best first; see `recall`."""
@@ -292,15 +296,6 @@ class NeuroGraphMemory(Upkeep):
             self.plasticity.decay_unused(now)
             return before - self.store.view().live_edges().size
 
-    def freeze(self) -> None:
-        """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`."""
-        self.flush()
-        self._use.frozen = True
-
-    def unfreeze(self) -> None:
-        """Learn again."""
-        self._use.frozen = False
-
     def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
         """Make up the judgements that a failing language model left out.
 
@@ -308,7 +303,8 @@ class NeuroGraphMemory(Upkeep):
             How many were made, and how many still wait.
         """
         waiting = len(self.store.pending())
-        made = sum(show_progress(self._ingestion.resume(), "making up", "batch", progress=progress))
+        with self._watchdog.watch("resuming"):
+            made = sum(show_progress(self._ingestion.resume(), "making up", "batch", progress=progress))
         return made, waiting - made
 
     def stats(self) -> dict[str, Any]:
@@ -328,7 +324,7 @@ class NeuroGraphMemory(Upkeep):
         parts = dataclasses.replace(self._parts, store=store.in_namespace(namespace))
         other = NeuroGraphMemory(config, parts=parts)
         other._owns_parts = False
-        other._threads = self._threads
+        other._threads, other._watchdog = self._threads, self._watchdog
         engine = self._engines.get(namespace)
         if engine is not None and engine.writes_to(other.store):
             other._ingestion = engine
@@ -352,7 +348,8 @@ class NeuroGraphMemory(Upkeep):
             graph._ingestion.expire(now)
         erased = 0
         if isinstance(self.store, SupportsCompaction):
-            erased = self.store.compact(history=True) if history else self.store.compact()
+            with self._watchdog.watch("compacting"):
+                erased = self.store.compact(history=True) if history else self.store.compact()
         for cache in self._parts.caches:
             cache.clear()
         return erased
@@ -369,6 +366,7 @@ class NeuroGraphMemory(Upkeep):
                 self._parts.language_model.close()
             # Questions under way end, with an error, now that everything is closed.
             self._threads.shutdown()
+            self._watchdog.close()
 
     def __enter__(self) -> Self:
         return self
@@ -385,7 +383,8 @@ class NeuroGraphMemory(Upkeep):
                     yield self.in_namespace(name)
 
     def _recalls(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[Recall]:
-        recalls = self.retriever.recall_batch(queries, **options)
+        with self._watchdog.watch("recalling"):
+            recalls = self.retriever.recall_batch(queries, **options)
         if options.get("as_of") is None and options.get("valid_at") is None:
             for recall in recalls:
                 self._use.add(recall.mark)

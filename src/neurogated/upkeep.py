@@ -55,6 +55,15 @@ class Upkeep:
         """Write down now which memories were used; otherwise done every `TOUCH_FLUSH_SECONDS` and on close."""
         self._use.flush()
 
+    def freeze(self) -> None:
+        """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`."""
+        self.flush()
+        self._use.frozen = True
+
+    def unfreeze(self) -> None:
+        """Learn again."""
+        self._use.frozen = False
+
     def namespaces(self) -> list[str]:
         """Return the names of all graphs of this memory; raises ConfigError where the store has a single one only."""
         return self._several_graphs().namespaces()

@@ -71,9 +71,9 @@ def test_any_string_gives_keywords_without_blanks(text: str) -> None:
     "text", ["\ud800 lone", "a\0b", "(" * MEGABYTE, "x" * MEGABYTE, "'" * MEGABYTE, "的" * MEGABYTE]
 )
 def test_hostile_strings_do_no_harm(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert isinstance(split_keywords(text), list)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_threads_do_not_disturb_each_other() -> None:

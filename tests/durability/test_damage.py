@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -228,7 +229,7 @@ def test_a_folder_in_the_place_of_a_file_is_named(killed: Killed, tmp_path: Path
 @pytest.mark.parametrize("read_only", [False, True])
 def test_another_database_is_refused_and_untouched(tmp_path: Path, *, read_only: bool) -> None:
     path = tmp_path / "memory.db"
-    with sqlite3.connect(path) as other:
+    with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE settings (name, value)")
     before = path.read_bytes()
     with pytest.raises(CorruptMemoryError, match="not a memory"):

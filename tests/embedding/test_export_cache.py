@@ -19,7 +19,7 @@ from neurogated.embedding.exported_model import TOKENIZER_FILE, ExportedModel, M
 from neurogated.embedding.runtimes import SINGLE, ExportError
 
 DAY = 24 * 60 * 60
-DESCRIPTION = ModelDescription(("input_ids",), 2, 8, {"input_ids": 0}, pads_left=False, prompts={})
+DESCRIPTION = ModelDescription(("input_ids",), 2, 8, {"input_ids": 0}, pads_left=False, prompts={"document": ""})
 
 
 class _Ones:

@@ -5,6 +5,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -92,9 +93,10 @@ def test_the_journal_keeps_every_version(path: Path, clock: ManualClock) -> None
         for text in ("first", "second"):
             store.add_node(MemoryNode(id="a", content=text, embedding=[1.0]))
         store.remove_node("a")
-    rows = sqlite3.connect(path).execute("SELECT content, since, until FROM node_versions ORDER BY since").fetchall()
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT content, since, until FROM node_versions ORDER BY since").fetchall()
+        vectors = connection.execute("SELECT since, until FROM vectors").fetchall()
     assert rows == [("first", 1, 2), ("second", 2, 3)]
-    vectors = sqlite3.connect(path).execute("SELECT since, until FROM vectors").fetchall()
     assert vectors == [(1, 3)], "an unchanged vector is stored once"
 
 

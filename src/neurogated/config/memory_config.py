@@ -237,6 +237,11 @@ class MemoryConfig:
     )
     trust_remote_code: bool = _setting(False, "let an embedding model run code of its own from its folder")
 
+    # Log
+    stall_warning_seconds: float = _setting(
+        60.0, "seconds without progress after which the log warns, with the stage of the work; 0: no warning", low=0.0
+    )
+
     # Evaluation
     RANKING_DEPTH: int = _setting(20, "how many passages of a ranking a run writes down, at the least", low=1)
 

@@ -189,8 +189,11 @@ class ExportCache:
                     shutil.rmtree(draft, ignore_errors=True)
 
     def _load(self, place: Path, runtime: Runtime, description: ModelDescription, *, exact: bool) -> ExportedModel:
+        """Return the model after a first inference in this thread, which holds `LOADING`."""
         session = runtime.load(place, exact=exact or description.exact)
-        return ExportedModel(description, place / TOKENIZER_FILE, session, self._batch_size)
+        model = ExportedModel(description, place / TOKENIZER_FILE, session, self._batch_size)
+        model.embed([""], "document")
+        return model
 
 
 def _checked(place: Path, runtime: Runtime) -> ModelDescription:

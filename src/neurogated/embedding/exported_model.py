@@ -17,6 +17,7 @@ from tokenizers import Encoding, Tokenizer
 
 from neurogated.embedding.runtimes import Session
 from neurogated.embedding.vectors import unit_vectors
+from neurogated.utils.watchdog import stage
 
 __all__ = ["INPUTS", "TOKENIZER_FILE", "ExportedModel", "ModelDescription"]
 
@@ -94,7 +95,8 @@ class ExportedModel:
         if len(batches) > 1:
             with ThreadPoolExecutor(min(self._session.concurrency, len(batches))) as threads:
                 # Reading the results raises what a thread raised.
-                list(threads.map(fill, batches))
+                for done, _ in enumerate(threads.map(fill, batches), 1):
+                    stage(f"embedding {len(texts)} texts, {done} of {len(batches)} batches done")
         else:
             for rows in batches:
                 fill(rows)

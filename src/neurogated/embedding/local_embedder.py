@@ -19,7 +19,7 @@ from neurogated.embedding.export_cache import ExportCache
 from neurogated.embedding.exported_model import ExportedModel
 from neurogated.embedding.onnx_runtime import OnnxRuntime
 from neurogated.embedding.openvino_runtime import OpenVINORuntime
-from neurogated.embedding.runtimes import ExportError, Runtime
+from neurogated.embedding.runtimes import LOADING, ExportError, Runtime
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
 from neurogated.errors import EmbeddingError, MissingExtraError
 
@@ -127,7 +127,8 @@ class LocalEmbedder:
         """Return the exported model, None where torch is to run it."""
         with self._lock:
             if not self._chosen:
-                self._exported = self._choose()
+                with LOADING:
+                    self._exported = self._choose()
                 self._chosen = True
             return self._exported
 

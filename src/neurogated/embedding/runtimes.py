@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -14,10 +15,17 @@ from neurogated.errors import EmbeddingError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["SINGLE", "ExportError", "Runtime", "Session"]
+__all__ = ["LOADING", "SINGLE", "ExportError", "Runtime", "Session"]
 
 SINGLE = "f32"
 """The precision in which every processor computes: 32 bits a number."""
+
+LOADING = threading.RLock()
+"""Held while a model is loaded and runs for the first time; one thread of the process does so at a time.
+
+Bindings of native libraries fill tables when they are first called. If two threads enter together, one may hold the
+interpreter lock while it waits for such a table, and the other fills the table while it waits for the interpreter lock.
+"""
 
 
 class ExportError(EmbeddingError):

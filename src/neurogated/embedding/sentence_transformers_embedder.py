@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.embedding.runtimes import LOADING
 from neurogated.embedding.vectors import unit_vectors
 from neurogated.errors import EmbeddingError, MissingExtraError
 
@@ -132,7 +133,9 @@ class SentenceTransformersEmbedder:
 
     def model(self, device: str | None = None) -> SentenceTransformer:
         """Return the model, loaded once; onto `device` if it is not loaded yet and `devices` names none."""
-        with self._lock:
+        if (loaded := self._loaded) is not None:
+            return loaded
+        with LOADING, self._lock:
             if self._loaded is None:
                 self._loaded = self._load(self._devices[0] if self._devices else device)
             return self._loaded

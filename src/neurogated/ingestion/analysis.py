@@ -15,6 +15,7 @@ from neurogated.core.judgements import CausalJudgement
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import CausalJudge, EntityFinder
 from neurogated.errors import LLMError
+from neurogated.utils.watchdog import stage
 
 __all__ = ["CAUSE", "ENTITIES", "Analysis", "Findings", "causal_pairs"]
 
@@ -90,11 +91,16 @@ class Analysis:
             except LLMError as error:
                 return error
 
+        def noted(results: Iterable[T | LLMError]) -> Iterator[T | LLMError]:
+            for done, (task, result) in enumerate(zip(tasks, results, strict=True), 1):
+                stage(f"judging ({task.kind}), {done} of {len(tasks)} done")
+                yield result
+
         if self._workers > 1 and len(tasks) > 1:
             with ThreadPoolExecutor(max_workers=self._workers) as pool:
-                results = list(pool.map(attempt, tasks))
+                results = list(noted(pool.map(attempt, tasks)))
         else:
-            results = [attempt(task) for task in tasks]
+            results = list(noted(map(attempt, tasks)))
         failures = {task: result for task, result in zip(tasks, results, strict=True) if isinstance(result, LLMError)}
         if failures:
             findings.failed.extend(failures)

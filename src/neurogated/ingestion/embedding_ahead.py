@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.model import Vector
 from neurogated.core.ports import Embedder
+from neurogated.utils.watchdog import stage
 
 __all__ = ["EmbeddingAhead"]
 
@@ -41,7 +43,7 @@ class EmbeddingAhead:
         """Embed those of `texts` that are not being embedded, each once; does not wait."""
         new = [text for text in dict.fromkeys(texts) if text not in self._coming]
         if new:
-            call = self._thread.submit(self._embedder.embed_documents, new)
+            call = self._thread.submit(contextvars.copy_context().run, self._embed, new)
             self._coming.update((text, (call, row)) for row, text in enumerate(new))
 
     def take(self, texts: Sequence[str]) -> list[Vector]:
@@ -51,3 +53,10 @@ class EmbeddingAhead:
         for text in texts:
             self._coming.pop(text, None)
         return [call.result()[row] for call, row in places]
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        stage(f"embedding {len(texts)} texts")
+        try:
+            return self._embedder.embed_documents(texts)
+        finally:
+            stage(None)

@@ -33,6 +33,7 @@ from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.revision import NodeChange, Reviser, expiry, with_lifetime
 from neurogated.utils.hash_utils import compute_mdhash_id
+from neurogated.utils.watchdog import stage
 
 __all__ = ["IngestionEngine"]
 
@@ -125,6 +126,7 @@ class IngestionEngine:
             if chunks >= self._config.INDEX_BATCH:
                 yield self._begin(waiting, embedding)
                 waiting, chunks = [], 0
+            stage("reading documents")
         if waiting:
             yield self._begin(waiting, embedding)
 
@@ -340,8 +342,11 @@ class IngestionEngine:
         known = [node for node in nodes if node.id in old]
         pairs = chain.from_iterable(causal_pairs(ids, new_ids, self._config.CAUSE_WINDOW) for ids in documents)
         causes = self._analysis.find_causes(list(pairs), {**old, **{node.id: node for node in nodes}}, at)
+        stage("finding mentions")
         mentions = text_edges(self._store, self._config, [*named.nodes, *known], at)
+        stage("waiting for vectors")
         embedded = dict(zip((node.id for node in nodes), embedding.take(texts), strict=True))
+        stage("finding similar memories")
         self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
         new = [replace(node, embedding=embedded[node.id]) for node in named.nodes]
         known = [replace(node, embedding=embedded[node.id]) for node in known]
@@ -350,13 +355,15 @@ class IngestionEngine:
         )
         similar = similarity_edges(new, nearest_in(self._store), neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Known nodes may have new embeddings, which the store does not have yet.
-        similarities = fitted(similar, [*new, *known]) if known else similar
+        similarities = tuple(fitted(similar, [*new, *known]) if known else similar)
+        reweighed = (*mentions.reweighted, *reweighed_similarities(known, self._store))
+        stage("writing")
         self._store.apply(
             GraphDelta(
                 removed_edges=tuple(mentions.removed),
                 nodes=(*new, *known),
                 edges=(*sequences, *similarities, *mentions.put, *causes.edges),
-                weights=(*mentions.reweighted, *reweighed_similarities(known, self._store)),
+                weights=reweighed,
                 queued=(*named.failed, *causes.failed),
                 reason="add_documents",
                 at=at,

@@ -30,6 +30,7 @@ from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.similarity import PARTS, QuestionSimilarity, Scored, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
+from neurogated.utils.watchdog import stage
 
 __all__ = ["NeuroRetriever", "RecallOptions"]
 
@@ -145,18 +146,23 @@ class NeuroRetriever:
             return []
         store = self._store if as_of is None else self._store.as_of(as_of)
         shared = _Laps()
+        stage("embedding the question")
         vectors = self._embedder.embed_queries(list(queries))
         shared.lap("embed")
+        stage("choosing a kernel")
         kernels = self._generate(queries, vectors)
         shared.lap("kernel")
         with self._in_turn():
             shared.skip()
+            stage("searching")
             view = store.view(valid_at=valid_at)
             nearest = store.nearest_rows(list(vectors), max(wanted, self._config.CANDIDATES), view)
             asked = list(map(_Asked, queries, vectors, kernels, nearest))
             shared.lap("search")
+            stage("spreading activation")
             found = [self._find(store, view, one, wanted) for one in asked]
             shared.skip()
+            stage("fetching texts")
             memories = _memories(store, view, found)
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}

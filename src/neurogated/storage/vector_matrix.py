@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -282,15 +281,5 @@ def _cosines(queries: Floats, content: Encoded) -> Floats:
 
 
 def _products(queries: Floats, rows: Floats) -> Floats:
-    # For a whole matrix BLAS uses all cores, which takes half the time, but waits long for those that are at work.
-    if _has_idle_core():
-        return queries @ rows.T
-    return np.stack([np.vecdot(rows, query) for query in queries])
-
-
-def _has_idle_core() -> bool:
-    """Return whether a core was to spare in the last minute, beside that of whoever asks; False where nobody knows."""
-    if not hasattr(os, "getloadavg"):
-        return False
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return os.getloadavg()[0] <= cores - 1 / 2
+    # For one query memory is the limit, so that one core is as quick as all, and waits for no other.
+    return np.vecdot(rows, queries[0])[None] if len(queries) == 1 else queries @ rows.T

@@ -1,0 +1,113 @@
+"""A warning in the log when work makes no progress."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["Watchdog", "stage"]
+
+_log = logging.getLogger(__name__)
+
+
+class _Work:
+    """One piece of work: the stage of each of its threads, and when any of them last made progress."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.stages: dict[str, str] = {}
+        self.enter(None)
+
+    def enter(self, stage: str | None) -> None:
+        thread = threading.current_thread().name
+        if stage is None:
+            self.stages.pop(thread, None)
+        else:
+            self.stages[thread] = stage
+        self.moved, self.warnings = time.monotonic(), 0
+
+    def __str__(self) -> str:
+        stages = [f"{stage} [{thread}]" for thread, stage in self.stages.copy().items()]
+        return f"{self.name}: {', '.join(stages) or 'beginning'}"
+
+
+_current: ContextVar[_Work | None] = ContextVar("neurogated_work", default=None)
+
+
+def stage(name: str | None) -> None:
+    """Note progress: the work that this context belongs to has come to a stage; without such work, do nothing.
+
+    Args:
+        name: what this thread does next, for the log; None if its part of the work is done.
+    """
+    work = _current.get()
+    if work is not None:
+        work.enter(name)
+
+
+class Watchdog:
+    """Warns when watched work makes no progress for `patience` seconds, and again after twice that time, and so on.
+
+    All work shares one daemon thread. It starts with the first work, ends when it wakes and finds none, and `close`
+    ends it at once. A library that hangs while it holds Python's interpreter lock stops this thread as well; for such
+    a case there is `faulthandler.dump_traceback_later`.
+    """
+
+    def __init__(self, patience: float) -> None:
+        """Take the seconds without progress before a warning; 0 for no warnings."""
+        self._patience = patience
+        self._changed = threading.Condition()
+        self._under_way: set[_Work] = set()
+        self._thread: threading.Thread | None = None
+        self._closed = not patience
+
+    @contextmanager
+    def watch(self, name: str) -> Iterator[None]:
+        """Watch the work of a block, and of the threads that run in a copy of its context."""
+        work = _Work(name)
+        with self._changed:
+            self._under_way.add(work)
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._run, name="neurogated-watchdog", daemon=True)
+                self._thread.start()
+        token = _current.set(work)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+            with self._changed:
+                self._under_way.discard(work)
+
+    def close(self) -> None:
+        """End the thread; work is no longer watched."""
+        with self._changed:
+            self._closed = True
+            thread = self._thread
+            self._changed.notify_all()
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while stalled := self._next_stalled():
+            for work in stalled:
+                _log.warning("no progress for %.0f s while %s", time.monotonic() - work.moved, work)
+
+    def _next_stalled(self) -> list[_Work]:
+        """Wait for work without progress and return it; nothing if there is no work left to watch."""
+        with self._changed:
+            while self._under_way and not self._closed:
+                now = time.monotonic()
+                waits = {work: work.moved + self._patience * 2**work.warnings - now for work in self._under_way}
+                stalled = [work for work, wait in waits.items() if wait <= 0]
+                if stalled:
+                    for work in stalled:
+                        work.warnings += 1
+                    return stalled
+                # Work that begins meanwhile is due after `patience` seconds.
+                self._changed.wait(min(self._patience, *waits.values()))
+            self._thread = None
+            return []

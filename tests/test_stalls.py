@@ -1,0 +1,87 @@
+"""A memory whose embedder hangs says so in the log, and leaves no thread."""
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated.compose import Parts
+from neurogated.embedding.hash_embedder import HashEmbedder
+
+# Long enough for the slowest machine; nothing waits for it unless a test fails.
+PATIENCE = 60.0
+
+
+class _Hanging(HashEmbedder):
+    """Hangs until the log has told of it."""
+
+    def __init__(self) -> None:
+        self.told = threading.Event()
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        assert self.told.wait(PATIENCE)
+        return super().embed_documents(texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        assert self.told.wait(PATIENCE)
+        return super().embed_queries(texts)
+
+
+class _Until(logging.Handler):
+    """Releases the embedder at a warning that holds some words."""
+
+    def __init__(self, embedder: _Hanging, words: Sequence[str]) -> None:
+        super().__init__(logging.WARNING)
+        self.embedder, self.words = embedder, words
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if all(word in record.getMessage() for word in self.words):
+            self.embedder.told.set()
+
+
+@pytest.fixture
+def embedder() -> _Hanging:
+    return _Hanging()
+
+
+@pytest.fixture
+def hanging(embedder: _Hanging) -> Iterator[NeuroGraphMemory]:
+    config = MemoryConfig(storage="memory", embedding_name="hash", stall_warning_seconds=0.02)
+    built = compose.build(config)
+    with NeuroGraphMemory(config, parts=Parts(built.store, embedder, built.kernel_source)) as memory:
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("method", "argument", "words"),
+    [
+        ("add_document", "It rains.", ["indexing", "embedding 1 texts [embedding", "waiting for vectors"]),
+        ("add_documents", ["It rains.", "It snows."], ["indexing", "embedding 2 texts [embedding"]),
+        ("recall", "Does it rain?", ["recalling", "embedding the question"]),
+        ("retrieve_batch", ["Does it rain?", "Does it snow?"], ["recalling", "embedding the question"]),
+    ],
+)
+def test_an_embedder_that_hangs_is_told_and_no_thread_stays(
+    hanging: NeuroGraphMemory, embedder: _Hanging, method: str, argument: object, words: list[str]
+) -> None:
+    logger, handler = logging.getLogger("neurogated"), _Until(embedder, words)
+    logger.addHandler(handler)
+    getattr(hanging, method)(argument)
+    hanging.close()
+    logger.removeHandler(handler)
+    assert embedder.told.is_set()
+    assert not [thread for thread in threading.enumerate() if thread.name == "neurogated-watchdog"]
+
+
+def test_a_memory_and_its_namespaces_share_one_watchdog(memory: NeuroGraphMemory) -> None:
+    other = memory.in_namespace("other")
+    for one in (memory, other):
+        one.add_document("It rains.")
+        one.recall("Does it rain?")
+    assert sum(thread.name == "neurogated-watchdog" for thread in threading.enumerate()) == 1
+    memory.close()
+    assert not [thread for thread in threading.enumerate() if thread.name == "neurogated-watchdog"]

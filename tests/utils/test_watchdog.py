@@ -1,0 +1,155 @@
+"""Work without progress is a warning in the log that says where it stands; nothing is left running after."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextvars import copy_context
+
+import pytest
+
+from neurogated.utils.watchdog import Watchdog, stage
+
+# Long enough for the slowest machine; nothing waits for it unless a test fails.
+PATIENCE = 60.0
+NAME = "neurogated-watchdog"
+
+
+class Warnings(logging.Handler):
+    """Collects warnings and lets a test wait for the next."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+        self._arrived = threading.Semaphore(0)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+        self._arrived.release()
+
+    def next(self) -> str:
+        assert self._arrived.acquire(timeout=PATIENCE)
+        return self.lines[-1]
+
+
+@pytest.fixture
+def warnings() -> Iterator[Warnings]:
+    handler = Warnings()
+    logger = logging.getLogger("neurogated.utils.watchdog")
+    logger.addHandler(handler)
+    yield handler
+    logger.removeHandler(handler)
+
+
+@pytest.fixture
+def build() -> Iterator[Callable[[float], Watchdog]]:
+    built: list[Watchdog] = []
+
+    def new(patience: float) -> Watchdog:
+        built.append(Watchdog(patience))
+        return built[-1]
+
+    yield new
+    for watchdog in built:
+        watchdog.close()
+
+
+def threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == NAME]
+
+
+def test_a_stall_is_told_with_the_work_and_its_stage(build: Callable[[float], Watchdog], warnings: Warnings) -> None:
+    with build(0.02).watch("indexing"):
+        stage("writing")
+        assert warnings.next().endswith(" s while indexing: writing [MainThread]")
+
+
+def test_work_that_names_no_stage_is_told_too(build: Callable[[float], Watchdog], warnings: Warnings) -> None:
+    with build(0.02).watch("compacting"):
+        assert warnings.next().endswith(" s while compacting: beginning")
+
+
+def test_a_stall_that_lasts_is_told_again_and_again(build: Callable[[float], Watchdog], warnings: Warnings) -> None:
+    with build(0.02).watch("indexing"):
+        for _ in range(3):
+            warnings.next()
+
+
+def test_after_progress_only_the_new_stage_is_told(build: Callable[[float], Watchdog], warnings: Warnings) -> None:
+    with build(0.02).watch("indexing"):
+        stage("reading")
+        warnings.next()
+        stage("writing")
+        told = warnings.next()
+        while "reading" in told:  # it was under way when the work went on
+            told = warnings.next()
+        assert "writing [MainThread]" in told
+
+
+def test_threads_in_a_copy_of_the_context_belong_to_the_work(
+    build: Callable[[float], Watchdog], warnings: Warnings
+) -> None:
+    noted, go = threading.Event(), threading.Event()
+
+    def embed() -> None:
+        stage("embedding")
+        noted.set()
+        go.wait(PATIENCE)
+        stage(None)
+
+    with build(0.02).watch("indexing"):
+        thread = threading.Thread(target=copy_context().run, args=(embed,), name="embedding_0")
+        thread.start()
+        assert noted.wait(PATIENCE)
+        stage("waiting")
+        told = warnings.next()
+        while "waiting" not in told:
+            told = warnings.next()
+        assert "indexing: embedding [embedding_0], waiting [MainThread]" in told
+        go.set()
+        thread.join()
+        while "embedding" in warnings.next():
+            pass
+
+
+def test_other_work_and_its_stages_stay_apart(build: Callable[[float], Watchdog], warnings: Warnings) -> None:
+    watchdog = build(0.02)
+    with watchdog.watch("recalling"), watchdog.watch("indexing"):
+        stage("writing")
+        told: set[str] = set()
+        while len(told) < 2:
+            told.add(warnings.next().partition(" s while ")[2])
+    assert told <= {"recalling: beginning", "indexing: beginning", "indexing: writing [MainThread]"}
+    stage("nothing is watched here")
+
+
+def test_its_thread_ends_when_no_work_is_left_and_starts_again_with_the_next(
+    build: Callable[[float], Watchdog], warnings: Warnings
+) -> None:
+    watchdog = build(0.02)
+    for _ in range(2):
+        with watchdog.watch("indexing"):
+            (thread,) = threads()
+            warnings.next()
+        thread.join(PATIENCE)
+        assert not threads()
+
+
+def test_closing_ends_its_thread_at_once(build: Callable[[float], Watchdog]) -> None:
+    watchdog = build(PATIENCE)
+    with watchdog.watch("indexing"):
+        assert len(threads()) == 1
+        watchdog.close()
+        assert not threads()
+    with watchdog.watch("after"):
+        assert not threads()
+
+
+def test_all_work_shares_one_thread_and_without_patience_there_is_none(build: Callable[[float], Watchdog]) -> None:
+    watchdog = build(PATIENCE)
+    with watchdog.watch("indexing"), watchdog.watch("recalling"):
+        assert len(threads()) == 1
+    watchdog.close()
+    with build(0.0).watch("indexing"):
+        assert not threads()
