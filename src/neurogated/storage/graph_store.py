@@ -73,7 +73,7 @@ class GraphStore(SearchableStore):
         """
         with self._lock:
             self._require_open()
-            self._form.check_vectors(delta)
+            self._check_vectors(delta)
             plan = make_plan(self._form.topology.view(), delta)
             # What is persisted must reach the working form whole. An interrupt in between makes the store useless
             # but for closing; opening it again reads the truth.
@@ -252,6 +252,10 @@ class GraphStore(SearchableStore):
     def _open_namespace(self, namespace: str) -> Self:
         """Return the store of another namespace."""
         return type(self)(namespace=namespace, config=self._config, clock=self._clock)
+
+    def _check_vectors(self, delta: GraphDelta) -> None:
+        """Refuse vectors that do not fit each other and those there are; raises InputError."""
+        self._form.check_vectors(delta)
 
     def _persist(self, plan: Plan) -> int:
         """Keep what the columns do not hold and return the delta's number; the change is made once this returns."""

@@ -9,10 +9,12 @@ from functools import partial
 from pathlib import Path
 
 import apsw
+import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
-from neurogated.core.delta import PendingTask
+from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.errors import InputError
 from neurogated.storage.keeper import Keeper
 from neurogated.storage.kept_forms import FORM_FOLDER, FrozenForm, KeptForms, Stamp, StateReplacedError
 from neurogated.storage.planning import Plan
@@ -47,6 +49,21 @@ class SqlitePresent(SqliteGraph):
             least=self._config.KEEP_CHANGES,
         )
         self._load()
+
+    def _check_vectors(self, delta: GraphDelta) -> None:
+        """Refuse vectors that do not fit those of this graph, of its past and of the other namespaces."""
+        super()._check_vectors(delta)
+        given = next((node for node in delta.nodes if node.embedding is not None), None)
+        if given is None or given.embedding is None or self._form.vectors.dimension is not None:
+            return
+        with self._file.reading() as connection:
+            found = fetch(connection, "SELECT vector FROM vectors LIMIT 1")
+        dimensions = {len(given.embedding), *(np.frombuffer(vector, "<f4").size for (vector,) in found)}
+        if len(dimensions) > 1:
+            raise InputError(
+                f"with the embedding of node {given.id!r} this file would hold dimensions {sorted(dimensions)}, "
+                "of its past or another namespace; use the embedder the memory was built with"
+            )
 
     def _commit(self, plan: Plan, sequence: int) -> None:
         super()._commit(plan, sequence)

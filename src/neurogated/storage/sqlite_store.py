@@ -12,7 +12,7 @@ from typing import Self
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
-from neurogated.core.model import Vector
+from neurogated.core.model import Vector, checked_text
 from neurogated.core.ports import EmbeddedVersion, VersionKey
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
@@ -306,6 +306,7 @@ class SqliteStore(SqlitePresent):
 
 def _namespace_number(file: SqliteFile, name: str) -> int:
     """Return the file's number of a namespace, made if there is none; 0 where it may not be made."""
+    checked_text("the name of a namespace", name)
     if file.read_only:
         with file.reading() as connection:
             return find_namespace(connection, name)
