@@ -187,11 +187,11 @@ class GraphStore(SearchableStore):
             self._require_open()
             checked_text("the name of a namespace", namespace)
             if namespace not in self._family:
-                self._family[namespace] = self._open_namespace(namespace)
-                self._family[namespace]._family = self._family
+                opened = self._open_namespace(namespace)
+                opened._family, opened._bound = self._family, self._bound
                 # One lock for all: a change may span them, and two that wait for each other would wait for ever.
-                self._family[namespace]._lock = self._lock
-                self._family[namespace]._bound = self._bound
+                opened._lock = self._lock
+                self._family[namespace] = opened
             sibling: Self = self._family[namespace]
             return sibling
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any
 
@@ -47,8 +48,7 @@ class SqliteGraph(GraphStore):
 
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; marks of use are left out."""
-        with self._lock, self._file.reading() as connection:
-            self._require_open()
+        with self._lock, self._now() as connection:
             return [entry for entry in self._journal(connection).history() if entry.sequence <= self._sequence]
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
@@ -58,11 +58,15 @@ class SqliteGraph(GraphStore):
         """
         sequences = [sequence for sequence in self._sequences() if sequence > after]
         for sequence in sequences:
-            with self._lock, self._file.reading() as connection:
-                self._require_open()
+            with self._lock, self._now() as connection:
                 entries = list(self._journal(connection).entries(sequence - 1, up_to=sequence))
             # Handed out when nothing is held any more, or whoever takes them could not write in between.
             yield from entries
+
+    def _now(self) -> AbstractContextManager[apsw.Connection]:
+        """Return one state of the file, of a graph that is open; a file that was replaced is opened first."""
+        self._require_open()
+        return self._file.reading()
 
     @property
     def _sequence(self) -> int:
@@ -70,8 +74,7 @@ class SqliteGraph(GraphStore):
         return self._form.topology.sequence
 
     def _sequences(self) -> list[int]:
-        with self._lock, self._file.reading() as connection:
-            self._require_open()
+        with self._lock, self._now() as connection:
             rows = fetch(
                 connection,
                 "SELECT sequence FROM deltas WHERE namespace = ? AND sequence <= ? ORDER BY sequence",

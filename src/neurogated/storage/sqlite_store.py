@@ -124,6 +124,14 @@ class SqliteStore(SqlitePresent):
                 self._catch_up()
             return super()._whole()
 
+    def in_namespace(self, namespace: str) -> Self:
+        """Return another graph of the file, made if there is none; the graphs never see each other."""
+        with self._lock:
+            if namespace in self._family:
+                # It may be one whose making was taken back.
+                self._family[namespace]._renew()
+            return super().in_namespace(namespace)
+
     def namespaces(self) -> list[str]:
         """Return the names of all graphs in the file, in the order they were made."""
         with self._lock, self._file.lock, self._file.translated():
@@ -178,12 +186,12 @@ class SqliteStore(SqlitePresent):
                 raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
             for store in self._family.values():
                 store._keeper.cancel()
-                # Whatever happens from here on, rows are read anew before they are used.
+                # Whatever happens from here on, rows are read again before they are used.
                 store._interrupted = True
             # What is kept holds words of what is to be erased.
             self._kept.drop()
             erased = erase_removed(self._file, history=history)
-            self._reload_all()
+            self._renew_all()
             self._file.rewrite()
         _log.info("%s was compacted: %d nodes erased", self._file.path, erased)
         return erased
@@ -206,11 +214,14 @@ class SqliteStore(SqlitePresent):
         """
         with self._lock:
             self._require_open()
+            self._renew_all()
             try:
                 with self._file.transaction():
+                    for store in self._family.values():
+                        store._block = self._file.block
                     yield
             except BaseException:
-                self._reload_all()
+                self._renew_all()
                 raise
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
@@ -227,7 +238,9 @@ class SqliteStore(SqlitePresent):
         """
         with self.transaction():
             replace_vectors(self._file.connection, embedder, dimension, vectors)
-            self._reload_all()
+            for store in self._family.values():
+                store._interrupted = True
+            self._renew_all()
             if delta:
                 self.apply(delta)
 
@@ -261,6 +274,7 @@ class SqliteStore(SqlitePresent):
     def _erase_namespace(self, namespace: str) -> None:
         if namespace in self._family:
             self._family[namespace]._keeper.cancel()
+            self._family[namespace]._interrupted = True
             self._family[namespace]._form.close()
         with self._file.reading() as connection:
             number = find_namespace(connection, namespace)
@@ -280,10 +294,13 @@ class SqliteStore(SqlitePresent):
             _log.warning("what is kept of other states cannot be removed (%s); remove it", error)
 
     def _record_embedder(self, name: str, dimension: int) -> None:
+        self._interrupted = True
         with self._file.transaction() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO settings VALUES (?, ?)", [("embedder", name), ("dimension", str(dimension))]
             )
+        self._embedder = (name, dimension)
+        self._interrupted = False
 
     def _persist(self, plan: Plan) -> int:
         with self._file.transaction() as connection:
@@ -293,15 +310,10 @@ class SqliteStore(SqlitePresent):
         self._edge_keys.extend(written.new_edges)
         return written.sequence
 
-    def _reload_all(self) -> None:
-        """Make all graphs anew from the file; one that the file does not have was made in vain."""
-        with self._file.reading() as connection:
-            known = {name for (name,) in fetch(connection, "SELECT name FROM namespaces")}
-        for name, store in list(self._family.items()):
-            if name in known:
-                store._load()
-            else:
-                self._family.pop(name)._closed = True
+    def _renew_all(self) -> None:
+        """Read all graphs again that are not right; see `_renew`."""
+        for store in list(self._family.values()):
+            store._renew()
 
 
 def _namespace_number(file: SqliteFile, name: str) -> int:
