@@ -13,7 +13,6 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 
 import neurogated.storage
@@ -93,7 +92,7 @@ def told(store: SqliteStore) -> list[Any]:
     for name in store.namespaces():
         graph = store.in_namespace(name)
         keys = graph.keyword_search("word phantom after", 9)
-        near = graph.nearest(np.ones(2), 9) if graph.embedder else []
+        near = graph.nearest([1.0, 1.0], 9) if graph.embedder else []
         said.append((name, graph.view().sequence, list(graph.all_nodes()), list(graph.all_edges()), graph.pending()))
         said.append((name, keys, near, graph.history()))
     return said
@@ -166,7 +165,7 @@ def drop(store: SqliteStore) -> None:
 def look_back(store: SqliteStore) -> None:
     past = store.as_of(1)
     assert past.keyword_search("word gone", 3)
-    assert past.nearest(np.ones(2), 3)
+    assert past.nearest([1.0, 1.0], 3)
 
 
 ACTIONS = [roll_back, go_on_after_a_part, write, reembed, compact, drop, look_back]

@@ -82,7 +82,7 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
         """
         if not (name.isidentifier() and name.isupper() and value):
             raise ConfigError(f"edge type name {name!r} must be an upper-case identifier and value {value!r} not empty")
-        if not isinstance(value, str) or value.encode(errors="ignore").decode() != value:
+        if str(value).encode(errors="ignore").decode() != value:
             raise ConfigError(f"edge type value {value!r} must be text without lone surrogates; no file can keep it")
         # Files keep them as 0 and 1, and a type that is read from one must equal the one that was registered.
         plastic, both_ways = bool(plastic), bool(both_ways)

@@ -82,22 +82,22 @@ class SqlitePresent(SqliteGraph):
 
     def _renew(self) -> None:
         """Read the working form from the file again where it is not right."""
-        if not self._closed and not self._is_right():
+        if not self._is_right():
             with self._lock:
                 # Another thread may have been about to make it right.
-                if not self._closed and not self._is_right():
+                if not self._is_right():
                     self._load()
 
     def _is_right(self) -> bool:
-        """Return whether the working form shows what the file holds.
+        """Return whether the working form shows what the file holds, or is closed.
 
         It does not where a write was interrupted, or where changes that it shows were taken back.
         """
         while (block := self._block) is not None and not block.under_way.locked():
             if not block.made:
-                return False
+                return self._closed
             self._block = block.outer
-        return not self._interrupted
+        return self._closed or not self._interrupted
 
     # Following the file
 
