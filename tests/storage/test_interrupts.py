@@ -1,8 +1,10 @@
 """Interrupts, leftovers and the past: what a store does when something goes wrong in between."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+import apsw
 import pytest
 
 from neurogated import Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode
@@ -102,3 +104,85 @@ def test_what_decay_pruned_is_no_damage(path: Path, clock: ManualClock) -> None:
     with SqliteStore.open(path) as store:
         assert store.check() == []
         assert [edge.key for edge in store.all_edges()] == [EdgeKey("a", "b", EdgeType.ASSOC)]
+
+
+class InterruptedReading(SqliteStore):
+    """Is interrupted once while it reads its graph from the file again."""
+
+    interrupted = False
+
+    def _follow(self, connection: apsw.Connection) -> None:
+        if type(self).interrupted:
+            type(self).interrupted = False
+            raise KeyboardInterrupt
+        super()._follow(connection)
+
+
+@pytest.fixture
+def interrupted_reading() -> Iterator[type[InterruptedReading]]:
+    yield InterruptedReading
+    InterruptedReading.interrupted = False
+
+
+def test_a_node_that_was_taken_back_leaves_its_place_to_the_next(
+    path: Path, interrupted_reading: type[InterruptedReading]
+) -> None:
+    with interrupted_reading.open(path) as store:
+        store.add_node(MemoryNode(id="a", content="a"))
+        with pytest.raises(KeyboardInterrupt), store.transaction():  # noqa: PT012 - the block is what fails
+            store.add_node(MemoryNode(id="phantom", content="phantom"))
+            interrupted_reading.interrupted = True
+            raise InputError("taken back")
+        assert not store.has_node("phantom")
+        store.add_node(MemoryNode(id="b", content="b"))
+        with pytest.raises(InputError, match="does not exist"):
+            store.add_edge("a", "phantom", EdgeType.SEQ)
+        store.add_edge("a", "b", EdgeType.SEQ)
+        told = list(store.all_nodes()), list(store.all_edges())
+        assert store.check() == []
+    with SqliteStore.open(path) as again:
+        assert (list(again.all_nodes()), list(again.all_edges())) == told
+
+
+def test_vectors_that_were_replaced_in_vain_are_not_searched(
+    path: Path, interrupted_reading: type[InterruptedReading]
+) -> None:
+    with interrupted_reading.open(path) as store:
+        store.bind_embedder("old", 2)
+        store.apply(GraphDelta(nodes=(MemoryNode("a", "a", [1, 0]), MemoryNode("b", "b", [0, 1]))))
+        interrupted_reading.interrupted = True
+        fresh = [(version.key, [0.0, 1.0]) for version in store.embedded_versions()]
+        with pytest.raises(KeyboardInterrupt):
+            store.replace_vectors("new", 2, fresh[:1], GraphDelta())
+        assert store.embedder == ("old", 2)
+        assert store.nearest([1, 0], 1) == [("a", 1.0)]
+        assert store.check() == []
+
+
+def test_a_namespace_whose_making_was_taken_back_can_be_made_again(
+    path: Path, interrupted_reading: type[InterruptedReading]
+) -> None:
+    with interrupted_reading.open(path) as store:
+        with pytest.raises(KeyboardInterrupt), store.transaction():  # noqa: PT012 - the block is what fails
+            lost = store.in_namespace("lost")
+            lost.add_node(MemoryNode(id="phantom", content="phantom"))
+            interrupted_reading.interrupted = True
+            raise InputError("taken back")
+        store.in_namespace("next").add_node(MemoryNode(id="a", content="a"))
+        with pytest.raises(MemoryClosedError, match="dropped"):
+            lost.view()
+        assert len(store.in_namespace("lost")) == 0
+        assert store.namespaces() == ["default", "next", "lost"]
+        assert store.check() == []
+
+
+def test_an_interrupt_within_a_part_leaves_the_rest_of_its_transaction(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        with store.transaction():
+            store.add_node(MemoryNode(id="a", content="a"))
+            with pytest.raises(KeyboardInterrupt), store.transaction():  # noqa: PT012 - the block is what fails
+                store.add_node(MemoryNode(id="phantom", content="phantom"))
+                raise KeyboardInterrupt
+            store.add_node(MemoryNode(id="b", content="b"))
+        assert [node.id for node in store.all_nodes()] == ["a", "b"]
+        assert store.check() == []

@@ -12,6 +12,7 @@ import pytest
 from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import GraphStorePort
+from neurogated.errors import InputError
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 from tests.durability.contents import everything, fill, killed_copy
@@ -231,3 +232,50 @@ def test_another_precision_of_vectors_costs_the_vectors_alone(path: Path, clock:
     # It was kept at the new precision, from which a third opening reads it.
     with SqliteStore.open(path, clock=clock, config=coarse) as store:
         assert store._keeper._changes == 0
+
+
+def _ask_the_past(store: SqliteStore) -> None:
+    """Search for words that only past versions hold, which a compacted index no longer lists."""
+    store.compact()
+    past = store.as_of(store.view().sequence - 1)
+    assert past.keyword_search("zebra", 3)
+    assert past.get_node("striped").content == "zebra"
+
+
+def _roll_back(store: SqliteStore) -> None:
+    with pytest.raises(ZeroDivisionError), store.transaction():  # noqa: PT012 - the block is what fails
+        store.add_node(MemoryNode(id="okapi", content="okapi"))
+        assert store.keyword_search("okapi", 3)
+        raise ZeroDivisionError
+
+
+def _refuse(store: SqliteStore) -> None:
+    nodes = (MemoryNode(id="okapi", content="okapi"),)
+    with pytest.raises(InputError, match="does not exist"):
+        store.apply(GraphDelta(nodes=nodes, edges=(MemoryEdge("okapi", "nowhere", EdgeType.SEQ),)))
+
+
+def _read_along(store: SqliteStore) -> None:
+    with SqliteStore.open(store._file.path, read_only=True) as reader:
+        assert reader.as_of(reader.view().sequence - 1).keyword_search("zebra", 3)
+
+
+@pytest.mark.parametrize("happens", [_ask_the_past, _roll_back, _refuse, _read_along])
+def test_kept_indexes_are_used_whatever_came_before_they_were_kept(
+    path: Path, caplog: pytest.LogCaptureFixture, happens: Callable[[SqliteStore], None]
+) -> None:
+    with SqliteStore.open(path, config=OFTEN) as store:
+        store.apply(GraphDelta(nodes=(MemoryNode(id="a", content="apple"), MemoryNode(id="b", content="pear"))))
+        store.add_edge("a", "b", EdgeType.SEQ)
+        store.add_node(MemoryNode(id="striped", content="zebra"))
+        store.add_node(MemoryNode(id="striped", content="horse"))
+    # This state is made from the file, so it lists only the words that nodes hold now.
+    shutil.rmtree(_index(path))
+    with SqliteStore.open(path, config=OFTEN) as store:
+        assert store.keyword_search("horse", 3)
+        happens(store)
+    assert _notes(path), "nothing was kept"
+    with SqliteStore.open(path, config=OFTEN) as store:
+        assert store.view().layers[0].outgoing.targets.flags.writeable is False, "the kept indexes were not read"
+        assert store.check() == []
+    assert caplog.messages == []

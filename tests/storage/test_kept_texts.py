@@ -20,7 +20,7 @@ from neurogated.storage.lexical_store import LexicalStore
 from neurogated.storage.mark_index import MarkIndex
 from neurogated.storage.segment import TextWords
 from neurogated.storage.text_index import TextIndex
-from neurogated.storage.vocabulary import UNKNOWN, Vocabulary, WordList
+from neurogated.storage.vocabulary import UNKNOWN, ExtendedVocabulary, Vocabulary, WordList
 
 WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
 CONTENTS = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
@@ -230,3 +230,31 @@ def test_words_with_equal_checksums_are_told_apart() -> None:
     listed = WordList.of(words)
     assert listed.checksums[0] == listed.checksums[1]
     assert Vocabulary([listed]).numbers([*words, "other"]) == [0, 1, UNKNOWN]
+
+
+def test_words_beside_a_vocabulary_are_not_added_to_it() -> None:
+    base = Vocabulary([WordList.of(["heron"])])
+    base.add(["stone"])
+    extended = ExtendedVocabulary(base)
+    assert extended.add(["river", "stone", "heron"]) == {"river": 2, "stone": 1, "heron": 0}
+    # A word that comes to the base later is another one, though its number is the same.
+    assert base.add(["lyon"]) == {"lyon": 2}
+    assert extended.numbers(["heron", "stone", "river", "lyon"]) == [0, 1, 2, UNKNOWN]
+    assert extended.words(np.arange(3)) == ["heron", "stone", "river"]
+    assert (len(base), len(extended)) == (3, 3)
+
+
+def test_texts_of_the_past_are_found_among_later_words_of_the_present() -> None:
+    present, then = TextIndex.empty(), TextIndex.empty()
+    put(present, {0: "heron stone", 1: "heron stone", 2: "river"})
+    put(then, {0: "heron stone", 1: "heron stone zebra", 2: "river"})
+    past = present.overlaid(rows([1]))
+    past.put(rows([1]), [node("heron stone zebra")])
+    # The present gives the next number to another word than the past did.
+    past.hide(rows([2, 3]))
+    past.put(rows([2]), [node("river")])
+    put(present, {2: "lyon", 3: "lyon lyon"})
+    for query in ("heron", "zebra", "lyon", "heron stone river zebra lyon"):
+        scores, expected = (index.keywords.scores(query, EVERYTHING) for index in (past, then))
+        assert scores == pytest.approx(expected, rel=1e-12, abs=0)
+        assert past.keywords.search(query, 5)[0].tolist() == then.keywords.search(query, 5)[0].tolist()

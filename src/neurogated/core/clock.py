@@ -24,8 +24,10 @@ def to_utc(moment: datetime) -> datetime:
     """Return `moment` in UTC; a naive datetime is taken as local time, as Python does.
 
     Raises:
-        InputError: in UTC it would lie outside the calendar, which has the years 1 to 9999.
+        InputError: it is no datetime, or in UTC outside the calendar, which has the years 1 to 9999.
     """
+    if not isinstance(moment, datetime):
+        raise InputError(f"{moment!r} is no time; give a datetime")
     try:
         return moment.astimezone(UTC)
     except (OverflowError, ValueError):

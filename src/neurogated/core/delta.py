@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from neurogated.core.clock import to_utc, utc_now
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, checked_text
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, checked_text, checked_unit
 from neurogated.errors import InputError
 
 __all__ = ["AccessMark", "Decay", "GraphDelta", "HistoryEntry", "JournalEntry", "PendingTask", "WeightChange"]
@@ -32,8 +32,9 @@ class WeightChange:
             raise InputError(
                 f"the weight of {self.edge} cannot be changed: {self.edge.type.name} edges are not plastic"
             )
-        if not 0.0 <= self.weight <= 1.0:
-            raise InputError(f"the new weight of {self.edge} is {self.weight}, but must lie between 0 and 1")
+        object.__setattr__(self, "weight", checked_unit("the new weight of", self.edge, self.weight))
+        if self.last_activated is not None:
+            object.__setattr__(self, "last_activated", to_utc(self.last_activated))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,8 @@ class Decay:
     operator, since it keeps only the last use of an edge. Two rules that differ in this alone are equal."""
 
     def __post_init__(self) -> None:
-        if not (0.0 <= self.factor <= 1.0 and 0.0 <= self.floor <= 1.0):
-            raise InputError(f"decay factor {self.factor} and floor {self.floor} must lie between 0 and 1")
+        for name in ("factor", "floor"):
+            object.__setattr__(self, name, checked_unit("of a decay the", name, getattr(self, name)))
         object.__setattr__(self, "idle_before", to_utc(self.idle_before))
 
 
@@ -83,8 +84,12 @@ class PendingTask:
     """The nodes it is about, in order."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "nodes", tuple(self.nodes))
         for text in (self.kind, *self.nodes):
             checked_text("a judgement that waits", text)
+
+
+_SEQUENCES = ("removed_edges", "removed_nodes", "nodes", "edges", "weights", "operators", "queued", "settled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +118,8 @@ class GraphDelta:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "at", to_utc(self.at))
+        for name in _SEQUENCES:
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         checked_text("the reason of a delta", self.reason)
         if self.operators and self._single_changes():
             raise InputError("a delta holds either operators or changes of single nodes and edges; make it two deltas")

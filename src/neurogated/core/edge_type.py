@@ -13,6 +13,9 @@ from neurogated.errors import ConfigError
 
 __all__ = ["EdgeType"]
 
+_MOST_TYPES = 2**15
+"""Graphs number the types of their edges in 16 bits."""
+
 
 class _EdgeTypeRegistry(type):
     """Metaclass that makes `EdgeType` itself the collection of its members."""
@@ -74,10 +77,15 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
         """Add a member, or return the existing one if it was registered with the same properties.
 
         Raises:
-            ConfigError: the name or value is taken by a member with other properties, or is not a plain word.
+            ConfigError: the name or value is taken by a member with other properties, or is not a plain word; or there
+                are 32,768 types already.
         """
         if not (name.isidentifier() and name.isupper() and value):
             raise ConfigError(f"edge type name {name!r} must be an upper-case identifier and value {value!r} not empty")
+        if str(value).encode(errors="ignore").decode() != value:
+            raise ConfigError(f"edge type value {value!r} must be text without lone surrogates; no file can keep it")
+        # Files keep them as 0 and 1, and a type that is read from one must equal the one that was registered.
+        plastic, both_ways = bool(plastic), bool(both_ways)
         for member in cls:
             if name == member.name or value == member.value:
                 if (member.name, member.value, member.plastic, member.both_ways) == (name, value, plastic, both_ways):
@@ -85,6 +93,8 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
                 raise ConfigError(f"edge type {name} = {value!r} clashes with registered {member!r}")
         if hasattr(cls, name):
             raise ConfigError(f"edge type name {name!r} is an attribute of EdgeType already; choose another")
+        if len(cls) >= _MOST_TYPES:
+            raise ConfigError(f"{name} would be edge type number {len(cls) + 1}; {_MOST_TYPES} are possible")
         member = object.__new__(cls)
         member.name, member.value, member.plastic, member.both_ways = name, value, plastic, both_ways
         cls._members[value] = member

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,7 +16,20 @@ from neurogated.core.clock import to_utc, utc_now
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import InputError
 
-__all__ = ["EdgeKey", "EdgeType", "MemoryEdge", "MemoryNode", "Vector", "as_vector", "checked_text", "json_metadata"]
+__all__ = [
+    "EdgeKey",
+    "EdgeType",
+    "MemoryEdge",
+    "MemoryNode",
+    "Vector",
+    "as_vector",
+    "checked_text",
+    "checked_unit",
+    "json_metadata",
+]
+
+_DEEPEST = 100
+"""Well within what SQLite and Python's recursion limit allow."""
 
 Vector = NDArray[np.float32] | Sequence[float]
 
@@ -24,9 +38,12 @@ def as_vector(values: Vector) -> NDArray[np.float32]:
     """Return `values` as a read-only one-dimensional float32 array of finite numbers.
 
     Raises:
-        InputError: not one-dimensional, empty, or holding NaN or infinity.
+        InputError: not numbers, not one-dimensional, empty, or holding NaN or infinity.
     """
-    vector = np.array(values, dtype=np.float32)
+    try:
+        vector = np.array(values, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"an embedding must be a list of numbers: {error}") from None
     if vector.ndim != 1 or not vector.size:
         raise InputError(f"an embedding must be a non-empty list of numbers, not of shape {vector.shape}")
     if not np.isfinite(vector).all():
@@ -40,8 +57,10 @@ def checked_text(what: str, text: str) -> str:
     """Return `text`, or refuse one that cannot be encoded; `what` names it in the error.
 
     Raises:
-        InputError: it has a lone surrogate.
+        InputError: it is no text or has a lone surrogate.
     """
+    if not isinstance(text, str):
+        raise InputError(f"{what} is {text!r}, but must be text")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -55,22 +74,48 @@ def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy that equals what a store gives back: JSON values only, tuples as lists, keys as text.
 
     Raises:
-        InputError: a value is not JSON, as a datetime, a set or NaN are not.
+        InputError: a value is not JSON, as a datetime, a set or NaN are not; or lists and dicts are nested so deeply
+            that not every reader can follow.
     """
     try:
         copy = json.loads(json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False))
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"metadata {metadata!r} is not JSON ({error}); use strings, numbers, lists and dicts"
-        ) from None
-    checked_text("metadata", json.dumps(copy, ensure_ascii=False))
+        # A number with too many digits cannot be shown either.
+        shown = "" if "digits" in str(error) else f" {metadata!r}"
+        raise InputError(f"metadata{shown} is not JSON ({error}); use strings, numbers, lists and dicts") from None
+    except RecursionError:
+        raise _nested_too_deeply() from None
+    text = checked_text("metadata", json.dumps(copy, ensure_ascii=False))
+    if text.count("[") + text.count("{") > _DEEPEST and _depth(copy) > _DEEPEST:
+        raise _nested_too_deeply()
     return dict(copy)
 
 
-def _checked_unit(what: str, owner: object, value: float) -> float:
-    number = float(value)
+def _depth(value: Any) -> int:  # noqa: ANN401 - JSON
+    """Return how many lists and dicts are nested in one another."""
+    depth, level = 0, [value]
+    while level := [inner for inner in level if isinstance(inner, dict | list)]:
+        depth += 1
+        level = [item for inner in level for item in (inner.values() if isinstance(inner, dict) else inner)]
+    return depth
+
+
+def _nested_too_deeply() -> InputError:
+    return InputError(f"metadata has more than {_DEEPEST} lists and dicts in one another; make it flatter")
+
+
+def checked_unit(what: str, owner: object, value: float) -> float:
+    """Return `value` as a float; `what` and `owner` name it in the error.
+
+    Raises:
+        InputError: it is no number between 0 and 1.
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
     if not 0.0 <= number <= 1.0:
-        raise InputError(f"{what} {owner!r} is {value}, but must lie between 0 and 1")
+        raise InputError(f"{what} {owner!r} is {value!r}, but must lie between 0 and 1")
     return number
 
 
@@ -107,9 +152,11 @@ class MemoryNode:
         assign(self, "content", checked_text(f"the content of node {self.id!r}", self.content))
         if self.embedding is not None:
             assign(self, "embedding", as_vector(self.embedding))
-        assign(self, "base_energy", _checked_unit("base_energy of node", self.id, self.base_energy))
+        assign(self, "base_energy", checked_unit("base_energy of node", self.id, self.base_energy))
         assign(self, "metadata", json_metadata(self.metadata))
-        for name in ("last_accessed", "created_at", "valid_from", "valid_to", "expires_at"):
+        for name in ("last_accessed", "created_at"):
+            assign(self, name, to_utc(getattr(self, name)))
+        for name in ("valid_from", "valid_to", "expires_at"):
             moment = getattr(self, name)
             assign(self, name, moment and to_utc(moment))
 
@@ -170,9 +217,11 @@ class MemoryEdge:
         assign(self, "type", EdgeType(self.type))
         if self.source_id == self.target_id:
             raise InputError(f"an edge cannot lead from node {self.source_id!r} to itself")
-        assign(self, "weight", _checked_unit("weight of edge", self.key, self.weight))
+        assign(self, "weight", checked_unit("weight of edge", self.key, self.weight))
         assign(self, "last_activated", self.last_activated or self.created_at)
-        for name in ("created_at", "last_activated", "valid_from", "valid_to"):
+        for name in ("created_at", "last_activated"):
+            assign(self, name, to_utc(getattr(self, name)))
+        for name in ("valid_from", "valid_to"):
             moment = getattr(self, name)
             assign(self, name, moment and to_utc(moment))
 

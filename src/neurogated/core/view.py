@@ -135,7 +135,7 @@ class GraphView:
     """(nodes,) int64, microseconds since 1970 UTC."""
     edge_source: NDArray[np.int32]
     edge_target: NDArray[np.int32]
-    edge_type: NDArray[np.int8]
+    edge_type: NDArray[np.int16]
     """Position in `edge_types`."""
     edge_types: Sequence[EdgeType]
     weight: PatchedValues

@@ -73,7 +73,7 @@ class GraphStore(SearchableStore):
         """
         with self._lock:
             self._require_open()
-            self._form.check_vectors(delta)
+            self._check_vectors(delta)
             plan = make_plan(self._form.topology.view(), delta)
             # What is persisted must reach the working form whole. An interrupt in between makes the store useless
             # but for closing; opening it again reads the truth.
@@ -188,11 +188,11 @@ class GraphStore(SearchableStore):
             self._require_open()
             checked_text("the name of a namespace", namespace)
             if namespace not in self._family:
-                self._family[namespace] = self._open_namespace(namespace)
-                self._family[namespace]._family = self._family
+                opened = self._open_namespace(namespace)
+                opened._family, opened._bound = self._family, self._bound
                 # One lock for all: a change may span them, and two that wait for each other would wait for ever.
-                self._family[namespace]._lock = self._lock
-                self._family[namespace]._bound = self._bound
+                opened._lock = self._lock
+                self._family[namespace] = opened
             sibling: Self = self._family[namespace]
             return sibling
 
@@ -253,6 +253,10 @@ class GraphStore(SearchableStore):
     def _open_namespace(self, namespace: str) -> Self:
         """Return the store of another namespace."""
         return type(self)(namespace=namespace, config=self._config, clock=self._clock)
+
+    def _check_vectors(self, delta: GraphDelta) -> None:
+        """Refuse vectors that do not fit each other and those there are; raises InputError."""
+        self._form.check_vectors(delta)
 
     def _persist(self, plan: Plan) -> int:
         """Keep what the columns do not hold and return the delta's number; the change is made once this returns."""

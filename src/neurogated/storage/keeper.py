@@ -104,8 +104,9 @@ class Keeper:
         if self._is_due() and self._work is None:
             cancelled = threading.Event()
             thread = threading.Thread(target=self._run, args=(cancelled,), name="neurogated-keeper")
-            self._work = _Work(thread, cancelled)
+            # Begun before it is noted: nobody can wait for a thread that an interrupt kept from being started.
             thread.start()
+            self._work = _Work(thread, cancelled)
 
     def _is_due(self) -> bool:
         return self._changes >= max(self._least, _SHARE * self._size)

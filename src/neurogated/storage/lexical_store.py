@@ -17,6 +17,7 @@ from neurogated.storage.bm25 import Statistics, Weights, rated
 from neurogated.storage.kept_table import KeptTable
 from neurogated.storage.posting_table import TAIL_TEXTS, PostingTable, TableView, Tail
 from neurogated.storage.segment import Impacts, Places, Segment, TextWords
+from neurogated.storage.vocabulary import ExtendedVocabulary
 
 __all__ = ["LexicalStore", "OverlaidLexicalStore"]
 
@@ -113,7 +114,10 @@ class OverlaidLexicalStore:
     def __init__(self, table: PostingTable, changed: Rows) -> None:
         self._table = table
         self._changed = np.unique(changed)
-        self._own = PostingTable(rated, vocabulary=table.vocabulary)
+        # Words of both tables have the same numbers, so that equal texts score equal to the last bit. Words that only
+        # these texts hold must not reach the table: its files would list words that it does not count.
+        with table.lock:
+            self._own = PostingTable(rated, vocabulary=ExtendedVocabulary(table.vocabulary))
 
     def hide(self, keys: Rows) -> None:
         """Let texts of the table no longer count, because they change there."""
@@ -124,7 +128,7 @@ class OverlaidLexicalStore:
 
     def put(self, keys: Rows, texts: Sequence[str]) -> None:
         """Add texts, or put them in the place of those added here with the same keys."""
-        # The table's lock first, because new words are given numbers there.
+        # The table's lock first, because words are looked up there.
         with self._table.lock:
             _put(self._own, keys, texts)
 
@@ -156,7 +160,9 @@ class OverlaidLexicalStore:
     def _weights(self, query: str) -> Weights:
         keywords = split_keywords(query)
         with self._table.lock:
-            words = _numbers(self._table, keywords)
+            # A number of a word that only these texts hold may be another word's in the table. Only texts that have
+            # changed hold that one, and these count neither in the statistics nor in what is found.
+            words = _numbers(self._own, keywords)
             below = _statistics(self._table, words) - _statistics_of(self._table.view(), words, self._changed)
             return Weights(words, below + _statistics(self._own, words))
 

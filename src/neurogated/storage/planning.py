@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from neurogated.core.clock import to_micros
 from neurogated.core.delta import GraphDelta
-from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
 
 __all__ = ["Plan", "make_plan"]
+
+
+_MOST_ROWS = np.iinfo(np.int32).max
+"""Adjacency and indexes number rows in 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,12 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
     """Resolve every id of `delta` in `view`.
 
     Raises:
-        InputError: something is named twice or an edge has an end that does not exist.
+        InputError: something is named twice, an edge has an end that does not exist, or the graph would have more rows
+            than it can number.
         UnknownIdError: something to be changed or removed does not exist.
     """
     _refuse_repetition(delta)
+    _refuse_overflow(view, delta)
     removed_nodes = view.rows(delta.removed_nodes)
     removed_edges = _removed_edges(view, delta, removed_nodes)
     node_rows = _new_or_existing(
@@ -101,6 +106,15 @@ def _refuse_repetition(delta: GraphDelta) -> None:
                 raise InputError(f"the delta {what} {key!r} {times} times; once is enough")
 
 
+def _refuse_overflow(view: GraphView, delta: GraphDelta) -> None:
+    for what, rows in (
+        ("nodes", view.node_count + len(delta.nodes)),
+        ("edges", view.edge_count + len(delta.edges)),
+    ):
+        if rows > _MOST_ROWS:
+            raise InputError(f"a graph has at most {_MOST_ROWS} {what}, removed ones included; compact it first")
+
+
 def _removed_edges(view: GraphView, delta: GraphDelta, removed_nodes: Rows) -> Rows:
     named = _existing_edges(view, delta.removed_edges)
     return np.union1d(named, view.arcs(removed_nodes, both_ways=True).edge)
@@ -134,7 +148,7 @@ def _find_edges(view: GraphView, keys: Sequence[EdgeKey], sources: Rows, targets
     """Return the rows of the edges with these ends, -1 where there is none."""
     found = np.full(len(keys), -1, dtype=np.int64)
     old = (sources >= 0) & (sources < view.node_count) & (targets >= 0) & (targets < view.node_count)
-    for edge_type in EdgeType:
+    for edge_type in {key.type for key in keys}:
         of_type = np.fromiter((key.type is edge_type for key in keys), dtype=np.bool_, count=len(keys)) & old
         if of_type.any():
             found[of_type] = view.edge_rows(sources[of_type], targets[of_type], edge_type)

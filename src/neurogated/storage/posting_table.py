@@ -107,7 +107,7 @@ class PostingTable:
     Args:
         rate: tells what the words of texts count for.
         tail_texts: how many texts may wait in the tail.
-        vocabulary: numbers of words, which may be another table's.
+        vocabulary: numbers of words, shared with no other table; a new one when left out.
     """
 
     def __init__(self, rate: Rater, tail_texts: int = TAIL_TEXTS, vocabulary: Vocabulary | None = None) -> None:

@@ -80,11 +80,12 @@ def fetch_columns(
     connection: apsw.Connection, statement: str, values: Mapping[str, Any], kinds: Sequence[DTypeLike]
 ) -> list[NDArray[Any]]:
     """Return what a query of numbers finds, by columns of the given kinds; rows are held a part at a time."""
-    rows = connection.execute(statement, values)
     parts: list[list[NDArray[Any]]] = [[np.empty(0, dtype=kind)] for kind in kinds]
-    while chunk := list(islice(rows, _ROWS_AT_ONCE)):
-        for part, column, kind in zip(parts, zip(*chunk, strict=True), kinds, strict=True):
-            part.append(np.fromiter(column, kind, len(chunk)))
+    # Closed, since a statement that was interrupted locks its table as long as anybody keeps the interrupt.
+    with contextlib.closing(connection.execute(statement, values)) as rows:
+        while chunk := list(islice(rows, _ROWS_AT_ONCE)):
+            for part, column, kind in zip(parts, zip(*chunk, strict=True), kinds, strict=True):
+                part.append(np.fromiter(column, kind, len(chunk)))
     return [np.concatenate(part) for part in parts]
 
 

@@ -72,17 +72,10 @@ def note_erasure(connection: apsw.Connection) -> None:
 @contextlib.contextmanager
 def _without_references(file: SqliteFile) -> Iterator[apsw.Connection]:
     """Run the block as a transaction that deletes children with their parents, and let readers notice it."""
-    with file.lock:
-        with file.translated():
-            # Checking each deleted row for references would read whole tables a row.
-            file.connection.execute("PRAGMA foreign_keys = OFF")
-        try:
-            with file.transaction() as connection:
-                yield connection
-                connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")
-        finally:
-            with file.translated():
-                file.connection.execute("PRAGMA foreign_keys = ON")
+    # Checking each deleted row for references would read whole tables a row.
+    with file.transaction(check_references=False) as connection:
+        yield connection
+        connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")
 
 
 def _erase_nodes(connection: apsw.Connection) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import apsw
@@ -18,9 +19,21 @@ from neurogated.storage.sqlite_schema import CHECKS, check_format
 from neurogated.storage.sqlite_wholeness import last_change, refuse_cut_file, refuse_lost_changes, refuse_missing_file
 from neurogated.storage.writer_lock import WriterLock
 
-__all__ = ["SqliteFile"]
+__all__ = ["Block", "SqliteFile"]
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Block:
+    """A transaction or a part of one, by which a graph learns what became of the changes that it shows."""
+
+    outer: Block | None
+    """The one that it is a part of."""
+    under_way: threading.Lock = field(default_factory=threading.Lock)
+    """Held as long as it is neither committed nor rolled back."""
+    made: bool = False
+    """Whether it was committed, or became a part of the outer one."""
 
 
 class SqliteFile:
@@ -41,7 +54,7 @@ class SqliteFile:
         self.path = path
         self.read_only = read_only
         self.lock = threading.RLock()
-        self._depth = 0
+        self._block: Block | None = None
         self._acknowledged = AcknowledgedNote(path.with_suffix(".acknowledged"))
         if read_only:
             self._opened = self._which_file()
@@ -66,48 +79,64 @@ class SqliteFile:
         return self._connection
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[apsw.Connection]:
+    def transaction(self, *, check_references: bool = True) -> Iterator[apsw.Connection]:
         """Run the block as one transaction: committed whole when it ends, rolled back when it raises.
 
         A transaction within another is a part of it, which is rolled back alone where only the part raises.
+
+        Args:
+            check_references: refuse rows whose references lead nowhere; not changed within another transaction.
 
         Raises:
             StorageError: the file cannot be written, or the transaction around it has been rolled back already.
         """
         with self.lock, self.translated():
-            outermost = self._depth == 0
-            if not outermost and not self._connection.in_transaction:
+            outer = self.block
+            if outer is not None and not self._connection.in_transaction:
                 raise StorageError(f"a write to {self.path} failed and took back all of its transaction; begin anew")
-            self._connection.execute("BEGIN IMMEDIATE" if outermost else "SAVEPOINT part")
-            self._depth += 1
+            block = self._block = Block(outer)
+            # Not known within a transaction, and set for each one, so that no interrupt leaves a wrong setting behind.
+            self._connection.execute(f"PRAGMA foreign_keys = {int(check_references)}")
+            failure = None
             try:
-                yield self._connection
-                # Asked for before the commit: what fails after it would be taken for a change that was not made.
-                identity, sequence = self._progress(self._connection)
-                self._connection.execute("COMMIT" if outermost else "RELEASE part")
-            except BaseException:
-                # SQLite has rolled back already where the disk is full or fails.
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK" if outermost else "ROLLBACK TO part; RELEASE part")
-                raise
-            finally:
-                self._depth -= 1
-            if outermost and sequence > self._sequence:
+                # The driver begins, commits and rolls back in C, where no interrupt strikes.
+                self._connection.transaction_mode = "IMMEDIATE"
+                with block.under_way, self._connection:
+                    try:
+                        yield self._connection
+                        # Asked before the commit: what fails after it would be taken for a change that was not made.
+                        identity, sequence = self._progress(self._connection)
+                    except BaseException as error:
+                        failure = error
+                        raise
+            except apsw.SQLError:
+                # Where the disk is full or fails, SQLite has rolled back already, and the driver cannot.
+                if failure is None:
+                    raise
+                raise failure  # noqa: B904 - it came first
+            block.made = True
+            if outer is None and sequence > self._sequence:
                 self._acknowledged.write(identity, sequence)
                 self._sequence = sequence
+
+    @property
+    def block(self) -> Block | None:
+        """The innermost transaction that is under way."""
+        block = self._block
+        while block is not None and not block.under_way.locked():
+            block = block.outer
+        return block
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """Run the block on one state of the file, whatever another process writes meanwhile."""
         with self.lock, self.translated():
-            begun = not self._connection.in_transaction
-            if begun:
-                self._connection.execute("BEGIN")
-            try:
+            if self._connection.in_transaction:
                 yield self._connection
-            finally:
-                if begun and self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                return
+            self._connection.transaction_mode = "DEFERRED"
+            with self._connection as connection:
+                yield connection
 
     def translated(self) -> contextlib.AbstractContextManager[None]:
         """Turn the driver's errors into ours."""
@@ -200,7 +229,6 @@ class SqliteFile:
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
-                connection.execute("PRAGMA foreign_keys = ON")
                 self._refuse_loss(connection)
             except BaseException:
                 connection.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -158,13 +159,13 @@ class GraphFollower:
         index = keyed.form.vectors
         if since:
             index.remove(self._ended(keyed, "vectors", since))
-        found = self.connection.execute(
+        statement = (
             f"SELECT v.node, v.vector FROM vectors v {_since_index('vectors', since)} JOIN nodes n ON n.node = v.node "
-            "WHERE n.namespace = :namespace AND v.since > :since AND v.until IS NULL ORDER BY v.node",
-            {"namespace": self.namespace, "since": since},
+            "WHERE n.namespace = :namespace AND v.since > :since AND v.until IS NULL ORDER BY v.node"
         )
-        while chunk := list(islice(found, _VECTORS_AT_ONCE)):
-            put_vectors(index, keyed.node_keys.values, chunk)
+        with closing(self.connection.execute(statement, {"namespace": self.namespace, "since": since})) as found:
+            while chunk := list(islice(found, _VECTORS_AT_ONCE)):
+                put_vectors(index, keyed.node_keys.values, chunk)
 
     def _ended(self, keyed: KeyedForm, table: str, since: int) -> Rows:
         """Return the rows of nodes of which a version in `table` has ended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any
 
@@ -47,8 +48,7 @@ class SqliteGraph(GraphStore):
 
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; marks of use are left out."""
-        with self._lock, self._file.reading() as connection:
-            self._require_open()
+        with self._lock, self._now() as connection:
             return [entry for entry in self._journal(connection).history() if entry.sequence <= self._sequence]
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
@@ -57,11 +57,15 @@ class SqliteGraph(GraphStore):
         Deltas are read one by one; those that are made meanwhile are left out.
         """
         for sequence in self._sequences(after):
-            with self._lock, self._file.reading() as connection:
-                self._require_open()
+            with self._lock, self._now() as connection:
                 entries = list(self._journal(connection).entries(sequence - 1, up_to=sequence))
             # Handed out when nothing is held any more, or whoever takes them could not write in between.
             yield from entries
+
+    def _now(self) -> AbstractContextManager[apsw.Connection]:
+        """Return one state of the file, of a graph that is open; a file that was replaced is opened first."""
+        self._require_open()
+        return self._file.reading()
 
     @property
     def _sequence(self) -> int:
@@ -69,8 +73,7 @@ class SqliteGraph(GraphStore):
         return self._form.topology.sequence
 
     def _sequences(self, after: int) -> list[int]:
-        with self._lock, self._file.reading() as connection:
-            self._require_open()
+        with self._lock, self._now() as connection:
             return self._journal(connection).sequences(after, self._sequence)
 
     def _journal(self, connection: apsw.Connection) -> SqliteJournal:

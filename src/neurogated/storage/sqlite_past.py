@@ -87,7 +87,8 @@ class PastStore(SqliteGraph):
         if self._seen is None or self._seen[0] is not form:
             self._look_back()
         elif self._seen[1] != sequence:
-            self._follow(self._seen[1])
+            after, self._seen = self._seen[1], None
+            self._follow(after)
         self._seen = form, sequence
 
     def as_of(self, moment: int | datetime) -> PastStore:
@@ -244,9 +245,10 @@ class PastStore(SqliteGraph):
 def _time_of(present: SqliteGraph, sequence: int) -> datetime:
     """Return when the graph was last changed up to a delta, which may be one of another namespace."""
     with present._file.reading() as connection:
-        row = connection.execute(
+        rows = fetch(
+            connection,
             "SELECT at FROM deltas WHERE namespace = ? AND sequence <= ? AND changes IS NOT NULL "
             "ORDER BY sequence DESC LIMIT 1",
             (present._namespace, sequence),
-        ).fetchone()
-    return from_micros(row[0] if row else 0)
+        )
+    return from_micros(rows[0][0] if rows else 0)

@@ -9,15 +9,17 @@ from functools import partial
 from pathlib import Path
 
 import apsw
+import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
-from neurogated.core.delta import PendingTask
+from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.errors import InputError
 from neurogated.storage.keeper import Keeper
 from neurogated.storage.kept_forms import FORM_FOLDER, FrozenForm, KeptForms, Stamp, StateReplacedError
 from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_connection import fetch
-from neurogated.storage.sqlite_file import SqliteFile
+from neurogated.storage.sqlite_file import Block, SqliteFile
 from neurogated.storage.sqlite_following import GraphFollower, KeyedForm
 from neurogated.storage.sqlite_graph import SqliteGraph, register_types
 from neurogated.storage.sqlite_loading import GraphLoader
@@ -36,6 +38,8 @@ class SqlitePresent(SqliteGraph):
     ) -> None:
         super().__init__(file, name, namespace, config=config, clock=clock)
         self._kept = KeptForms(file.path)
+        # The innermost transaction that was under way when the working form was made or last found right.
+        self._block: Block | None = None
         self._frozen: weakref.ref[WorkingForm] | None = None
         self._trained_on = 0
         self._keeper = Keeper(
@@ -48,6 +52,21 @@ class SqlitePresent(SqliteGraph):
         )
         self._load()
 
+    def _check_vectors(self, delta: GraphDelta) -> None:
+        """Refuse vectors that do not fit those of this graph, of its past and of the other namespaces."""
+        super()._check_vectors(delta)
+        given = next((node for node in delta.nodes if node.embedding is not None), None)
+        if given is None or given.embedding is None or self._form.vectors.dimension is not None:
+            return
+        with self._file.reading() as connection:
+            found = fetch(connection, "SELECT vector FROM vectors LIMIT 1")
+        dimensions = {len(given.embedding), *(np.frombuffer(vector, "<f4").size for (vector,) in found)}
+        if len(dimensions) > 1:
+            raise InputError(
+                f"with the embedding of node {given.id!r} this file would hold dimensions {sorted(dimensions)}, "
+                "of its past or another namespace; use the embedder the memory was built with"
+            )
+
     def _commit(self, plan: Plan, sequence: int) -> None:
         super()._commit(plan, sequence)
         self._keeper.note(plan.size, len(plan.delta.operators), self._size)
@@ -58,19 +77,45 @@ class SqlitePresent(SqliteGraph):
         return len(self._node_keys) + len(self._edge_keys)
 
     def _require_open(self) -> None:
-        if self._interrupted and not self._closed:
-            # What was committed may not have reached the working form whole; the file has it.
-            self._load()
+        self._renew()
         super()._require_open()
+
+    def _renew(self) -> None:
+        """Read the working form from the file again where it is not right."""
+        if not self._is_right():
+            with self._lock:
+                # Another thread may have been about to make it right.
+                if not self._is_right():
+                    self._load()
+
+    def _is_right(self) -> bool:
+        """Return whether the working form shows what the file holds, or is closed.
+
+        It does not where a write was interrupted, or where changes that it shows were taken back.
+        """
+        while (block := self._block) is not None and not block.under_way.locked():
+            if not block.made:
+                return self._closed
+            self._block = block.outer
+        return self._closed or not self._interrupted
 
     # Following the file
 
     def _load(self) -> None:
-        """Make the working form anew: from what is kept beside the file, and what the file has gained since."""
-        self._generation = ""
+        """Make the working form anew: from what is kept beside the file, and what the file has gained since.
+
+        A graph that the file does not have is closed: it was dropped, or the transaction that made it was taken back.
+        """
+        self._generation, self._interrupted = "", True
+        self._block = self._file.block
         while True:
             state = self._file.state()
             with self._file.reading() as connection:
+                if not self._file.read_only and find_namespace(connection, self._name) != self._namespace:
+                    self._closed = True
+                    if self._family.get(self._name) is self:
+                        del self._family[self._name]
+                    return
                 generation = _generation(connection)
                 try:
                     keyed = self._load_kept(connection)
@@ -140,7 +185,7 @@ class SqlitePresent(SqliteGraph):
 
     def _freeze(self) -> FrozenForm | None:
         """Return the working form as it is now, None if it cannot be kept."""
-        if self._closed or self._interrupted:
+        if self._closed or not self._is_right():
             return None
         with self._file.reading() as connection:
             at, derivation = _made_at(connection, self._namespace, self._sequence), _derivation(connection)
@@ -163,8 +208,8 @@ class SqlitePresent(SqliteGraph):
 
 def find_namespace(connection: apsw.Connection, name: str) -> int:
     """Return the file's number of a namespace, 0 if there is none."""
-    row = connection.execute("SELECT namespace FROM namespaces WHERE name = ?", (name,)).fetchone()
-    return int(row[0]) if row else 0
+    rows = fetch(connection, "SELECT namespace FROM namespaces WHERE name = ?", (name,))
+    return int(rows[0][0]) if rows else 0
 
 
 def _made_at(connection: apsw.Connection, namespace: int, sequence: int) -> int | None:

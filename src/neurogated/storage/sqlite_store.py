@@ -12,7 +12,7 @@ from typing import Self
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
-from neurogated.core.model import Vector
+from neurogated.core.model import Vector, checked_text
 from neurogated.core.ports import EmbeddedVersion, VersionKey
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
@@ -124,6 +124,14 @@ class SqliteStore(SqlitePresent):
                 self._catch_up()
             return super()._whole()
 
+    def in_namespace(self, namespace: str) -> Self:
+        """Return another graph of the file, made if there is none; the graphs never see each other."""
+        with self._lock:
+            if namespace in self._family:
+                # It may be one whose making was taken back.
+                self._family[namespace]._renew()
+            return super().in_namespace(namespace)
+
     def namespaces(self) -> list[str]:
         """Return the names of all graphs in the file, in the order they were made."""
         with self._lock, self._file.lock, self._file.translated():
@@ -179,12 +187,12 @@ class SqliteStore(SqlitePresent):
                 raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
             for store in self._family.values():
                 store._keeper.cancel()
-                # Whatever happens from here on, rows are read anew before they are used.
+                # Whatever happens from here on, rows are read again before they are used.
                 store._interrupted = True
             # What is kept holds words of what is to be erased.
             self._kept.drop()
             erased = erase_removed(self._file, history=history)
-            self._reload_all()
+            self._renew_all()
             self._file.rewrite()
         _log.info("%s was compacted: %d nodes erased", self._file.path, erased)
         return erased
@@ -207,11 +215,14 @@ class SqliteStore(SqlitePresent):
         """
         with self._lock:
             self._require_open()
+            self._renew_all()
             try:
                 with self._file.transaction():
+                    for store in self._family.values():
+                        store._block = self._file.block
                     yield
             except BaseException:
-                self._reload_all()
+                self._renew_all()
                 raise
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
@@ -228,7 +239,9 @@ class SqliteStore(SqlitePresent):
         """
         with self.transaction():
             replace_vectors(self._file.connection, embedder, dimension, vectors)
-            self._reload_all()
+            for store in self._family.values():
+                store._interrupted = True
+            self._renew_all()
             if delta:
                 self.apply(delta)
 
@@ -268,6 +281,7 @@ class SqliteStore(SqlitePresent):
     def _erase_namespace(self, namespace: str) -> None:
         if namespace in self._family:
             self._family[namespace]._keeper.cancel()
+            self._family[namespace]._interrupted = True
             self._family[namespace]._form.close()
         with self._file.reading() as connection:
             number = find_namespace(connection, namespace)
@@ -287,10 +301,13 @@ class SqliteStore(SqlitePresent):
             _log.warning("what is kept of other states cannot be removed (%s); remove it", error)
 
     def _record_embedder(self, name: str, dimension: int) -> None:
+        self._interrupted = True
         with self._file.transaction() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO settings VALUES (?, ?)", [("embedder", name), ("dimension", str(dimension))]
             )
+        self._embedder = (name, dimension)
+        self._interrupted = False
 
     def _persist(self, plan: Plan) -> int:
         with self._file.transaction() as connection:
@@ -300,19 +317,15 @@ class SqliteStore(SqlitePresent):
         self._edge_keys.extend(written.new_edges)
         return written.sequence
 
-    def _reload_all(self) -> None:
-        """Make all graphs anew from the file; one that the file does not have was made in vain."""
-        with self._file.reading() as connection:
-            known = {name for (name,) in fetch(connection, "SELECT name FROM namespaces")}
-        for name, store in list(self._family.items()):
-            if name in known:
-                store._load()
-            else:
-                self._family.pop(name)._closed = True
+    def _renew_all(self) -> None:
+        """Read all graphs again that are not right; see `_renew`."""
+        for store in list(self._family.values()):
+            store._renew()
 
 
 def _namespace_number(file: SqliteFile, name: str) -> int:
     """Return the file's number of a namespace, made if there is none; 0 where it may not be made."""
+    checked_text("the name of a namespace", name)
     if file.read_only:
         with file.reading() as connection:
             return find_namespace(connection, name)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from neurogated.core.clock import MICROS_A_DAY, to_micros
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode, checked_text
 from neurogated.core.view import Rows
+from neurogated.errors import InputError
 from neurogated.storage.lifetimes import micros_or_none
 from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_connection import fetch, fetch_columns
@@ -235,9 +236,14 @@ def _edge_times(edge: MemoryEdge, at: datetime) -> tuple[int | None, ...]:
 
 
 def _node_values(node: MemoryNode) -> tuple[object, ...]:
+    try:
+        metadata = json.dumps(dict(node.metadata), ensure_ascii=False, allow_nan=False)
+        checked_text("metadata", metadata)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the metadata of node {node.id!r} was changed and is no longer JSON ({error})") from None
     return (
         node.content,
-        json.dumps(dict(node.metadata), ensure_ascii=False),
+        metadata,
         node.base_energy,
         to_micros(node.created_at),
         micros_or_none(node.valid_from),

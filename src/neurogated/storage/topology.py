@@ -18,6 +18,9 @@ from neurogated.storage.planning import Plan
 
 __all__ = ["Fading", "Topology", "layer_of"]
 
+_TYPE_CODE = np.int16
+"""`EdgeType` refuses more types than this can number."""
+
 
 class Fading(NamedTuple):
     """One evaluation of a decay."""
@@ -53,7 +56,7 @@ class Topology:
         self._edge_types: list[EdgeType] = []
         self._edge_source = Column(np.int32)
         self._edge_target = Column(np.int32)
-        self._edge_type = Column(np.int8)
+        self._edge_type = Column(_TYPE_CODE)
         self._weight = PatchedColumn(np.float64, overlay_edges)
         self._last_activated = PatchedColumn(np.int64, overlay_edges)
         self._layers: list[Layer] = []
@@ -78,7 +81,8 @@ class Topology:
         topology._edge_types = list(view.edge_types)
         topology._edge_source = Column.of(view.edge_source)
         topology._edge_target = Column.of(view.edge_target)
-        topology._edge_type = Column.of(view.edge_type)
+        # Files that were written when there were fewer types have narrower numbers.
+        topology._edge_type = Column.of(view.edge_type.astype(_TYPE_CODE, copy=False))
         topology._weight = PatchedColumn.of(view.weight.base, overlay_edges)
         topology._last_activated = PatchedColumn.of(view.last_activated.base, overlay_edges)
         topology._layers = list(view.layers)
@@ -202,14 +206,12 @@ class Topology:
         self._alive.set(nodes, values=False)
         self._view = None
 
-    def type_codes(self, types: Iterable[EdgeType]) -> NDArray[np.int8]:
+    def type_codes(self, types: Iterable[EdgeType]) -> NDArray[np.int16]:
         """Return the position of each type in this graph's list of types, lengthening it as needed."""
-        codes = []
-        for edge_type in types:
-            if edge_type not in self._edge_types:
-                self._edge_types.append(edge_type)
-            codes.append(self._edge_types.index(edge_type))
-        return np.array(codes, dtype=np.int8)
+        codes = {edge_type: code for code, edge_type in enumerate(self._edge_types)}
+        found = np.array([codes.setdefault(edge_type, len(codes)) for edge_type in types], dtype=_TYPE_CODE)
+        self._edge_types = list(codes)
+        return found
 
     def decay(self, fadings: Sequence[Fading], since: Rows | None = None) -> None:
         """Evaluate decays over the plastic edges, one after the other.

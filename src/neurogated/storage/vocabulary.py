@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 from neurogated.storage.array_files import load_arrays, save_arrays
 
-__all__ = ["UNKNOWN", "Vocabulary", "WordList"]
+__all__ = ["UNKNOWN", "ExtendedVocabulary", "Vocabulary", "WordList"]
 
 UNKNOWN = -1
 # How many words from files are also remembered in memory, where looking one up is quickest.
@@ -184,6 +184,32 @@ class Vocabulary:
             new = self._new[covered - self._covered :]
             self._kept, self._covered, self._new = tuple(kept), covered, new
             self._numbers = {word: covered + place for place, word in enumerate(new)}
+
+
+class ExtendedVocabulary(Vocabulary):
+    """The words that another vocabulary has now, and words of its own, which the other one never gets.
+
+    Words that the other vocabulary gets later are unknown here, so their numbers are free for words added here.
+    """
+
+    def __init__(self, base: Vocabulary) -> None:
+        super().__init__()
+        self._base = base
+        self._covered = len(base)
+
+    def numbers(self, words: Sequence[str]) -> list[int]:
+        """Return the number of each word, `UNKNOWN` where it has none."""
+        known = self._base.numbers(words)
+        return [
+            number if UNKNOWN < number < self._covered else self._numbers.get(word, UNKNOWN)
+            for word, number in zip(words, known, strict=True)
+        ]
+
+    def words(self, numbers: Rows) -> list[str]:
+        """Return the words of `numbers`, which are ascending."""
+        shared = int(np.searchsorted(numbers, self._covered))
+        own = (numbers[shared:] - self._covered).tolist()
+        return self._base.words(numbers[:shared]) + [self._new[number] for number in own]
 
 
 def _bytes(word: str) -> bytes:

@@ -1,0 +1,213 @@
+"""After an interrupt at any line of a change, a rollback or a search, a store shows what its file holds."""
+
+import ast
+import dis
+import sys
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import pytest
+
+import neurogated.storage
+from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated.core.delta import PendingTask
+from neurogated.storage.sqlite_store import SqliteStore
+
+STORAGE = str(Path(next(iter(neurogated.storage.__path__))))
+SEQ = EdgeKey("a", "b", EdgeType.SEQ)
+
+
+class Place(NamedTuple):
+    """A line of the storage."""
+
+    file: str
+    line: int
+
+
+@cache
+def _with_lines(file: str) -> frozenset[int]:
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    return frozenset(node.lineno for node in ast.walk(tree) if isinstance(node, ast.With))
+
+
+@cache
+def _operations(code: CodeType) -> dict[int, str]:
+    return {operation.offset: operation.opname for operation in dis.get_instructions(code)}
+
+
+def _leaves_with(frame: FrameType) -> bool:
+    """Return whether a `with` block is being left: Python lets no interrupt strike between a block and its exit."""
+    name = _operations(frame.f_code).get(frame.f_lasti, "")
+    return frame.f_lineno in _with_lines(frame.f_code.co_filename) and name in (
+        "LOAD_CONST", "PUSH_EXC_INFO", "WITH_EXCEPT_START",
+    )  # fmt: skip
+
+
+def _finalizes(frame: FrameType | None) -> bool:
+    """Return whether a finalizer runs, whose errors Python reports and ignores."""
+    while frame is not None and frame.f_code.co_filename != weakref.__file__:
+        frame = frame.f_back
+    return frame is not None
+
+
+@contextmanager
+def interrupt(raises: Callable[[Place], BaseException | None]) -> Iterator[None]:
+    """Ask at every line of the storage in this thread, before it runs, which error it is to raise."""
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:  # noqa: ANN401
+        if not frame.f_code.co_filename.startswith(STORAGE) or (event == "call" and _finalizes(frame)):
+            return None
+        if event == "line" and not _leaves_with(frame):
+            error = raises(Place(frame.f_code.co_filename, frame.f_lineno))
+            if error is not None:
+                raise error
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def lines_of(action: Callable[[], object]) -> list[tuple[Place, int]]:
+    """Run an action and return its lines with how often each ran, in the order in which they came first."""
+    found: Counter[Place] = Counter()
+    with interrupt(lambda place: found.update([place])), suppress(ZeroDivisionError):
+        action()
+    return list(found.items())
+
+
+def told(store: SqliteStore) -> list[Any]:
+    """Return what every graph of a memory shows."""
+    said: list[Any] = [store.embedder, store.namespaces()]
+    for name in store.namespaces():
+        graph = store.in_namespace(name)
+        keys = graph.keyword_search("word phantom after", 9)
+        near = graph.nearest([1.0, 1.0], 9) if graph.embedder else []
+        said.append((name, graph.view().sequence, list(graph.all_nodes()), list(graph.all_edges()), graph.pending()))
+        said.append((name, keys, near, graph.history()))
+    return said
+
+
+def node(name: str, x: float = 1.0) -> MemoryNode:
+    return MemoryNode(name, f"word {name}", [x, 0.5], created_at=AT, last_accessed=AT)
+
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def make(path: Path) -> SqliteStore:
+    store = SqliteStore.open(path)
+    store.bind_embedder("model", 2)
+    store.apply(GraphDelta(nodes=(node("a"), node("b"), node("gone")), edges=(MemoryEdge(*SEQ, 0.5, AT),), at=AT))
+    store.apply(GraphDelta(nodes=(node("a", 2.0),), removed_nodes=("gone",), at=AT))
+    store.in_namespace("other").add_node(node("o"))
+    return store
+
+
+def roll_back(store: SqliteStore) -> None:
+    with store.transaction():
+        store.add_node(node("phantom"))
+        store.in_namespace("other").add_node(node("phantom"))
+        store.in_namespace("made in vain").add_node(node("phantom"))
+        raise ZeroDivisionError
+
+
+def go_on_after_a_part(store: SqliteStore) -> None:
+    with store.transaction():
+        store.add_node(node("x"))
+        with suppress(KeyboardInterrupt, ZeroDivisionError), store.transaction():
+            store.add_node(node("phantom"))
+            raise ZeroDivisionError
+        store.add_node(node("y"))
+
+
+def write(store: SqliteStore) -> None:
+    task = PendingTask("cause", ("a",))
+    store.apply(
+        GraphDelta(
+            nodes=(node("b", 3.0), node("new")),
+            edges=(MemoryEdge("b", "new", EdgeType.SIM, 0.5, AT),),
+            weights=(WeightChange(SEQ, 0.75),),
+            queued=(task,),
+            touch=AccessMark(frozenset("a")),
+            at=AT,
+        )
+    )
+    store.apply(GraphDelta(removed_nodes=("new",), settled=(task,), at=AT))
+    store.apply(GraphDelta(operators=(Decay(0.9, datetime(2027, 1, 1, tzinfo=UTC)),), at=AT))
+
+
+def reembed(store: SqliteStore) -> None:
+    vectors = [(version.key, [0.25, 1.0]) for version in store.embedded_versions()]
+    store.replace_vectors("model", 2, vectors, GraphDelta(nodes=(node("reembedded"),), at=AT))
+
+
+def compact(store: SqliteStore) -> None:
+    store.compact(history=True)
+
+
+def drop(store: SqliteStore) -> None:
+    store.in_namespace("dropped").add_node(node("d"))
+    store.drop_namespace("dropped")
+    store.in_namespace("next").add_node(node("n"))
+
+
+def look_back(store: SqliteStore) -> None:
+    past = store.as_of(1)
+    assert past.keyword_search("word gone", 3)
+    assert past.nearest([1.0, 1.0], 3)
+
+
+ACTIONS = [roll_back, go_on_after_a_part, write, reembed, compact, drop, look_back]
+
+
+def assert_survives(path: Path, action: Callable[[SqliteStore], None], error: BaseException, share: int) -> None:
+    """Interrupt an action at every line of which the number is a multiple of `share`, each time it comes first or last.
+
+    The same store goes on, so that what one interrupt spoils shows after any later one too.
+    """
+    with make(path) as store:
+        lines = lines_of(lambda: action(store))
+        for place, times in lines[::share]:
+            for occasion in {1, times}:
+                left = occasion
+
+                def strike(here: Place, place: Place = place) -> BaseException | None:
+                    nonlocal left
+                    left -= here == place
+                    return error if here == place and not left else None
+
+                with suppress(KeyboardInterrupt, MemoryError, ZeroDivisionError), interrupt(strike):
+                    action(store)
+                name = f"after-{place.line}-{occasion}"
+                store.apply(
+                    GraphDelta(nodes=(node(name),), edges=(MemoryEdge("a", name, EdgeType.SEQ, 0.5, AT),), at=AT)
+                )
+                assert store.get_edge("a", name).target_id == name
+                with SqliteStore.open(path, read_only=True) as fresh:
+                    assert not fresh.has_node("phantom"), place
+                    assert told(store) == told(fresh), place
+        assert store.check() == []
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_an_interrupt_at_any_line_leaves_what_is_stored(tmp_path: Path, action: Callable[[SqliteStore], None]) -> None:
+    assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share=23)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("action", ACTIONS)
+def test_an_interrupt_at_every_line_leaves_what_is_stored(
+    tmp_path: Path, action: Callable[[SqliteStore], None]
+) -> None:
+    assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share=1)

@@ -1,0 +1,243 @@
+"""What a store can keep, and refusals of the rest before anything is committed."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.delta import PendingTask
+from neurogated.errors import ConfigError, InputError
+from neurogated.storage.graph_store import GraphStore
+from neurogated.storage.planning import make_plan
+from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.storage.topology import Topology
+
+OFTEN = MemoryConfig(KEEP_CHANGES=1, OVERLAY_EDGES=16)
+_REGISTRY = type(EdgeType)
+
+
+@pytest.fixture
+def many_types(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EdgeType]]:
+    """Register more types than 8 bits can number, until the test ends."""
+    monkeypatch.setattr(_REGISTRY, "_members", dict(_REGISTRY._members))
+    types = [EdgeType.register(f"MANY_{i}", f"many {i}", plastic=i % 2 == 0, both_ways=False) for i in range(300)]
+    yield types
+    for edge_type in types:
+        delattr(EdgeType, edge_type.name)
+
+
+def _edges(types: list[EdgeType]) -> GraphDelta:
+    return GraphDelta(edges=tuple(MemoryEdge("a", "b", edge_type) for edge_type in types))
+
+
+def test_a_memory_has_more_types_of_edges_than_a_byte_can_number(tmp_path: Path, many_types: list[EdgeType]) -> None:
+    path = tmp_path / "memory.db"
+    with SqliteStore.open(path, config=OFTEN) as store, GraphStore() as model:
+        for each in (store, model):
+            each.apply(GraphDelta(nodes=(MemoryNode("a", "a"), MemoryNode("b", "b"))))
+        reader = SqliteStore.open(path, read_only=True)
+        for delta in (_edges(many_types[:100]), *(_edges([edge_type]) for edge_type in many_types[100:])):
+            store.apply(delta)
+            model.apply(delta)
+        expected = list(model.all_edges())
+        assert [edge.type for edge in expected] == many_types
+        past = store.as_of(2)
+        assert list(store.all_edges()) == list(reader.all_edges()) == expected
+        assert list(past.all_edges()) == expected[:100]
+        store.remove_edge(expected[7])
+        assert list(store.as_of(200).all_edges()) == expected[:298]
+        assert store.check() == []
+        reader.close()
+    with SqliteStore.open(path, config=OFTEN) as store:
+        assert list(store.all_edges()) == expected[:7] + expected[8:]
+        assert store.get_edge("a", "b", many_types[299]).type is many_types[299]
+        assert store.check() == []
+
+
+def test_types_are_added_to_a_graph_that_was_kept_with_narrower_numbers(many_types: list[EdgeType]) -> None:
+    with GraphStore() as store:
+        store.apply(GraphDelta(nodes=(MemoryNode("a", "a"), MemoryNode("b", "b"))))
+        store.apply(_edges(many_types[:3]))
+        view = store.view()
+    topology = Topology.of(replace(view, edge_type=view.edge_type.astype(np.int8)), list(view.ids), 16)
+    assert topology.type_codes(many_types).tolist() == list(range(300))
+    topology.append_edges((np.zeros(1, np.int64), np.ones(1, np.int64)), topology.type_codes(many_types[-1:]), [1], [0])
+    assert topology.view().edge_key(3).type is many_types[-1]
+
+
+def test_more_types_than_can_be_numbered_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = {f"full {i}": EdgeType.SEQ for i in range(np.iinfo(np.int16).max + 1)}
+    with monkeypatch.context() as patch:
+        patch.setattr(_REGISTRY, "_members", full)
+        with pytest.raises(ConfigError, match="32768 are possible"):
+            EdgeType.register("ONE_MORE", "one more", plastic=True, both_ways=True)
+    assert not hasattr(EdgeType, "ONE_MORE")
+
+
+@pytest.mark.parametrize("value", ["\ud800", 5])
+def test_a_type_that_no_file_can_keep_is_refused(value: str) -> None:
+    with pytest.raises(ConfigError, match="no file can keep it"):
+        EdgeType.register("UNFIT", value, plastic=True, both_ways=True)
+
+
+def test_more_rows_than_can_be_numbered_are_refused() -> None:
+    with GraphStore() as store:
+        store.apply(GraphDelta(nodes=(MemoryNode("a", "a"), MemoryNode("b", "b"))))
+        view = store.view()
+    most = np.iinfo(np.int32).max
+    make_plan(view, _edges([EdgeType.SEQ]))
+    with pytest.raises(InputError, match=f"at most {most} edges"):
+        make_plan(replace(view, edge_count=most), _edges([EdgeType.SEQ]))
+    with pytest.raises(InputError, match=f"at most {most} nodes"):
+        make_plan(replace(view, node_count=most), GraphDelta(nodes=(MemoryNode("c", "c"),)))
+
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+SEQ = EdgeKey("a", "b", EdgeType.SEQ)
+BASE = GraphDelta(
+    nodes=(MemoryNode("a", "apple", [1, 0]), MemoryNode("b", "pear", [0, 1])), edges=(MemoryEdge(*SEQ, 0.5),), at=AT
+)
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth - 1):
+        value = [value]
+    return value
+
+
+def changed(value: object) -> MemoryNode:
+    """Return a node whose metadata was changed after it was checked."""
+    node = MemoryNode("changed", "changed")
+    node.metadata["value"] = value  # type: ignore[index]
+    return node
+
+
+def assert_opens_as_it_is(store: SqliteStore, path: Path) -> None:
+    told = list(store.all_nodes()), list(store.all_edges()), store.pending()
+    assert store.check() == []
+    store.close()
+    with SqliteStore.open(path) as again:
+        assert (list(again.all_nodes()), list(again.all_edges()), again.pending()) == told
+        assert again.check() == []
+        again.compact()
+
+
+UNFIT: dict[str, Callable[[], GraphDelta]] = {
+    "content that is no text": lambda: GraphDelta(nodes=(MemoryNode("n", None),)),  # type: ignore[arg-type]
+    "a number with too many digits": lambda: GraphDelta(nodes=(MemoryNode("n", "", metadata={"a": 10**5000}),)),
+    "metadata nested deeply": lambda: GraphDelta(nodes=(MemoryNode("n", "", metadata={"a": nested(100)}),)),
+    "metadata nested beyond recursion": lambda: GraphDelta(nodes=(MemoryNode("n", "", metadata={"a": nested(10**5)}),)),
+    "metadata that became NaN": lambda: GraphDelta(nodes=(changed(float("nan")),)),
+    "metadata that became a set": lambda: GraphDelta(nodes=(changed({1}),)),
+    "metadata that became half a character": lambda: GraphDelta(nodes=(changed("\ud800"),)),
+    "metadata that became too deep": lambda: GraphDelta(nodes=(changed(nested(10**5)),)),
+    "a node without a time": lambda: GraphDelta(nodes=(MemoryNode("n", "", last_accessed=None),)),  # type: ignore[arg-type]
+    "an edge without a time": lambda: GraphDelta(edges=(MemoryEdge("b", "a", EdgeType.SEQ, created_at=None),)),  # type: ignore[arg-type]
+    "a time that is text": lambda: GraphDelta(weights=(WeightChange(SEQ, 0.5, "now"),)),  # type: ignore[arg-type]
+    "a delta without a time": lambda: GraphDelta(nodes=(MemoryNode("n", ""),), at=None),  # type: ignore[arg-type]
+    "an embedding of letters": lambda: GraphDelta(nodes=(MemoryNode("n", "", "ab"),)),  # type: ignore[arg-type]
+    "an energy that is no number": lambda: GraphDelta(nodes=(MemoryNode("n", "", base_energy=None),)),  # type: ignore[arg-type]
+    "a weight that is no number": lambda: GraphDelta(weights=(WeightChange(SEQ, None),)),  # type: ignore[arg-type]
+    "a decay that is none": lambda: GraphDelta(operators=(Decay(float("nan"), AT),)),
+    "a task about numbers": lambda: GraphDelta(queued=(PendingTask("cause", (1,)),)),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("make", UNFIT.values(), ids=UNFIT)
+def test_what_cannot_be_stored_is_refused_whole(tmp_path: Path, make: Callable[[], GraphDelta]) -> None:
+    store = SqliteStore.open(tmp_path / "memory.db")
+    store.apply(BASE)
+    with pytest.raises(InputError):
+        store.apply(make())
+    assert len(list(store.journal())) == 1
+    assert_opens_as_it_is(store, tmp_path / "memory.db")
+
+
+def test_numbers_of_other_kinds_are_stored_as_numbers(tmp_path: Path) -> None:
+    store, model = SqliteStore.open(tmp_path / "memory.db"), GraphStore()
+    for number in (Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.float64(0.5), np.int8(1), True):
+        for delta in (
+            BASE,
+            GraphDelta(nodes=(MemoryNode("n", "", base_energy=number),), at=AT),  # type: ignore[arg-type]
+            GraphDelta(weights=(WeightChange(SEQ, number),), at=AT),  # type: ignore[arg-type]
+            GraphDelta(operators=(Decay(number, AT, number),), at=AT),  # type: ignore[arg-type]
+            GraphDelta(edges=(MemoryEdge("b", "a", EdgeType.SIM, number),), at=AT),  # type: ignore[arg-type]
+        ):
+            store.apply(delta)
+            model.apply(delta)
+    assert list(store.all_edges()) == list(model.all_edges())
+    assert_opens_as_it_is(store, tmp_path / "memory.db")
+
+
+def test_a_delta_keeps_what_it_was_given(tmp_path: Path) -> None:
+    nodes, about = [MemoryNode("n", "")], ["a", "b"]
+    delta = GraphDelta(nodes=nodes, queued=(PendingTask("cause", about),), touch=AccessMark(frozenset("a")))  # type: ignore[arg-type]
+    nodes.clear()
+    about.clear()
+    store = SqliteStore.open(tmp_path / "memory.db")
+    store.apply(BASE)
+    store.apply(delta)
+    assert store.has_node("n")
+    assert store.pending() == [PendingTask("cause", ("a", "b"))]
+    assert_opens_as_it_is(store, tmp_path / "memory.db")
+
+
+def test_vectors_of_a_file_have_one_length(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    longer = MemoryNode("n", "", [1, 2, 3])
+    with SqliteStore.open(path) as store:
+        store.apply(BASE)
+        with pytest.raises(InputError, match=r"dimensions \[2, 3\]"):
+            store.in_namespace("other").add_node(longer)
+        store.apply(GraphDelta(removed_nodes=("a", "b")))
+    # The past holds vectors still.
+    with SqliteStore.open(path) as store:
+        with pytest.raises(InputError, match=r"dimensions \[2, 3\]"):
+            store.add_node(longer)
+        assert store.check() == []
+        store.compact()
+        store.in_namespace("other").add_node(longer)
+        with pytest.raises(InputError, match=r"dimensions \[2, 3\]"):
+            store.apply(BASE)
+        assert store.check() == []
+
+
+_TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | _TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+_NAMES = st.sampled_from(
+    ("title", "speaker", "context", "date", "timestamp", "times", "entities", "document_id", "other")
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(_TEXT, _TEXT, st.dictionaries(_NAMES | _TEXT, _JSON, max_size=3)), max_size=20))
+def test_whatever_is_taken_is_read_back(given_nodes: list[tuple[str, str, dict[str, Any]]]) -> None:
+    nodes = {}
+    for node_id, content, metadata in given_nodes:
+        try:
+            node = MemoryNode(node_id, content, metadata=metadata)
+        except InputError:
+            continue
+        nodes[node.id] = node
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "memory.db")
+        store = SqliteStore.open(path)
+        store.apply(GraphDelta(nodes=tuple(nodes.values())))
+        assert list(store.all_nodes()) == list(nodes.values())
+        assert_opens_as_it_is(store, path)
