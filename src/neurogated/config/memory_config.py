@@ -201,6 +201,9 @@ class MemoryConfig:
     llm_concurrency: int = _setting(4, "calls of the language model at once", low=1)
     llm_max_calls: int | None = _setting(None, "calls of the language model a run may make; none: no limit", low=0)
     llm_max_tokens: int | None = _setting(None, "tokens a run may use, questions and answers together", low=0)
+    llm_cache_bytes: int = _setting(
+        2**28, "most bytes on disk for kept answers; the least recently used are evicted; 0: none are kept", low=0
+    )
 
     STRENGTH_WEAK: float = _setting(0.4, "number for what a language model calls weak", low=0.0, high=1.0)
     STRENGTH_MEDIUM: float = _setting(0.7, "number for what a language model calls medium", low=0.0, high=1.0)
@@ -227,6 +230,9 @@ class MemoryConfig:
     )
     embedding_export_dir: str | None = _setting(
         None, "where models are kept as openvino and onnx take them; none: neurogated/models in the user's cache"
+    )
+    embedding_cache_bytes: int = _setting(
+        2**30, "most bytes on disk for kept vectors; the least recently used are evicted; 0: none are kept", low=0
     )
     embedding_batch_size: int = _setting(32, "texts that torch or an embedding server takes at once", low=1)
     embedding_cpu_batch_size: int = _setting(8, "texts that openvino or onnx takes at once, on each core", low=1)
