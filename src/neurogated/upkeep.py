@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from neurogated.compose import Parts
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.ports import GraphStorePort, SupportsCheck, SupportsNamespaces, SupportsSnapshot
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.ingestion_engine import IngestionEngine
+from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.undo import undo
-from neurogated.plasticity.use import UseMarks
+from neurogated.progress import show_progress
+from neurogated.statistics import memory_stats
 
 __all__ = ["Upkeep"]
 
@@ -20,12 +24,15 @@ class Upkeep:
 
     Attributes:
         store: the graph.
+        config: the settings.
     """
 
+    config: MemoryConfig
     store: GraphStorePort
     _ingestion: IngestionEngine
     _parts: Parts
-    _use: UseMarks
+    _accesses: AccessLog
+    _frozen: bool
 
     def history(self) -> list[HistoryEntry]:
         """Return what changed, when and why, oldest first; marks of use are left out."""
@@ -51,9 +58,35 @@ class Upkeep:
         with self._ingestion.exclusively():
             return undo(self.store, to, self._parts.clock)
 
+    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
+        """Make up the judgements that a failing language model left out.
+
+        Returns:
+            How many were made, and how many still wait.
+        """
+        waiting = len(self.store.pending())
+        made = sum(show_progress(self._ingestion.resume(), "making up", "batch", progress=progress))
+        return made, waiting - made
+
+    def stats(self) -> dict[str, Any]:
+        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
+        return memory_stats(self.store, self._parts, self.config, frozen=self._frozen)
+
     def flush(self) -> None:
-        """Write down now which memories were used; otherwise done every `TOUCH_FLUSH_SECONDS` and on close."""
-        self._use.flush()
+        """Write now which memories of all namespaces were used.
+
+        Otherwise they are written every `TOUCH_FLUSH_SECONDS`, when many namespaces were used, and on close.
+        """
+        self._accesses.flush()
+
+    def freeze(self) -> None:
+        """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`."""
+        self.flush()
+        self._frozen = True
+
+    def unfreeze(self) -> None:
+        """Learn again."""
+        self._frozen = False
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs of this memory; raises ConfigError where the store has a single one only."""

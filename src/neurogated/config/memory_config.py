@@ -250,6 +250,12 @@ class MemoryConfig:
     storage: str = _setting("sqlite", "where the graph lives", choices=("sqlite", "memory"))
     save_dir: str = _setting("outputs", "root of all that is written; the memory is in its folder 'memory'")
     namespace: str = _setting("default", "which of the graphs in the memory is meant; one never sees another")
+    MAX_OPEN_NAMESPACES: int = _setting(
+        64,
+        "namespaces of a memory on disk whose graphs are in memory at once; beyond it the least recently used is "
+        "closed and read again on its next use",
+        low=1,
+    )
     force_index_from_scratch: bool = _setting(
         False, "forget the whole memory, with all its namespaces, and index again (embeddings are kept)"
     )
