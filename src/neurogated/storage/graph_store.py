@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -48,7 +48,7 @@ class GraphStore(SearchableStore):
         """Begin an empty graph; of `config` the settings of storage count, the defaults when left out."""
         super().__init__(clock)
         self._config = MemoryConfig() if config is None else config
-        self._family: dict[str, Any] = {namespace: self}
+        self._family: MutableMapping[str, Any] = {namespace: self}
         self._form = WorkingForm(self._config)
         self._closed = False
         self._interrupted = False
@@ -139,7 +139,7 @@ class GraphStore(SearchableStore):
             self._require_open()
             # One embedder serves all namespaces, whichever of them recorded it.
             if self._embedder is None:
-                self._embedder = next((store._embedder for store in self._family.values() if store._embedder), None)
+                self._embedder = self._known_embedder()
             known_name, known_dimension = self._embedder or (name, dimension)
             if name != known_name or dimension not in (None, known_dimension):
                 raise mismatch(known_name, known_dimension, name, dimension)
@@ -177,9 +177,8 @@ class GraphStore(SearchableStore):
             sequence = self._sequence_at(moment)
             then = moment if isinstance(moment, datetime) else self._applied[sequence - 1].at if sequence else utc_now()
             past = GraphStore(config=self._config, clock=lambda: then)
-            past._embedder = self._embedder
             past._replay(self._applied[:sequence])
-            past._told = self._told[:sequence]
+            past._embedder, past._told = self._embedder, self._told[:sequence]
             return past
 
     def in_namespace(self, namespace: str) -> Self:
@@ -187,13 +186,12 @@ class GraphStore(SearchableStore):
         with self._lock:
             self._require_open()
             checked_text("the name of a namespace", namespace)
-            if namespace not in self._family:
-                self._family[namespace] = self._open_namespace(namespace)
-                self._family[namespace]._family = self._family
-                # One lock for all: a change may span them, and two that wait for each other would wait for ever.
-                self._family[namespace]._lock = self._lock
-                self._family[namespace]._bound = self._bound
-            sibling: Self = self._family[namespace]
+            sibling: Self | None = self._family.get(namespace)
+            if sibling is None:
+                sibling = self._open_namespace(namespace)
+                # One lock for all: a change may span them, and with several locks threads could deadlock.
+                sibling._family, sibling._lock, sibling._bound = self._family, self._lock, self._bound
+                self._family[namespace] = sibling
             return sibling
 
     def namespaces(self) -> list[str]:
@@ -259,7 +257,7 @@ class GraphStore(SearchableStore):
         with self._lock:
             self._require_open()
             if any(store._blocks for store in self._family.values()):
-                raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
+                raise InputError("compact cannot be taken back; call it after the transaction")
             return sum(store._erase_removed(history=history) for store in self._family.values())
 
     @property
@@ -280,9 +278,8 @@ class GraphStore(SearchableStore):
 
     def _persist(self, plan: Plan) -> int:
         """Keep what the columns do not hold and return the delta's number; the change is made once this returns."""
-        delta = plan.delta
-        self._told.append(HistoryEntry(len(self._applied) + 1, delta.at, delta.reason, delta.changes, delta.operators))
-        self._applied.append(delta)
+        self._applied.append(delta := plan.delta)
+        self._told.append(HistoryEntry(len(self._applied), delta.at, delta.reason, delta.changes, delta.operators))
         for row in plan.removed_nodes.tolist():
             self._node_payloads.pop(row, None)
         for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
@@ -302,9 +299,7 @@ class GraphStore(SearchableStore):
         """Make the working form that of the delta `sequence` again."""
         if sequence == self._form.topology.sequence:
             return
-        past = GraphStore(config=self._config, clock=self._clock)
-        past._replay(self._applied[:sequence])
-        self._become(past, self._told[:sequence])
+        self._become(self.as_of(sequence), self._told[:sequence])
 
     def _erase_removed(self, *, history: bool) -> int:
         """Erase the removed nodes of this graph; return how many there were."""
@@ -328,6 +323,10 @@ class GraphStore(SearchableStore):
         """Hold what another graph holds, whose history is `told`."""
         self._form, self._pending, self._applied, self._told = other._form, other._pending, other._applied, told
         self._node_payloads, self._edge_payloads = other._node_payloads, other._edge_payloads
+
+    def _known_embedder(self) -> tuple[str, int] | None:
+        """Return the embedder that any of the namespaces has recorded."""
+        return next((store._embedder for store in self._family.values() if store._embedder), None)
 
     def _record_embedder(self, name: str, dimension: int) -> None:
         """Keep the embedder's name and dimension beyond this process."""
@@ -386,8 +385,7 @@ class GraphStore(SearchableStore):
         return sequence
 
     def _last_before(self, moment: datetime) -> int:
-        made = [number for number, delta in enumerate(self._applied, start=1) if delta.at <= moment]
-        return made[-1] if made else 0
+        return max((number for number, delta in enumerate(self._applied, start=1) if delta.at <= moment), default=0)
 
     def _texts(self) -> TextIndex | OverlaidTextIndex:
         return self._present_texts()

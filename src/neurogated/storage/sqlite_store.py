@@ -18,6 +18,7 @@ from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.storage.agreement import disagreements
 from neurogated.storage.kept_forms import KeptForms
+from neurogated.storage.open_graphs import OpenGraphs
 from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_erasure import erase_namespace, erase_removed
@@ -47,9 +48,10 @@ class SqliteStore(SqlitePresent):
         *,
         config: MemoryConfig | None = None,
         clock: Clock = utc_now,
+        open_graphs: OpenGraphs | None = None,
     ) -> None:
         number = _namespace_number(file, namespace)
-        super().__init__(file, namespace, number, config=config, clock=clock)
+        super().__init__(file, namespace, number, config=config, clock=clock, open_graphs=open_graphs)
 
     @classmethod
     def open(
@@ -242,7 +244,7 @@ class SqliteStore(SqlitePresent):
         with self._lock:
             # Within a transaction nothing can be kept, and who waits for it would wait for ever.
             in_transaction = self._file.connection.in_transaction
-        for store in self._family.values():
+        for store in list(self._family.values()):
             store._keeper.cancel() if in_transaction else store._finish_keeping()
             store._form.close()
         super().close()
@@ -256,12 +258,15 @@ class SqliteStore(SqlitePresent):
             namespace,
             config=self._config,
             clock=self._clock,
+            open_graphs=self._open_graphs,
         )
 
     def _erase_namespace(self, namespace: str) -> None:
-        if namespace in self._family:
-            self._family[namespace]._keeper.cancel()
-            self._family[namespace]._form.close()
+        dropped = self._family.get(namespace)
+        if dropped is not None:
+            dropped._keeper.cancel()
+            dropped._form.close()
+            self._open_graphs.discard(dropped)
         with self._file.reading() as connection:
             number = find_namespace(connection, namespace)
         self._kept.drop(number)
@@ -294,14 +299,15 @@ class SqliteStore(SqlitePresent):
         return written.sequence
 
     def _reload_all(self) -> None:
-        """Make all graphs anew from the file; one that the file does not have was made in vain."""
+        """Let all graphs be read again; one that the file does not have was made in vain."""
         with self._file.reading() as connection:
             known = {name for (name,) in fetch(connection, "SELECT name FROM namespaces")}
         for name, store in list(self._family.items()):
             if name in known:
-                store._load()
+                store._reload()
             else:
                 self._family.pop(name)._closed = True
+                self._open_graphs.discard(store)
 
 
 def _namespace_number(file: SqliteFile, name: str) -> int:
