@@ -18,7 +18,6 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import checked_moment
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import SupportsCompaction, SupportsNamespaces
-from neurogated.core.rendering import quoted
 from neurogated.core.trace import Feedback, Recall, RecalledMemory
 from neurogated.errors import ConfigError, InputError, MemoryClosedError
 from neurogated.ingestion.analysis import Analysis
@@ -29,8 +28,8 @@ from neurogated.ingestion.revision import NodeChange
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.progress import show_progress
-from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
+from neurogated.statistics import memory_stats
 from neurogated.upkeep import Upkeep
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
@@ -236,22 +235,6 @@ class NeuroGraphMemory(Upkeep):
         ask = functools.partial(contextvars.copy_context().run, self.recall, query, **options)
         return await asyncio.get_running_loop().run_in_executor(self._threads, ask)
 
-    def answer(self, recall: Recall) -> str | None:
-        """Return the language model's short answer to the recall's question from its first `QA_PASSAGES` memories.
-
-        None where no language model is configured.
-
-        Raises:
-            LLMError: the model failed.
-        """
-        if self._parts.language_model is None:
-            return None
-        prompts = PromptTemplateManager()
-        memories = recall.memories[: self.config.QA_PASSAGES]
-        texts = "\n\n".join(quoted(memory.content, memory.metadata) for memory in memories)
-        messages = prompts.render("qa", question=recall.query, passages=texts)
-        return str(self._parts.language_model.infer_json(messages, prompts.schema("qa"))["answer"])
-
     def feedback(self, relevant_node_ids: Iterable[str | UUID | RecalledMemory]) -> Feedback:
         """Say which memories were of use: the edges among them grow stronger (LTP).
 
@@ -301,10 +284,24 @@ class NeuroGraphMemory(Upkeep):
             self.plasticity.decay_unused(now)
             return before - self.store.view().live_edges().size
 
+    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
+        """Make up the judgements that a failing language model left out.
+
+        Returns:
+            How many were made, and how many still wait.
+        """
+        waiting = len(self.store.pending())
+        made = sum(show_progress(self._ingestion.resume(), "making up", "batch", progress=progress))
+        return made, waiting - made
+
+    def stats(self) -> dict[str, Any]:
+        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
+        return memory_stats(self.store, self._parts, self.config, frozen=self._frozen)
+
     def in_namespace(self, namespace: str) -> NeuroGraphMemory:
         """Return another graph of the same memory, made if there is none; neither ever sees the other.
 
-        It shares this memory's file and model, and is of use until this memory is closed.
+        It shares this memory's file and model, and is valid until this memory is closed.
 
         Raises:
             ConfigError: the store has a single graph only, or the name is empty.
@@ -327,7 +324,7 @@ class NeuroGraphMemory(Upkeep):
                 them in the past as they are now, and `undo` brings no old text back.
 
         Returns:
-            How many memories were erased; 0 for a store that keeps nothing on disk.
+            How many memories were erased; 0 for a store without the ability.
         """
         self.flush()
         now = self._parts.clock()

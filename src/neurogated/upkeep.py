@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.ports import GraphStorePort, SupportsCheck, SupportsNamespaces, SupportsSnapshot
+from neurogated.core.rendering import quoted
+from neurogated.core.trace import Recall
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.ingestion_engine import IngestionEngine
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.undo import undo
-from neurogated.progress import show_progress
-from neurogated.statistics import memory_stats
+from neurogated.prompts.prompt_manager import PromptTemplateManager
 
 __all__ = ["Upkeep"]
 
@@ -58,19 +58,21 @@ class Upkeep:
         with self._ingestion.exclusively():
             return undo(self.store, to, self._parts.clock)
 
-    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
-        """Make up the judgements that a failing language model left out.
+    def answer(self, recall: Recall) -> str | None:
+        """Return the language model's short answer to the recall's question from its first `QA_PASSAGES` memories.
 
-        Returns:
-            How many were made, and how many still wait.
+        None where no language model is configured.
+
+        Raises:
+            LLMError: the model failed.
         """
-        waiting = len(self.store.pending())
-        made = sum(show_progress(self._ingestion.resume(), "making up", "batch", progress=progress))
-        return made, waiting - made
-
-    def stats(self) -> dict[str, Any]:
-        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
-        return memory_stats(self.store, self._parts, self.config, frozen=self._frozen)
+        if self._parts.language_model is None:
+            return None
+        prompts = PromptTemplateManager()
+        memories = recall.memories[: self.config.QA_PASSAGES]
+        texts = "\n\n".join(quoted(memory.content, memory.metadata) for memory in memories)
+        messages = prompts.render("qa", question=recall.query, passages=texts)
+        return str(self._parts.language_model.infer_json(messages, prompts.schema("qa"))["answer"])
 
     def flush(self) -> None:
         """Write now which memories of all namespaces were used.
