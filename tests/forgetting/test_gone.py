@@ -73,7 +73,7 @@ def test_an_id_that_never_was_stays_an_error(memory: NeuroGraphMemory, ids: list
     before = memory.store.view().sequence
     for use in (memory.feedback, memory.delete):
         with pytest.raises(UnknownIdError, match="'ghost'"):
-            use([*ids, "ghost"])  # type: ignore[operator]
+            use([*ids, "ghost"])
     assert memory.store.view().sequence == before
 
 
@@ -103,11 +103,15 @@ def test_a_delete_waits_for_the_feedback_that_has_seen_the_memory(
             assert deleting.wait(60)
         return found
 
+    def delete() -> int:
+        deleting.set()
+        return memory.delete(ids)
+
     monkeypatch.setattr(GraphView, "present", stop)
     with ThreadPoolExecutor(1, "feedback") as feeding, ThreadPoolExecutor(1, "delete") as pool:
         feedback = feeding.submit(memory.feedback, ids)
         assert seen.wait(60)
-        deleted = pool.submit(lambda: (deleting.set(), memory.delete(ids))[1])
+        deleted = pool.submit(delete)
         assert feedback.result(60) == 3
         assert deleted.result(60) == 3
     assert [entry.reason for entry in memory.history()][-2:] == ["feedback on 3 memories", "delete"]

@@ -151,7 +151,7 @@ def test_abilities_of_a_store_are_handed_on(settings_used: MemoryConfig, tmp_pat
         def snapshot(self, path: object) -> None:
             self.done = [*self.done, path]
 
-        def compact(self) -> int:
+        def compact(self, *, history: bool = False) -> int:  # noqa: ARG002 - whatever
             return 7
 
     store = Able()
