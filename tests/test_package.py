@@ -26,9 +26,9 @@ NEUTRAL_NUMBERS = {0, 1, -1, 2}
 FIXED_CONSTANTS = {
     "core/kernel.py": {"MAX_WEIGHT", "NEUTRAL"},  # the definition of a kernel
     "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
-    "core/cache_file.py": {"_PRIMARY_CODE"},  # SQLite's error codes
     "core/edge_type.py": {"_MOST_TYPES"},  # a width of the file format
     "core/model.py": {"_DEEPEST"},  # what SQLite and Python can read
+    "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
     "core/clock.py": {"_EPOCH"},  # the year of the file format's time zero
     "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # what the demonstration shows
     "embedding/export.py": {"_MIN_COSINE", "_PROBES"},  # when an export is trusted

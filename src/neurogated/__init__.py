@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from neurogated.core.edge_type import EdgeType
     from neurogated.core.kernel import Kernel
     from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
-    from neurogated.core.trace import PathStep, Recall, RecalledMemory
+    from neurogated.core.trace import Feedback, PathStep, Recall, RecalledMemory
     from neurogated.core.view import GraphView
     from neurogated.errors import NeurogatedError
     from neurogated.ingestion.document import Document, Passage
@@ -33,6 +33,7 @@ __all__ = [
     "Document",
     "EdgeKey",
     "EdgeType",
+    "Feedback",
     "GraphDelta",
     "GraphStore",
     "GraphView",
@@ -74,6 +75,7 @@ _HOMES = {
     "Document": "ingestion.document",
     "EdgeKey": "core.model",
     "EdgeType": "core.edge_type",
+    "Feedback": "core.trace",
     "GraphDelta": "core.delta",
     "GraphStore": "storage.graph_store",
     "GraphView": "core.view",

@@ -96,7 +96,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
         where = config.storage if config.storage == "memory" else config.save_dir
         _log.info("opened a memory: %s, namespace %r, embedder %s", where, config.namespace, embedder.name)
         if config.storage != "memory" and not config.read_only:
-            embedder = CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE)
+            embedder = _cached(embedder, config)
         learned = None if config.storage == "memory" else Path(config.save_dir) / _QUESTION_KINDS
         offline = OfflineQuestionJudge(embedder, kept_in=learned, read_only=config.read_only)
         llm = _language_model(config)
@@ -131,8 +131,7 @@ def build_cached_embedder(config: MemoryConfig) -> Embedder:
     Raises:
         StorageError: the cache can be neither opened nor made.
     """
-    embedder = _embedder(config)
-    return CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE)
+    return _cached(_embedder(config), config)
 
 
 def build_vector_index() -> VectorIndex:
@@ -149,6 +148,10 @@ def offline_kernel_generator() -> KernelGenerator:
 
 def _embedder(config: MemoryConfig) -> Embedder:
     return build_embedder(config, api_key=os.environ.get(_OPENAI_KEY), cache_home=os.environ.get(_CACHE_HOME))
+
+
+def _cached(embedder: Embedder, config: MemoryConfig) -> Embedder:
+    return CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE, config.embedding_cache_bytes)
 
 
 def _clearable(*parts: object) -> tuple[SupportsClear, ...]:

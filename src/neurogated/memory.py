@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
-from typing import Any, Self, Unpack
+from typing import Any, Self, TypeVar, Unpack
 from uuid import UUID
 
 from neurogated import compose
@@ -18,23 +18,24 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import checked_moment
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import SupportsCompaction, SupportsNamespaces
-from neurogated.core.rendering import quoted
-from neurogated.core.trace import Recall
+from neurogated.core.trace import Feedback, Recall, RecalledMemory
 from neurogated.errors import ConfigError, InputError, MemoryClosedError
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.document import Document, read_documents
+from neurogated.ingestion.engine_registry import EngineRegistry
 from neurogated.ingestion.ingestion_engine import IngestionEngine
 from neurogated.ingestion.revision import NodeChange
+from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
-from neurogated.plasticity.use import UseMarks
 from neurogated.progress import show_progress
-from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
 from neurogated.statistics import memory_stats
 from neurogated.upkeep import Upkeep
 from neurogated.utils.watchdog import Watchdog
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
+
+_Named = TypeVar("_Named")
 
 
 class NeuroGraphMemory(Upkeep):
@@ -84,11 +85,10 @@ class NeuroGraphMemory(Upkeep):
         workers = 1 if self._parts.language_model is None else self.config.llm_concurrency
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers)
         self._ingestion = IngestionEngine(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
-        # Whoever shares a graph shares its engine, which lets one thread at a time change the texts.
-        self._engines = {self.config.namespace: self._ingestion}
-        self._use = UseMarks(
-            self.store, self._parts.clock, self.config.TOUCH_FLUSH_SECONDS, gathers=not self.config.read_only
-        )
+        self._engines = EngineRegistry()
+        self._engines.shared(self.config.namespace, self.store, self._ingestion)
+        self._accesses = AccessLog(self._parts.clock, self.config.TOUCH_FLUSH_SECONDS, self.config.MAX_OPEN_NAMESPACES)
+        self._frozen = False
 
     def add_document(
         self,
@@ -150,14 +150,16 @@ class NeuroGraphMemory(Upkeep):
 
         What was deleted is not recalled any more, and stands in the past of the graph until `compact`.
 
+        Memories that are gone already are passed over; the log names them.
+
         Returns:
             How many there were.
 
         Raises:
-            UnknownIdError: an id is not in the memory; nothing was changed.
+            UnknownIdError: an id never was in the memory, or was erased by a compaction; nothing was changed.
             InputError: it is one id, and no list.
         """
-        return self._ingestion.delete(_several_ids(ids))
+        return self._ingestion.delete(map(str, _several(ids)))
 
     def delete_document(self, document_id: str) -> int:
         """Forget all memories of a document, by the `document_id` in their metadata; see `delete`.
@@ -237,40 +239,30 @@ class NeuroGraphMemory(Upkeep):
         ask = functools.partial(contextvars.copy_context().run, self.recall, query, **options)
         return await asyncio.get_running_loop().run_in_executor(self._threads, ask)
 
-    def answer(self, recall: Recall) -> str | None:
-        """Return the language model's short answer to the recall's question from its first `QA_PASSAGES` memories.
-
-        None where no language model is configured.
-
-        Raises:
-            LLMError: the model failed.
-        """
-        if self._parts.language_model is None:
-            return None
-        prompts = PromptTemplateManager()
-        memories = recall.memories[: self.config.QA_PASSAGES]
-        texts = "\n\n".join(quoted(memory.content, memory.metadata) for memory in memories)
-        messages = prompts.render("qa", question=recall.query, passages=texts)
-        return str(self._parts.language_model.infer_json(messages, prompts.schema("qa"))["answer"])
-
-    def feedback(self, relevant_node_ids: Iterable[str | UUID]) -> int:
+    def feedback(self, relevant_node_ids: Iterable[str | UUID | RecalledMemory]) -> Feedback:
         """Say which memories were of use: the edges among them grow stronger (LTP).
 
-        Pairs that no plastic edge connects get an ASSOC edge. A frozen memory learns nothing.
+        Pairs that no plastic edge connects get an ASSOC edge. A frozen memory learns nothing. Memories that are gone,
+        because they were deleted or expired since the recall, are passed over; the log names them.
+
+        Args:
+            relevant_node_ids: a `Recall`, some of its memories, or ids. A compaction erases also the id of a deleted
+                memory, which then is unknown; a memory of a recall is never unknown.
 
         Returns:
-            How many edges were strengthened or made.
+            How many edges were strengthened or made, with the ids of those that are gone.
 
         Raises:
-            UnknownIdError: an id is not in the memory; nothing was changed.
+            UnknownIdError: an id never was in the memory; nothing was changed.
             InputError: it is one id, and no list.
         """
-        ids = _several_ids(relevant_node_ids)
-        if self._use.frozen:
-            return 0
-        reason = f"feedback on {len(ids)} memories"
+        given = list(_several(relevant_node_ids))
+        ids = list(dict.fromkeys(_id(one) for one in given))
+        if self._frozen:
+            return Feedback(0)
+        recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
         with self._ingestion.exclusively():
-            return self.plasticity.reinforce_path(ids, associate=True, reason=reason)
+            return self.plasticity.reinforce_recalled(ids, recalled)
 
     def maintenance(self, now: datetime | None = None) -> int:
         """Remove what has expired, and let what lies idle fade (LTD); SIM edges never do.
@@ -288,7 +280,7 @@ class NeuroGraphMemory(Upkeep):
         """
         checked_moment("now", now)
         self._ingestion.expire(self._parts.clock() if now is None else now)
-        if self._use.frozen:
+        if self._frozen:
             return 0
         self.flush()
         with self._ingestion.exclusively():
@@ -309,12 +301,12 @@ class NeuroGraphMemory(Upkeep):
 
     def stats(self) -> dict[str, Any]:
         """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
-        return memory_stats(self.store, self._parts, self.config, frozen=self._use.frozen)
+        return memory_stats(self.store, self._parts, self.config, frozen=self._frozen)
 
     def in_namespace(self, namespace: str) -> NeuroGraphMemory:
         """Return another graph of the same memory, made if there is none; neither ever sees the other.
 
-        It shares this memory's file and model, and is of use until this memory is closed.
+        It shares this memory's file and model, and is valid until this memory is closed.
 
         Raises:
             ConfigError: the store has a single graph only, or the name is empty.
@@ -325,11 +317,8 @@ class NeuroGraphMemory(Upkeep):
         other = NeuroGraphMemory(config, parts=parts)
         other._owns_parts = False
         other._threads, other._watchdog = self._threads, self._watchdog
-        engine = self._engines.get(namespace)
-        if engine is not None and engine.writes_to(other.store):
-            other._ingestion = engine
-        self._engines[namespace] = other._ingestion
-        other._engines = self._engines
+        other._engines, other._accesses = self._engines, self._accesses
+        other._ingestion = self._engines.shared(namespace, other.store, other._ingestion)
         return other
 
     def compact(self, *, history: bool = False) -> int:
@@ -340,7 +329,7 @@ class NeuroGraphMemory(Upkeep):
                 them in the past as they are now, and `undo` brings no old text back.
 
         Returns:
-            How many memories were erased; 0 for a store that keeps nothing on disk.
+            How many memories were erased; 0 for a store without the ability.
         """
         self.flush()
         now = self._parts.clock()
@@ -355,10 +344,18 @@ class NeuroGraphMemory(Upkeep):
         return erased
 
     def close(self) -> None:
-        """Write down what was used and release file and model; closing twice does no harm."""
+        """Write what was used in all namespaces and release file and model; closing twice does no harm.
+
+        Closing what `in_namespace` returned only writes what was used.
+        """
         if self.store.closed:
             return
-        self._use.flush_if_possible()
+        try:
+            self._accesses.flush_if_possible()
+        finally:
+            self._release()
+
+    def _release(self) -> None:
         if self._owns_parts:
             self.store.close()
             self._parts.embedder.close()
@@ -385,13 +382,18 @@ class NeuroGraphMemory(Upkeep):
     def _recalls(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[Recall]:
         with self._watchdog.watch("recalling"):
             recalls = self.retriever.recall_batch(queries, **options)
-        if options.get("as_of") is None and options.get("valid_at") is None:
+        gathers = not (self._frozen or self.config.read_only)
+        if gathers and options.get("as_of") is None and options.get("valid_at") is None:
             for recall in recalls:
-                self._use.add(recall.mark)
+                self._accesses.add(self.store, recall.mark)
         return recalls
 
 
-def _several_ids(ids: Iterable[str | UUID]) -> list[str]:
+def _several(ids: Iterable[_Named]) -> Iterable[_Named]:
     if isinstance(ids, str | UUID) or not isinstance(ids, Iterable):
         raise InputError(f"the ids are {ids!r}, but must be several; give a list, as in [node_id]")
-    return [str(node_id) for node_id in ids]
+    return ids
+
+
+def _id(one: str | UUID | RecalledMemory) -> str:
+    return one.id if isinstance(one, RecalledMemory) else str(one)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from neurogated.compose import Parts
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.ports import GraphStorePort, SupportsCheck, SupportsNamespaces, SupportsSnapshot
+from neurogated.core.rendering import quoted
+from neurogated.core.trace import Recall
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.ingestion_engine import IngestionEngine
+from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.undo import undo
-from neurogated.plasticity.use import UseMarks
+from neurogated.prompts.prompt_manager import PromptTemplateManager
 
 __all__ = ["Upkeep"]
 
@@ -20,12 +24,15 @@ class Upkeep:
 
     Attributes:
         store: the graph.
+        config: the settings.
     """
 
+    config: MemoryConfig
     store: GraphStorePort
     _ingestion: IngestionEngine
     _parts: Parts
-    _use: UseMarks
+    _accesses: AccessLog
+    _frozen: bool
 
     def history(self) -> list[HistoryEntry]:
         """Return what changed, when and why, oldest first; marks of use are left out."""
@@ -51,18 +58,37 @@ class Upkeep:
         with self._ingestion.exclusively():
             return undo(self.store, to, self._parts.clock)
 
+    def answer(self, recall: Recall) -> str | None:
+        """Return the language model's short answer to the recall's question from its first `QA_PASSAGES` memories.
+
+        None where no language model is configured.
+
+        Raises:
+            LLMError: the model failed.
+        """
+        if self._parts.language_model is None:
+            return None
+        prompts = PromptTemplateManager()
+        memories = recall.memories[: self.config.QA_PASSAGES]
+        texts = "\n\n".join(quoted(memory.content, memory.metadata) for memory in memories)
+        messages = prompts.render("qa", question=recall.query, passages=texts)
+        return str(self._parts.language_model.infer_json(messages, prompts.schema("qa"))["answer"])
+
     def flush(self) -> None:
-        """Write down now which memories were used; otherwise done every `TOUCH_FLUSH_SECONDS` and on close."""
-        self._use.flush()
+        """Write now which memories of all namespaces were used.
+
+        Otherwise they are written every `TOUCH_FLUSH_SECONDS`, when many namespaces were used, and on close.
+        """
+        self._accesses.flush()
 
     def freeze(self) -> None:
         """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`."""
         self.flush()
-        self._use.frozen = True
+        self._frozen = True
 
     def unfreeze(self) -> None:
         """Learn again."""
-        self._use.frozen = False
+        self._frozen = False
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs of this memory; raises ConfigError where the store has a single one only."""

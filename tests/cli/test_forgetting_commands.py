@@ -27,7 +27,7 @@ class SeveralGraphs(GraphStore):
     def drop_namespace(self, namespace: str) -> None:
         del self._family[namespace]
 
-    def compact(self) -> int:
+    def compact(self, *, history: bool = False) -> int:  # noqa: ARG002 - whatever
         return 3
 
 

@@ -24,13 +24,14 @@ from neurogated.errors import MemoryClosedError, StorageError
 # Values of several pages, of a few bytes, and of none.
 VALUES = {f"key {n}".encode(): f"<{n}>".encode() * (0, 1, 60, 1500)[n % 4] for n in range(40)}
 SECRET = b"<37>"
+ROOM = 2**30
 
 WRITER = """
 import os, signal, sys
 from pathlib import Path
 from neurogated.core.cache_file import CacheFile
 
-cache = CacheFile(Path(sys.argv[1]))
+cache = CacheFile(Path(sys.argv[1]), 2**30)
 for n in range(40):
     cache.put({f"key {n}".encode(): f"<{n}>".encode() * (0, 1, 60, 1500)[n % 4]})
     if n == 25:
@@ -50,7 +51,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def cache(path: Path) -> Iterator[CacheFile]:
-    with closing(CacheFile(path)) as opened:
+    with closing(CacheFile(path, ROOM)) as opened:
         yield opened
 
 
@@ -73,7 +74,7 @@ def lay_out(files: dict[str, bytes], folder: Path) -> Path:
 
 
 def test_what_was_put_is_there_again_and_after_a_kill_too(left_behind: dict[str, bytes], tmp_path: Path) -> None:
-    with closing(CacheFile(lay_out(left_behind, tmp_path / "copy"))) as cache:
+    with closing(CacheFile(lay_out(left_behind, tmp_path / "copy"), ROOM)) as cache:
         assert kept(cache) == VALUES
         assert cache.get([b"other"], bytes) == {}
 
@@ -97,7 +98,7 @@ def test_a_damaged_file_gives_the_right_value_or_none_and_keeps_again_what_is_pu
     chance = random.Random(f"{name} {kind}")
     for number in range(30):
         files = {**left_behind, name: _damaged(left_behind[name], kind, chance)}
-        with closing(CacheFile(lay_out(files, tmp_path / str(number)))) as cache:
+        with closing(CacheFile(lay_out(files, tmp_path / str(number)), ROOM)) as cache:
             found = kept(cache)
             assert found.items() <= VALUES.items()
             cache.put({key: value for key, value in VALUES.items() if key not in found})
@@ -110,7 +111,7 @@ def test_a_damaged_file_gives_the_right_value_or_none_and_keeps_again_what_is_pu
 def test_damage_within_the_pages_is_found_by_the_checksum_alone(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """SQLite sees no fault in a value whose bytes changed, nor in one that stands under the key of another."""
     one, other = b"key 2", b"key 6"
-    with closing(CacheFile(path)) as cache:
+    with closing(CacheFile(path, ROOM)) as cache:
         cache.put({one: VALUES[one]})
         cache.put({other: VALUES[other]})
     content = path.read_bytes()
@@ -118,7 +119,7 @@ def test_damage_within_the_pages_is_found_by_the_checksum_alone(path: Path, capl
     changed = content.replace(VALUES[one], VALUES[one].replace(b"<2><2>", b"<2><3>", 1))
     path.write_bytes(changed.replace(other, b"key 7"))
 
-    with caplog.at_level(logging.WARNING), closing(CacheFile(path)) as cache:
+    with caplog.at_level(logging.WARNING), closing(CacheFile(path, ROOM)) as cache:
         assert cache.get([one, other, b"key 7"], bytes) == {}
         assert "2 of its values are damaged and dropped" in caplog.text
         cache.put(VALUES)
@@ -161,17 +162,29 @@ def test_a_cache_without_checksums_is_begun_anew(path: Path, caplog: pytest.LogC
         old.execute("CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
         old.executemany("INSERT INTO entries VALUES (?, ?)", VALUES.items())
 
-    with caplog.at_level(logging.WARNING), closing(CacheFile(path)) as cache:
+    with caplog.at_level(logging.WARNING), closing(CacheFile(path, ROOM)) as cache:
         assert kept(cache) == {}
         cache.put(VALUES)
         assert kept(cache) == VALUES
     assert "another format" in caplog.text
 
 
+def test_a_cache_of_the_format_before_is_deleted_and_begun_again(path: Path) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as old, old:
+        old.execute("CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB, checksum INTEGER) WITHOUT ROWID")
+        old.execute("INSERT INTO entries VALUES (?, ?, 0)", (b"a", SECRET))
+        old.execute("PRAGMA user_version = 1")
+    with closing(CacheFile(path, ROOM)) as cache:
+        assert SECRET not in _bytes_of(path.parent)
+        cache.put(VALUES)
+        assert kept(cache) == VALUES
+
+
 def test_a_cache_that_another_process_began_anew_is_taken_over_as_it_is(
     cache: CacheFile, path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with closing(CacheFile(path)) as other:
+    with closing(CacheFile(path, ROOM)) as other:
         cache.put(VALUES)
         _spoil(cache)
         assert kept(cache) == {}
@@ -230,7 +243,7 @@ def test_nothing_is_left_on_disk_of_what_was_cleared(cache: CacheFile, path: Pat
 
 def test_what_a_killed_process_left_is_cleared_too(left_behind: dict[str, bytes], tmp_path: Path) -> None:
     assert SECRET in left_behind["answers.db-wal"]
-    with closing(CacheFile(lay_out(left_behind, tmp_path / "copy"))) as cache:
+    with closing(CacheFile(lay_out(left_behind, tmp_path / "copy"), ROOM)) as cache:
         cache.clear()
         assert SECRET not in _bytes_of(tmp_path / "copy")
         assert kept(cache) == {}
@@ -261,7 +274,7 @@ def test_a_reader_in_the_way_is_an_error_that_names_the_file(cache: CacheFile, p
 
 
 def test_a_closed_cache_is_not_cleared(path: Path) -> None:
-    cache = CacheFile(path)
+    cache = CacheFile(path, ROOM)
     cache.close()
     with pytest.raises(MemoryClosedError):
         cache.clear()
@@ -305,7 +318,7 @@ def test_threads_lose_no_count(cache: CacheFile) -> None:
 
 
 def _open_and_put(path: Path, number: int) -> None:
-    with closing(CacheFile(path)) as cache:
+    with closing(CacheFile(path, ROOM)) as cache:
         cache.put({str(number).encode(): b"1"})
     os._exit(0 if not path.with_suffix(".damaged").exists() else 1)
 
@@ -318,5 +331,5 @@ def test_processes_that_begin_a_cache_at_once_share_it(path: Path) -> None:
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0] * 6
-    with closing(CacheFile(path)) as cache:
+    with closing(CacheFile(path, ROOM)) as cache:
         assert len(cache.get([str(number).encode() for number in range(6)], bytes)) == 6

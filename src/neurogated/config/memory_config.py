@@ -201,6 +201,9 @@ class MemoryConfig:
     llm_concurrency: int = _setting(4, "calls of the language model at once", low=1)
     llm_max_calls: int | None = _setting(None, "calls of the language model a run may make; none: no limit", low=0)
     llm_max_tokens: int | None = _setting(None, "tokens a run may use, questions and answers together", low=0)
+    llm_cache_bytes: int = _setting(
+        2**28, "most bytes on disk for kept answers; the least recently used are evicted; 0: none are kept", low=0
+    )
 
     STRENGTH_WEAK: float = _setting(0.4, "number for what a language model calls weak", low=0.0, high=1.0)
     STRENGTH_MEDIUM: float = _setting(0.7, "number for what a language model calls medium", low=0.0, high=1.0)
@@ -228,6 +231,9 @@ class MemoryConfig:
     embedding_export_dir: str | None = _setting(
         None, "where models are kept as openvino and onnx take them; none: neurogated/models in the user's cache"
     )
+    embedding_cache_bytes: int = _setting(
+        2**30, "most bytes on disk for kept vectors; the least recently used are evicted; 0: none are kept", low=0
+    )
     embedding_batch_size: int = _setting(32, "texts that torch or an embedding server takes at once", low=1)
     embedding_cpu_batch_size: int = _setting(8, "texts that openvino or onnx takes at once, on each core", low=1)
     embedding_query_prompt: str | None = _setting(None, "text put before a question; none for the model's own prompt")
@@ -249,6 +255,12 @@ class MemoryConfig:
     storage: str = _setting("sqlite", "where the graph lives", choices=("sqlite", "memory"))
     save_dir: str = _setting("outputs", "root of all that is written; the memory is in its folder 'memory'")
     namespace: str = _setting("default", "which of the graphs in the memory is meant; one never sees another")
+    MAX_OPEN_NAMESPACES: int = _setting(
+        64,
+        "namespaces of a memory on disk whose graphs are in memory at once; beyond it the least recently used is "
+        "closed and read again on its next use",
+        low=1,
+    )
     force_index_from_scratch: bool = _setting(
         False, "forget the whole memory, with all its namespaces, and index again (embeddings are kept)"
     )

@@ -19,11 +19,30 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-_FORMAT = 1
-_DDL = "CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"
-_SELECT = "SELECT value, checksum FROM entries WHERE key = ?"
-_INSERT = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)"
+_FORMAT = 2
+# Entries stand in the order of their last use, so that eviction needs neither an index nor a time.
+_DDL = (
+    "CREATE TABLE entries "
+    "(place INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, value BLOB NOT NULL, checksum INTEGER NOT NULL)"
+)
+_SELECT = "SELECT value, checksum, place FROM entries WHERE key = ?"
+_INSERT = "INSERT OR REPLACE INTO entries (key, value, checksum) VALUES (?, ?, ?)"
 _DELETE = "DELETE FROM entries WHERE key = ?"
+_MIDDLE = "SELECT (SELECT min(place) FROM entries) + (SELECT max(place) FROM entries)"
+_MOVE_TO_END = "UPDATE entries SET place = (SELECT max(place) FROM entries) + 1 WHERE key = ?"
+_EVICT = "DELETE FROM entries WHERE place IN (SELECT place FROM entries ORDER BY place LIMIT ?)"
+# A transaction that evicts is short, so that other processes wait little and the write-ahead log stays small.
+_EVICTED_AT_ONCE = 500
+_STEP = 10
+
+_SETTINGS = (
+    # Must come first: it is fixed when the file is made.
+    "auto_vacuum = INCREMENTAL",
+    "journal_mode = WAL",
+    "synchronous = NORMAL",
+    "secure_delete = ON",
+    "cell_size_check = ON",
+)
 
 # What a damaged file may raise: a damaged name comes back in messages that are no text.
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
@@ -36,21 +55,33 @@ _PASSING = frozenset({
 })  # fmt: skip
 
 
+class _OlderFormatError(sqlite3.DatabaseError):
+    """The file is a sound cache of an earlier format."""
+
+
 class CacheFile:
     """Bytes under keys in an SQLite file, shared by threads and processes.
+
+    The file is bounded: when it exceeds the bound, the least recently used values are evicted. A hit on a value in the
+    less recently used half moves it to the end, once the file takes half of its bound; so most hits write nothing.
 
     A value comes back as it was put or not at all: beside each stands a checksum of key and value, and what does not
     fit it is dropped. A damaged file, or one of another format, is moved aside and begun anew. Either is a line in the
     log, and so is a file that cannot be read or written just now; none of them is an error.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, max_bytes: int) -> None:
         """Open the file, or begin one.
+
+        Args:
+            path: the file.
+            max_bytes: how many bytes it may take on disk, without its write-ahead log; 0 keeps no values.
 
         Raises:
             StorageError: it can be neither opened nor made.
         """
         self.path = path
+        self._max_bytes = max_bytes
         self._aside = _aside(path)
         self._lock = threading.Lock()
         self._closed = False
@@ -82,26 +113,37 @@ class CacheFile:
         with self._lock:
             rows = self._run("read", lambda file: [file.execute(_SELECT, (key,)).fetchone() for key in wanted])
             found: dict[bytes, T] = {}
+            places: dict[bytes, int] = {}
             damaged: list[bytes] = []
             for key, row in zip(wanted, rows or (), strict=rows is not None):
                 if row is not None:
-                    value = read(row[0]) if _is_sound(key, *row) else None
+                    content, checksum, place = row
+                    value = read(content) if _is_sound(key, content, checksum) else None
                     if value is None:
                         damaged.append(key)
                     else:
-                        found[key] = value
+                        found[key], places[key] = value, place
             self._hits += len(found)
             self._misses += len(wanted) - len(found)
             if damaged:
                 _log.warning("cache %s: %d of its values are damaged and dropped", self.path, len(damaged))
                 self._run("written", lambda file: file.executemany(_DELETE, [(key,) for key in damaged]))
+            if places:
+                self._run("written", lambda file: self._move_to_end(file, places))
         return found
 
     def put(self, values: Mapping[bytes, bytes]) -> None:
-        """Keep values, in the place of those under the same keys."""
+        """Keep values, in the place of those under the same keys, and evict others where the bound is exceeded."""
         rows = [(key, value, _checksum(key, value)) for key, value in values.items()]
+
+        def work(file: sqlite3.Connection) -> bool:
+            file.executemany(_INSERT, rows)
+            return self._evict(file)
+
         with self._lock:
-            self._run("written", lambda file: file.executemany(_INSERT, rows))
+            exceeded = self._run("written", work)
+            while exceeded:
+                exceeded = self._run("written", self._evict)
 
     def remove(self, keys: Iterable[bytes]) -> None:
         """Forget the values of `keys`."""
@@ -149,6 +191,29 @@ class CacheFile:
             self._closed = True
             self._disconnect()
 
+    def _move_to_end(self, file: sqlite3.Connection, places: Mapping[bytes, int]) -> None:
+        """Move those of the values to the end that are in danger of eviction before long."""
+        if 2 * _used_bytes(file) <= self._max_bytes:
+            return
+        (twice_the_middle,) = file.execute(_MIDDLE).fetchone()
+        if twice_the_middle is not None:
+            file.executemany(_MOVE_TO_END, [(key,) for key, place in places.items() if 2 * place < twice_the_middle])
+
+    def _evict(self, file: sqlite3.Connection) -> bool:
+        """Evict some values where the bound is exceeded; return whether to go on."""
+        evicted = 0
+        while _used_bytes(file) > self._max_bytes and evicted < _EVICTED_AT_ONCE:
+            count = file.execute(_EVICT, (_STEP,)).rowcount
+            if not count:
+                break
+            evicted += count
+        # A lowered bound also shrinks the file; otherwise the next values take the free pages.
+        (pages,), (page_size,) = (file.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
+        if pages * page_size > self._max_bytes:
+            # As a script, since `execute` takes a single step, which is a single page.
+            file.executescript(f"PRAGMA incremental_vacuum({pages - self._max_bytes // page_size})")
+        return evicted >= _EVICTED_AT_ONCE
+
     def _require_open(self) -> None:
         if self._closed:
             raise MemoryClosedError(f"the cache {self.path} was used after close(); open the memory again")
@@ -184,8 +249,12 @@ class CacheFile:
         self._disconnect()
         # Another process may have begun it anew already.
         if self._inode == self._inode_now():
-            _log.warning("cache %s is damaged (%s); moved to %s and begun anew", self.path, reason, self._aside)
-            self.path.replace(self._aside)
+            if isinstance(reason, _OlderFormatError):
+                _log.info("cache %s is of an earlier format; deleted and begun anew", self.path)
+                self.path.unlink()
+            else:
+                _log.warning("cache %s is damaged (%s); moved to %s and begun anew", self.path, reason, self._aside)
+                self.path.replace(self._aside)
             for suffix in ("-wal", "-shm"):
                 self._beside(suffix).unlink(missing_ok=True)
         self._connect()
@@ -229,7 +298,7 @@ class UnusedCache:
         """Forget everything, what was moved aside too; raises StorageError where that cannot be done now."""
         if not (self._path.exists() or _aside(self._path).exists()):
             return
-        file = CacheFile(self._path)
+        file = CacheFile(self._path, max_bytes=0)
         try:
             file.clear()
         finally:
@@ -245,7 +314,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     """Set a connection up, and make the table where there is nothing yet; raises where there is something else."""
     # Damaged texts are judged by their checksum, not by whether they can be decoded.
     connection.text_factory = bytes
-    for setting in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON", "cell_size_check = ON"):
+    for setting in _SETTINGS:
         connection.execute(f"PRAGMA {setting}")
     if _described(connection) == (0, []):
         connection.execute("BEGIN IMMEDIATE")
@@ -254,14 +323,25 @@ def _prepare(connection: sqlite3.Connection) -> None:
             if _described(connection) == (0, []):
                 connection.execute(_DDL)
                 connection.execute(f"PRAGMA user_version = {_FORMAT}")
-    if _described(connection) != (_FORMAT, [(_DDL.encode(),)]):
+    version, statements = _described(connection)
+    if 0 < version < _FORMAT:
+        raise _OlderFormatError("it is of an earlier format")
+    if (version, statements) != (_FORMAT, [(_DDL.encode(),)]):
         raise sqlite3.DatabaseError("it is of another format")
 
 
 def _described(connection: sqlite3.Connection) -> tuple[int, list[tuple[bytes]]]:
     """Return the number of the format, and the statements that make what is in the file."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return version, connection.execute("SELECT sql FROM sqlite_schema").fetchall()
+    return version, connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+
+
+def _used_bytes(connection: sqlite3.Connection) -> int:
+    """Return how many bytes of the file hold something."""
+    pages, free, size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)
 
 
 def _erase(connection: sqlite3.Connection) -> None:

@@ -40,7 +40,8 @@ class _Stemmers(threading.local):
     """One stemmer a thread: they keep state while they work."""
 
     def __init__(self) -> None:
-        self.english = Stemmer.Stemmer("english")
+        # Without its cache, which would keep words of deleted texts and saves a tenth of a microsecond a word.
+        self.english = Stemmer.Stemmer("english", 0)
 
 
 _STEMMERS = _Stemmers()

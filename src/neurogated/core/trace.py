@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from neurogated.core.delta import AccessMark
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryNode
 
-__all__ = ["PathStep", "Recall", "RecalledMemory"]
+__all__ = ["Feedback", "PathStep", "Recall", "RecalledMemory"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +99,19 @@ class Recall:
         """The nodes returned and the edges their energy came by, for whoever keeps count of use."""
         edges = (step.edge for memory in self.memories for step in memory.path)
         return AccessMark(frozenset(self.ids), frozenset(edges))
+
+
+class Feedback(int):
+    """How many edges feedback has strengthened or made.
+
+    Attributes:
+        gone: ids of the memories that were passed over, because they were deleted or expired since their recall.
+    """
+
+    gone: tuple[str, ...]
+
+    def __new__(cls, edges: int, gone: Iterable[str] = ()) -> Self:
+        """Return the number with the ids."""
+        feedback = super().__new__(cls, edges)
+        feedback.gone = tuple(gone)
+        return feedback

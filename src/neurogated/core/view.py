@@ -6,7 +6,7 @@ so that a write adds a little on top and never rebuilds the whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -185,6 +185,24 @@ class GraphView:
         if found and max(found) < self.node_count and self.alive.take(rows := np.array(found)).all():
             return rows
         return np.array([self.row(node_id) for node_id in wanted], dtype=np.int64)
+
+    def present(self, node_ids: Iterable[str], known: Collection[str] = ()) -> list[str]:
+        """Return those of the nodes that the view shows; the others are gone, removed or expired.
+
+        Args:
+            node_ids: ids.
+            known: ids of which the caller knows that the graph had them, even if it has no trace of them any more.
+
+        Raises:
+            UnknownIdError: the graph never had a node of an id, or a compaction erased it.
+        """
+        found = []
+        for node_id in node_ids:
+            if self.find(node_id) is not None:
+                found.append(node_id)
+            elif node_id not in known and self.rows_by_id.get(node_id, self.node_count) >= self.node_count:
+                self.row(node_id)
+        return found
 
     def known_rows(self, node_ids: Iterable[str]) -> Rows:
         """Return the rows of those of the nodes that the graph has, ascending, each once."""

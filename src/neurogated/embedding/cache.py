@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.cache_file import CacheFile
 from neurogated.core.ports import Embedder, SupportsStatistics
 
@@ -28,14 +29,19 @@ class CachedEmbedder:
     The file is derived: what is damaged in it, or of another length, is computed anew, with a line in the log.
     """
 
-    def __init__(self, embedder: Embedder, path: Path) -> None:
+    def __init__(self, embedder: Embedder, path: Path, max_bytes: int = MemoryConfig().embedding_cache_bytes) -> None:
         """Open the cache, or begin one.
+
+        Args:
+            embedder: what is wrapped.
+            path: the cache's file.
+            max_bytes: how many bytes the file may take; the least recently used vectors are evicted.
 
         Raises:
             StorageError: the file can be neither opened nor made.
         """
         self._embedder = embedder
-        self._file = CacheFile(path)
+        self._file = CacheFile(path, max_bytes)
         self._lock = threading.Lock()
         # What threads are computing just now: whoever wants the same text waits for it, and for nothing else.
         self._coming: dict[bytes, threading.Event] = {}

@@ -145,10 +145,10 @@ class IngestionEngine:
         """Remove nodes, and what follows from their texts in others, in one delta.
 
         Returns:
-            How many nodes were removed.
+            How many nodes were removed; those that are gone already are passed over.
 
         Raises:
-            UnknownIdError: a node does not exist; nothing was changed.
+            UnknownIdError: a node never existed; nothing was changed.
         """
         with self._lock:
             return self._delete(list(dict.fromkeys(node_ids)), "delete")
@@ -200,13 +200,16 @@ class IngestionEngine:
     def _delete(self, ids: Sequence[str], reason: str) -> int:
         at = self._clock()
         expired = set(self._store.expired(at))
-        staying = [node_id for node_id in ids if node_id not in expired]
+        wanted = [node_id for node_id in ids if node_id not in expired]
         # An unknown id is found before anything is removed.
-        self._store.get_nodes(staying)
+        staying = self._store.view().present(wanted)
+        gone = set(wanted).difference(staying)
+        if gone:
+            _log.info("%s passes over %d memories that are gone: %s", reason, len(gone), ", ".join(sorted(gone)))
         self._expire(at)
         if staying:
             self._store.apply(self._reviser.deletion(staying, reason=reason, at=at))
-        return len(ids)
+        return len(ids) - len(gone)
 
     def _expire(self, now: datetime) -> int:
         """Remove what has expired; no write sees it any more."""

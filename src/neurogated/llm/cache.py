@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.cache_file import CacheFile
 from neurogated.core.ports import Message, SupportsStatistics
 from neurogated.llm.base import BaseLLM, Meta
@@ -22,14 +23,19 @@ class CachedLLM(BaseLLM):
     damaged in it is asked for anew, with a line in the log.
     """
 
-    def __init__(self, llm: BaseLLM, path: Path) -> None:
+    def __init__(self, llm: BaseLLM, path: Path, max_bytes: int = MemoryConfig().llm_cache_bytes) -> None:
         """Open the cache, or begin one.
+
+        Args:
+            llm: what is wrapped.
+            path: the cache's file.
+            max_bytes: how many bytes the file may take; the least recently used answers are evicted.
 
         Raises:
             StorageError: the file can be neither opened nor made.
         """
         self._llm = llm
-        self._file = CacheFile(path)
+        self._file = CacheFile(path, max_bytes)
 
     @property
     def name(self) -> str:

@@ -47,7 +47,7 @@ def get_llm(
         max_calls=config.llm_max_calls,
         max_tokens=config.llm_max_tokens,
     )
-    return llm if cache_path is None else CachedLLM(llm, cache_path)
+    return llm if cache_path is None else CachedLLM(llm, cache_path, config.llm_cache_bytes)
 
 
 def llm_is_configured(config: MemoryConfig, api_key: str | None = None, anthropic_api_key: str | None = None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import combinations
@@ -17,6 +17,7 @@ from neurogated.core.delta import Decay, GraphDelta, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.trace import Feedback
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 
@@ -37,7 +38,12 @@ class PlasticityEngine:
         self._clock = clock
 
     def reinforce_path(
-        self, retrieved_nodes: Iterable[MemoryNode | str], *, associate: bool = False, reason: str = "reinforce_path"
+        self,
+        retrieved_nodes: Iterable[MemoryNode | str],
+        *,
+        associate: bool = False,
+        reason: str = "reinforce_path",
+        view: GraphView | None = None,
     ) -> int:
         """Long-term potentiation: strengthen every plastic edge that connects two of the nodes.
 
@@ -49,6 +55,7 @@ class PlasticityEngine:
             retrieved_nodes: nodes or their ids.
             associate: also connect pairs that no plastic edge connects, by an ASSOC edge of `ASSOC_WEIGHT`.
             reason: what the history says.
+            view: the graph as it is now, where the caller has it already.
 
         Returns:
             How many edges were strengthened or made.
@@ -56,7 +63,7 @@ class PlasticityEngine:
         Raises:
             UnknownIdError: a node is not in the memory; nothing was changed.
         """
-        view = self._store.view()
+        view = self._store.view() if view is None else view
         ids = list(dict.fromkeys(node if isinstance(node, str) else str(node.id) for node in retrieved_nodes))
         rows = view.rows(ids)
         strengthened = _edges_among(view, rows)
@@ -73,6 +80,24 @@ class PlasticityEngine:
             self._store.apply(GraphDelta(weights=changes, edges=tuple(new), reason=reason, at=now))
             _log.info("%s: %d edges strengthened, %d made", reason, strengthened.size, len(new))
         return strengthened.size + len(new)
+
+    def reinforce_recalled(self, node_ids: Sequence[str], recalled: Collection[str] = ()) -> Feedback:
+        """Reinforce the path of those of the nodes that are not gone, and associate them.
+
+        Args:
+            node_ids: ids, each once.
+            recalled: those that came with a recall, and so were in the memory for certain.
+
+        Raises:
+            UnknownIdError: an id never was in the memory; nothing was changed.
+        """
+        view = self._store.view()
+        present = view.present(node_ids, recalled)
+        gone = sorted(set(node_ids).difference(present), key=node_ids.index)
+        if gone:
+            _log.info("feedback passes over %d memories that are gone: %s", len(gone), ", ".join(gone))
+        reason = f"feedback on {len(present)} memories"
+        return Feedback(self.reinforce_path(present, associate=True, reason=reason, view=view), gone)
 
     def decay_unused(self, now: datetime | None = None) -> None:
         """Long-term depression: every plastic edge that was idle for `IDLE_DAYS` is multiplied by `TIME_DECAY_FACTOR`.

@@ -57,6 +57,11 @@ class BackgroundWorker:
                 thread.start()
                 self._thread = thread
 
+    @property
+    def busy(self) -> bool:
+        """Whether there is a thread at work."""
+        return self._thread is not None
+
     def settle(self) -> None:
         """Wait until there is nothing left to do."""
         self.wake()

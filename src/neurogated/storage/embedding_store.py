@@ -191,6 +191,11 @@ class EmbeddingStore:
             if kept is not None and self._state is not None and kept.lineage == self._state.lineage:
                 self._state = self._state.with_kept(kept)
 
+    @property
+    def busy(self) -> bool:
+        """Whether a thread in the background is indexing."""
+        return self._worker.busy
+
     def settle(self) -> None:
         """Wait until the approximate index holds what it should."""
         self._worker.settle()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -10,20 +10,21 @@ from datetime import datetime
 from typing import Any, Self
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Clock, from_micros, to_micros, to_utc, utc_now
+from neurogated.core.clock import Clock, to_micros, to_utc, utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.model import MemoryEdge, MemoryNode, checked_text
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import (
-    EmbedderMismatchError,
     InputError,
     MemoryClosedError,
     NeurogatedError,
     UnknownIdError,
 )
+from neurogated.storage.journal_erasure import erase_removed
 from neurogated.storage.lifetimes import micros_or_none
+from neurogated.storage.mismatch import mismatch
 from neurogated.storage.planning import Plan, make_plan
-from neurogated.storage.records import EdgeRecord, NodeRecord
+from neurogated.storage.records import EdgeRecord, NodeRecord, edges_at, nodes_at
 from neurogated.storage.searchable_store import SearchableStore
 from neurogated.storage.text_index import OverlaidTextIndex, TextIndex
 from neurogated.storage.working_form import WorkingForm
@@ -47,7 +48,7 @@ class GraphStore(SearchableStore):
         """Begin an empty graph; of `config` the settings of storage count, the defaults when left out."""
         super().__init__(clock)
         self._config = MemoryConfig() if config is None else config
-        self._family: dict[str, Any] = {namespace: self}
+        self._family: MutableMapping[str, Any] = {namespace: self}
         self._form = WorkingForm(self._config)
         self._closed = False
         self._interrupted = False
@@ -55,7 +56,11 @@ class GraphStore(SearchableStore):
         # The name of the embedder that this process works with; shared by all namespaces.
         self._bound: list[str] = []
         self._pending: dict[PendingTask, None] = {}
+        # How many transactions that this graph began have not ended.
+        self._blocks = 0
         self._applied: list[GraphDelta] = []
+        # A compaction leaves the history as it is.
+        self._told: list[HistoryEntry] = []
         self._node_payloads: dict[int, NodeRecord] = {}
         self._edge_payloads: dict[int, EdgeRecord] = {}
 
@@ -134,10 +139,10 @@ class GraphStore(SearchableStore):
             self._require_open()
             # One embedder serves all namespaces, whichever of them recorded it.
             if self._embedder is None:
-                self._embedder = next((store._embedder for store in self._family.values() if store._embedder), None)
+                self._embedder = self._known_embedder()
             known_name, known_dimension = self._embedder or (name, dimension)
             if name != known_name or dimension not in (None, known_dimension):
-                raise _mismatch(known_name, known_dimension, name, dimension)
+                raise mismatch(known_name, known_dimension, name, dimension)
             if self._embedder is None and dimension is not None:
                 self._record_embedder(name, dimension)
                 self._embedder = (name, dimension)
@@ -156,11 +161,7 @@ class GraphStore(SearchableStore):
 
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; marks of use are left out."""
-        return [
-            HistoryEntry(number, delta.at, delta.reason, delta.changes, delta.operators)
-            for number, delta in enumerate(self._applied, start=1)
-            if delta.changes or delta.operators
-        ]
+        return [entry for entry in self._told if entry.changes or entry.operators]
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         """Yield every delta numbered above `after`, oldest first."""
@@ -177,9 +178,8 @@ class GraphStore(SearchableStore):
             made = [delta.at for delta in self._applied[:sequence] if not delta.tells_of_uses_only]
             then = moment if isinstance(moment, datetime) else made[-1] if made else utc_now()
             past = GraphStore(config=self._config, clock=lambda: then)
-            past._embedder = self._embedder
-            for delta in self._applied[:sequence]:
-                past.apply(delta)
+            past._replay(self._applied[:sequence])
+            past._embedder, past._told = self._embedder, self._told[:sequence]
             return past
 
     def in_namespace(self, namespace: str) -> Self:
@@ -187,13 +187,12 @@ class GraphStore(SearchableStore):
         with self._lock:
             self._require_open()
             checked_text("the name of a namespace", namespace)
-            if namespace not in self._family:
-                opened = self._open_namespace(namespace)
-                opened._family, opened._bound = self._family, self._bound
-                # One lock for all: a change may span them, and two that wait for each other would wait for ever.
-                opened._lock = self._lock
-                self._family[namespace] = opened
-            sibling: Self = self._family[namespace]
+            sibling: Self | None = self._family.get(namespace)
+            if sibling is None:
+                sibling = self._open_namespace(namespace)
+                # One lock for all: a change may span them, and with several locks threads could deadlock.
+                sibling._family, sibling._lock, sibling._bound = self._family, self._lock, self._bound
+                self._family[namespace] = sibling
             return sibling
 
     def namespaces(self) -> list[str]:
@@ -227,6 +226,7 @@ class GraphStore(SearchableStore):
         with self._lock:
             self._require_open()
             before = {name: (store._form.topology.sequence, store._embedder) for name, store in self._family.items()}
+            self._blocks += 1
             try:
                 yield
             except BaseException:
@@ -237,6 +237,29 @@ class GraphStore(SearchableStore):
                     else:
                         self._family.pop(name)._closed = True
                 raise
+            finally:
+                self._blocks -= 1
+
+    def compact(self, *, history: bool = False) -> int:
+        """Erase removed nodes, of all namespaces, with all their history, and keep nothing of their texts.
+
+        Afterwards `as_of` and `undo` show the past without them. A look at the past that was taken before is a copy.
+
+        Args:
+            history: erase also the past versions of the nodes that stay; then the past shows these as they are now,
+                from when they were first put. Edges and the list of changes stay.
+
+        Returns:
+            How many nodes were erased.
+
+        Raises:
+            InputError: within a transaction, which could not be taken back.
+        """
+        with self._lock:
+            self._require_open()
+            if any(store._blocks for store in self._family.values()):
+                raise InputError("compact cannot be taken back; call it after the transaction")
+            return sum(store._erase_removed(history=history) for store in self._family.values())
 
     @property
     def closed(self) -> bool:
@@ -260,7 +283,8 @@ class GraphStore(SearchableStore):
 
     def _persist(self, plan: Plan) -> int:
         """Keep what the columns do not hold and return the delta's number; the change is made once this returns."""
-        self._applied.append(plan.delta)
+        self._applied.append(delta := plan.delta)
+        self._told.append(HistoryEntry(len(self._applied), delta.at, delta.reason, delta.changes, delta.operators))
         for row in plan.removed_nodes.tolist():
             self._node_payloads.pop(row, None)
         for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
@@ -280,10 +304,34 @@ class GraphStore(SearchableStore):
         """Make the working form that of the delta `sequence` again."""
         if sequence == self._form.topology.sequence:
             return
-        kept, self._applied = self._applied[:sequence], []
-        self._form, self._pending = WorkingForm(self._config), {}
-        for delta in kept:
+        self._become(self.as_of(sequence), self._told[:sequence])
+
+    def _erase_removed(self, *, history: bool) -> int:
+        """Erase the removed nodes of this graph; return how many there were."""
+        view = self._form.topology.view()
+        erased = {node.id for delta in self._applied for node in delta.nodes if view.find(node.id) is None}
+        if not erased and not history:
+            return 0
+        rows, fresh = view.live_nodes(), GraphStore(config=self._config, clock=self._clock)
+        fresh._replay(erase_removed(self._applied, erased, fresh._whole, history=history))
+        # A node that is put earlier than it was would otherwise count as last used earlier.
+        names = [view.ids[row] for row in rows.tolist()]
+        fresh._form.topology.touch(fresh._form.topology.view().rows(names), view.last_accessed.take(rows))
+        self._become(fresh, self._told)
+        return len(erased)
+
+    def _replay(self, deltas: Iterable[GraphDelta]) -> None:
+        for delta in deltas:
             self.apply(delta)
+
+    def _become(self, other: GraphStore, told: list[HistoryEntry]) -> None:
+        """Hold what another graph holds, whose history is `told`."""
+        self._form, self._pending, self._applied, self._told = other._form, other._pending, other._applied, told
+        self._node_payloads, self._edge_payloads = other._node_payloads, other._edge_payloads
+
+    def _known_embedder(self) -> tuple[str, int] | None:
+        """Return the embedder that any of the namespaces has recorded."""
+        return next((store._embedder for store in self._family.values() if store._embedder), None)
 
     def _record_embedder(self, name: str, dimension: int) -> None:
         """Keep the embedder's name and dimension beyond this process."""
@@ -322,7 +370,7 @@ class GraphStore(SearchableStore):
         """Refuse to answer where the vectors have become those of another embedder since this process was given one."""
         self._require_open()
         if self._embedder and self._bound and self._embedder[0] not in self._bound:
-            raise _mismatch(*self._embedder, self._bound[0], None)
+            raise mismatch(*self._embedder, self._bound[0], None)
 
     def _rows_now(self, view: GraphView, rows: Rows) -> Rows:
         # Every search comes by here, also with a view that is older than what was taken in since.
@@ -342,8 +390,8 @@ class GraphStore(SearchableStore):
         return sequence
 
     def _last_before(self, moment: datetime) -> int:
-        changes = [(number, delta) for number, delta in enumerate(self._applied, start=1) if delta.at <= moment]
-        return next((number for number, delta in reversed(changes) if not delta.tells_of_uses_only), 0)
+        made = (number for number, delta in enumerate(self._applied, start=1) if delta.at <= moment)
+        return max((number for number in made if not self._applied[number - 1].tells_of_uses_only), default=0)
 
     def _texts(self) -> TextIndex | OverlaidTextIndex:
         return self._present_texts()
@@ -352,45 +400,7 @@ class GraphStore(SearchableStore):
         return self._form.texts(self._node_records)
 
     def _nodes_at(self, view: GraphView, rows: Rows) -> list[MemoryNode]:
-        energies, accessed = view.base_energy.take(rows).tolist(), view.last_accessed.take(rows).tolist()
-        return [
-            MemoryNode.restored(
-                id=view.ids[row],
-                content=record.content,
-                embedding=self._form.vectors.get(row),
-                base_energy=energy,
-                last_accessed=from_micros(moment),
-                metadata=record.metadata,
-                created_at=record.created_at,
-                valid_from=record.valid_from,
-                valid_to=record.valid_to,
-                expires_at=record.expires_at,
-            )
-            for row, record, energy, moment in zip(
-                rows.tolist(), self._node_records(rows), energies, accessed, strict=True
-            )
-        ]
+        return nodes_at(view, rows, self._node_records(rows), self._form.vectors.get)
 
     def _edges(self, view: GraphView, rows: Rows) -> list[MemoryEdge]:
-        weights, activated = view.weight.take(rows).tolist(), view.last_activated.take(rows).tolist()
-        return [
-            MemoryEdge(
-                *view.edge_key(row),
-                weight=weight,
-                created_at=record.created_at,
-                last_activated=from_micros(moment),
-                valid_from=record.valid_from,
-                valid_to=record.valid_to,
-            )
-            for row, record, weight, moment in zip(
-                rows.tolist(), self._edge_records(rows), weights, activated, strict=True
-            )
-        ]
-
-
-def _mismatch(known: str, known_dimension: int | None, name: str, dimension: int | None) -> EmbedderMismatchError:
-    return EmbedderMismatchError(
-        f"this memory was built with embedder {known!r} (dimension {known_dimension}), but is opened "
-        f"with {name!r} (dimension {dimension or 'not loaded yet'}); set embedding_name to the first, "
-        f"or move the memory to the second with `python main.py migrate --embedding_name {name}`"
-    )
+        return edges_at(view, rows, self._edge_records(rows))

@@ -87,6 +87,11 @@ class Keeper:
             self._changes = math.inf if at_once else self._changes
             self._begin_if_due()
 
+    @property
+    def busy(self) -> bool:
+        """Whether something is being kept."""
+        return self._work is not None
+
     def settle(self) -> None:
         """Wait until what was begun is kept; not to be called with the graph's lock held."""
         work = self._work

@@ -226,6 +226,10 @@ class PastStore(SqliteGraph):
 
     # What cannot be done to the past
 
+    def compact(self, *, history: bool = False) -> int:  # noqa: ARG002 - of whatever
+        """Refuse: the past is erased by compacting the present."""
+        raise self._refusal()
+
     def _persist(self, plan: Plan) -> int:  # noqa: ARG002 - whatever the plan
         raise self._refusal()
 

@@ -7,6 +7,7 @@ import logging
 import weakref
 from functools import partial
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import apsw
 import numpy as np
@@ -15,8 +16,10 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.errors import InputError
+from neurogated.storage.columns import Column
 from neurogated.storage.keeper import Keeper
 from neurogated.storage.kept_forms import FORM_FOLDER, FrozenForm, KeptForms, Stamp, StateReplacedError
+from neurogated.storage.open_graphs import OpenGraphs, Uses
 from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_file import Block, SqliteFile
@@ -34,9 +37,20 @@ class SqlitePresent(SqliteGraph):
     """A graph whose working form follows the file, and is kept beside it in the background."""
 
     def __init__(
-        self, file: SqliteFile, name: str, namespace: int, *, config: MemoryConfig | None, clock: Clock
+        self,
+        file: SqliteFile,
+        name: str,
+        namespace: int,
+        *,
+        config: MemoryConfig | None,
+        clock: Clock,
+        open_graphs: OpenGraphs | None = None,
     ) -> None:
         super().__init__(file, name, namespace, config=config, clock=clock)
+        # A namespace that is closed and that no user refers to is forgotten.
+        self._family = WeakValueDictionary({name: self})
+        self._open_graphs = open_graphs or OpenGraphs(self._config.MAX_OPEN_NAMESPACES)
+        self._searching = self._searches = Uses()
         self._kept = KeptForms(file.path)
         # The innermost transaction that was under way when the working form was made or last found right.
         self._block: Block | None = None
@@ -79,6 +93,27 @@ class SqlitePresent(SqliteGraph):
     def _require_open(self) -> None:
         self._renew()
         super()._require_open()
+        self._open_graphs.use(self, in_transaction=self._file.connection.in_transaction)
+
+    def unload(self) -> bool:
+        """Let go of the working form, which is read again on the next use.
+
+        Returns:
+            Whether it was let go of: it is not while a search is under way, or while a thread in the background is
+            indexing or keeping it.
+        """
+        if self._searches:
+            return False
+        unkept = not self._file.read_only and self._form.vectors.trained_on != self._trained_on
+        if unkept and self._form.has_texts:
+            self._keeper.keep(at_once=True)
+        if self._keeper.busy or self._form.vectors.busy:
+            return False
+        self._form.close()
+        self._form, self._interrupted = WorkingForm(self._config), True
+        self._node_keys, self._edge_keys = Column(np.int64), Column(np.int64)
+        self._open_graphs.discard(self)
+        return True
 
     def _renew(self) -> None:
         """Read the working form from the file again where it is not right."""
@@ -113,6 +148,7 @@ class SqlitePresent(SqliteGraph):
             with self._file.reading() as connection:
                 if not self._file.read_only and find_namespace(connection, self._name) != self._namespace:
                     self._closed = True
+                    self._open_graphs.discard(self)
                     if self._family.get(self._name) is self:
                         del self._family[self._name]
                     return
@@ -128,6 +164,7 @@ class SqlitePresent(SqliteGraph):
                 self._keeper.owe(self._size - kept, self._size)
             break
         self._generation, self._state, self._interrupted = generation, state, False
+        self._open_graphs.use(self, in_transaction=self._file.connection.in_transaction)
 
     def _load_kept(self, connection: apsw.Connection) -> KeyedForm:
         """Return the form that is kept beside the file, an empty one if there is none."""
@@ -155,7 +192,7 @@ class SqlitePresent(SqliteGraph):
     def _catch_up(self) -> None:
         """Take in what another process has written since."""
         state = self._file.state()
-        if state == self._state:
+        if state == self._state or self._interrupted:
             return
         replaced = state[:-1] != self._state[:-1]
         with self._file.reading() as connection:
@@ -169,6 +206,11 @@ class SqlitePresent(SqliteGraph):
             self._follow(connection)
             self._generation = generation
         self._state = state
+
+    def _known_embedder(self) -> tuple[str, int] | None:
+        # Another namespace may have recorded it and been closed since.
+        with self._file.reading() as connection:
+            return _read_embedder(connection)
 
     # Keeping what is derived
 

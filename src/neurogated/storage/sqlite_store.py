@@ -18,6 +18,7 @@ from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.storage.agreement import disagreements
 from neurogated.storage.kept_forms import KeptForms
+from neurogated.storage.open_graphs import OpenGraphs
 from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_erasure import erase_namespace, erase_removed
@@ -47,9 +48,10 @@ class SqliteStore(SqlitePresent):
         *,
         config: MemoryConfig | None = None,
         clock: Clock = utc_now,
+        open_graphs: OpenGraphs | None = None,
     ) -> None:
         number = _namespace_number(file, namespace)
-        super().__init__(file, namespace, number, config=config, clock=clock)
+        super().__init__(file, namespace, number, config=config, clock=clock, open_graphs=open_graphs)
 
     @classmethod
     def open(
@@ -185,7 +187,7 @@ class SqliteStore(SqlitePresent):
             self._require_open()
             if self._file.connection.in_transaction:
                 raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
-            for store in self._family.values():
+            for store in list(self._family.values()):
                 store._keeper.cancel()
                 # Whatever happens from here on, rows are read again before they are used.
                 store._interrupted = True
@@ -218,7 +220,7 @@ class SqliteStore(SqlitePresent):
             self._renew_all()
             try:
                 with self._file.transaction():
-                    for store in self._family.values():
+                    for store in list(self._family.values()):
                         store._block = self._file.block
                     yield
             except BaseException:
@@ -239,7 +241,7 @@ class SqliteStore(SqlitePresent):
         """
         with self.transaction():
             replace_vectors(self._file.connection, embedder, dimension, vectors)
-            for store in self._family.values():
+            for store in list(self._family.values()):
                 store._interrupted = True
             self._renew_all()
             if delta:
@@ -262,7 +264,7 @@ class SqliteStore(SqlitePresent):
         with self._lock:
             # Within a transaction nothing can be kept, and who waits for it would wait for ever.
             in_transaction = self._file.connection.in_transaction
-        for store in self._family.values():
+        for store in list(self._family.values()):
             store._keeper.cancel() if in_transaction else store._finish_keeping()
             store._form.close()
         super().close()
@@ -276,13 +278,16 @@ class SqliteStore(SqlitePresent):
             namespace,
             config=self._config,
             clock=self._clock,
+            open_graphs=self._open_graphs,
         )
 
     def _erase_namespace(self, namespace: str) -> None:
-        if namespace in self._family:
-            self._family[namespace]._keeper.cancel()
-            self._family[namespace]._interrupted = True
-            self._family[namespace]._form.close()
+        dropped = self._family.get(namespace)
+        if dropped is not None:
+            dropped._keeper.cancel()
+            dropped._interrupted = True
+            dropped._form.close()
+            self._open_graphs.discard(dropped)
         with self._file.reading() as connection:
             number = find_namespace(connection, namespace)
         self._kept.drop(number)
@@ -318,9 +323,10 @@ class SqliteStore(SqlitePresent):
         return written.sequence
 
     def _renew_all(self) -> None:
-        """Read all graphs again that are not right; see `_renew`."""
+        """Read all open graphs again that are not right; the others are read on their next use."""
         for store in list(self._family.values()):
-            store._renew()
+            if store in self._open_graphs:
+                store._renew()
 
 
 def _namespace_number(file: SqliteFile, name: str) -> int:

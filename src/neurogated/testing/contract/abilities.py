@@ -22,7 +22,7 @@ from neurogated.core.ports import (
     SupportsNamespaces,
     SupportsTransaction,
 )
-from neurogated.errors import EmbedderMismatchError, MemoryClosedError
+from neurogated.errors import EmbedderMismatchError, InputError, MemoryClosedError
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import NewStore, apply, assert_shows, assert_tells
 from neurogated.testing.contract.history import assert_searched_alike, found_by, live_through, replayed
@@ -188,6 +188,50 @@ class AbilitiesContract(NamespacesContract):
         assert [one.id for one in store.all_nodes()] == ["a", "c"]
         apply(store, clock, nodes=(node("b", content="anew"),))
         assert store.get_node("b").content == "anew"
+
+    def test_compaction_with_history_leaves_the_present_version_alone(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
+        compacted: SupportsCompaction = self.able(store, SupportsCompaction)
+        first = apply(store, clock, nodes=(node("a", content="old words"), node("b")), edges=(edge("a", "b"),))
+        clock.advance(timedelta(hours=1))
+        removed = apply(store, clock, removed_nodes=("b",), touch=AccessMark(frozenset({"a"})))
+        clock.advance(timedelta(hours=1))
+        apply(store, clock, nodes=(node("a", content="new words", embedding=(0.0, 1.0)), node("b", content="again")))
+        apply(store, clock, edges=(edge("b", "a"),), nodes=(node("c", content="secret"),))
+        apply(store, clock, removed_nodes=("c",))
+        present, told = [list(store.all_nodes()), list(store.all_edges())], store.history()
+        assert compacted.compact(history=True) == 1
+        assert [list(store.all_nodes()), list(store.all_edges())] == present
+        assert store.history() == told
+        for number in (first, removed):
+            assert [one.content for one in store.as_of(number).all_nodes()] == ["new words", "again"]
+        assert [edge.key[:2] for edge in store.as_of(first).all_edges()] == [("a", "b")]
+        assert list(store.as_of(removed).all_edges()) == []
+        texts = [one.content for entry in store.journal() for one in entry.delta.nodes]
+        assert texts == ["new words", "again"]
+        assert store.keyword_search("old secret", 9) == []
+        assert compacted.compact(history=True) == 0
+
+    def test_compaction_erases_in_every_namespace(self, store: GraphStorePort, clock: ManualClock) -> None:
+        compacted: SupportsCompaction = self.able(store, SupportsCompaction)
+        other = self.spaces(store).in_namespace("other")
+        for space in (store, other):
+            apply(space, clock, nodes=(node("a"), node("b")))
+            apply(space, clock, removed_nodes=("a",))
+        assert compacted.compact() == 2
+        for space in (store, other):
+            assert [[one.id for one in entry.delta.nodes] for entry in space.journal()] == [["b"], []]
+            assert space.has_node("b")
+
+    def test_compaction_is_no_part_of_a_block(self, store: GraphStorePort, clock: ManualClock) -> None:
+        compacted: SupportsCompaction = self.able(store, SupportsCompaction)
+        block: SupportsTransaction = self.able(store, SupportsTransaction)
+        three_nodes(store)
+        with pytest.raises(InputError), block.transaction():
+            compacted.compact()
+        apply(store, clock, removed_nodes=("a",))
+        assert compacted.compact() == 1
 
     # Many changes as one
 

@@ -1,0 +1,76 @@
+"""The access log: which memories recalls used, gathered for all namespaces and written now and then."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import datetime, timedelta
+
+from neurogated.core.clock import Clock
+from neurogated.core.delta import AccessMark, GraphDelta
+from neurogated.core.ports import GraphStorePort
+from neurogated.errors import MemoryClosedError, StorageError
+
+__all__ = ["AccessLog"]
+
+_log = logging.getLogger(__name__)
+
+
+class AccessLog:
+    """Gathers what recalls used and writes it as one touch a graph; safe to share between threads."""
+
+    def __init__(self, clock: Clock, seconds: float, open_namespaces: int) -> None:
+        """Write at the next recall once the oldest access is `seconds` old.
+
+        The log is also written when it names half of the namespaces that may be open, so that these are still open.
+        """
+        self._clock = clock
+        self._interval = timedelta(seconds=seconds)
+        self._most_graphs = max(1, open_namespaces // 2)
+        self._accesses: dict[GraphStorePort, AccessMark] = {}
+        self._since = self._last = clock()
+        self._lock = threading.Lock()
+
+    def add(self, store: GraphStorePort, mark: AccessMark) -> None:
+        """Note what a recall used in a graph; when it is time, write all that was noted."""
+        with self._lock:
+            self._accesses[store] = self._accesses.get(store, AccessMark()) | mark
+            # An access counts from when it was, not from when it is written.
+            self._last = self._clock()
+            due = self._last - self._since >= self._interval or len(self._accesses) > self._most_graphs
+        if due:
+            self.flush_if_possible()
+
+    def flush(self) -> None:
+        """Write what was noted.
+
+        Raises:
+            StorageError: a graph cannot be written to; the accesses of the others are written.
+        """
+        errors = self._write()
+        if errors:
+            raise errors[0]
+
+    def flush_if_possible(self) -> None:
+        """Write what was noted; the log names the graphs that cannot be written to, whose accesses are lost."""
+        for error in self._write():
+            # Accesses are the one thing that may be lost; a question is answered even when the disk is full.
+            _log.warning("what was recalled could not be marked as used: %s", error)
+
+    def _write(self) -> list[StorageError | MemoryClosedError]:
+        accesses, at = self._take()
+        errors: list[StorageError | MemoryClosedError] = []
+        for store, mark in accesses.items():
+            try:
+                store.apply(GraphDelta(touch=mark, reason="touch", at=at))
+            except (StorageError, MemoryClosedError) as error:
+                # The accesses of a namespace that was dropped meanwhile are gone with it.
+                if not store.closed:
+                    errors.append(error)
+        return errors
+
+    def _take(self) -> tuple[dict[GraphStorePort, AccessMark], datetime]:
+        with self._lock:
+            accesses, self._accesses = self._accesses, {}
+            self._since = self._clock()
+            return {store: mark for store, mark in accesses.items() if mark}, self._last

@@ -1,0 +1,97 @@
+"""Erasing removed nodes from a journal that is held in memory; `sqlite_erasure` does the same to a file."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from neurogated.core.delta import AccessMark, GraphDelta, PendingTask
+from neurogated.core.model import EdgeKey, MemoryNode
+from neurogated.core.rendering import quoted, without_quotes
+from neurogated.core.view import GraphView
+
+__all__ = ["erase_removed"]
+
+_DOCUMENT = "document_id"
+
+
+def erase_removed(
+    deltas: Sequence[GraphDelta],
+    erased: Collection[str],
+    made: Callable[[], GraphView],
+    *,
+    history: bool,
+) -> Iterator[GraphDelta]:
+    """Yield the deltas without the nodes that were removed, and without quotations of them.
+
+    Args:
+        deltas: all there were, oldest first.
+        erased: ids of the nodes that were removed.
+        made: returns the graph that the yielded deltas have made so far.
+        history: erase also past versions of the nodes that stay; then the last version of each is put by the delta that
+            first put the node.
+    """
+    put = [node for delta in deltas for node in delta.nodes]
+    last = {node.id: node for node in put if node.id not in erased}
+
+    def survives(node: MemoryNode) -> bool:
+        return last.get(node.id) is node if history else node.id in last
+
+    kept = _quotations(node for node in put if survives(node))
+    gone = _quotations(node for node in put if not survives(node))
+    known: set[str] = set()
+    for delta in deltas:
+        rest = _without(delta, erased)
+        if history:
+            # A node that was removed and put again stays from the first time on, so its edges are removed by name.
+            view = made()
+            arcs = view.arcs(view.rows(rest.removed_nodes), both_ways=True)
+            ended = [view.edge_key(row) for row in arcs.edge.tolist()]
+            first = dict.fromkeys(node.id for node in rest.nodes if node.id not in known)
+            known.update(first)
+            rest = replace(
+                rest,
+                removed_edges=tuple(dict.fromkeys((*rest.removed_edges, *ended))),
+                removed_nodes=(),
+                nodes=tuple(last[node_id] for node_id in first),
+            )
+        yield replace(rest, nodes=tuple(_unquoted(node, gone, kept) for node in rest.nodes))
+
+
+def _without(delta: GraphDelta, erased: Collection[str]) -> GraphDelta:
+    """Return the delta without whatever names an erased node."""
+
+    def stays(key: EdgeKey) -> bool:
+        return key.source_id not in erased and key.target_id not in erased
+
+    def possible(tasks: Iterable[PendingTask]) -> tuple[PendingTask, ...]:
+        return tuple(task for task in tasks if not any(node_id in erased for node_id in task.nodes))
+
+    return replace(
+        delta,
+        removed_edges=tuple(filter(stays, delta.removed_edges)),
+        removed_nodes=tuple(node_id for node_id in delta.removed_nodes if node_id not in erased),
+        nodes=tuple(node for node in delta.nodes if node.id not in erased),
+        edges=tuple(edge for edge in delta.edges if stays(edge.key)),
+        weights=tuple(change for change in delta.weights if stays(change.edge)),
+        queued=possible(delta.queued),
+        settled=possible(delta.settled),
+        touch=AccessMark(delta.touch.nodes.difference(erased), frozenset(filter(stays, delta.touch.edges))),
+    )
+
+
+def _quotations(nodes: Iterable[MemoryNode]) -> Mapping[object, set[str]]:
+    """Return by document how its nodes are quoted by others."""
+    found: dict[object, set[str]] = defaultdict(set)
+    for node in nodes:
+        found[node.metadata.get(_DOCUMENT)].add(quoted(node.content, node.metadata))
+    return found
+
+
+def _unquoted(node: MemoryNode, gone: Mapping[object, set[str]], kept: Mapping[object, set[str]]) -> MemoryNode:
+    """Return the node without quotations of what is gone; what stays in the same words is not gone."""
+    document = node.metadata.get(_DOCUMENT)
+    erased = gone.get(document, set()).difference(kept.get(document, set()))
+    metadata = without_quotes(node.metadata, erased)
+    return node if metadata is node.metadata else replace(node, metadata=metadata)

@@ -1,0 +1,171 @@
+"""A cache file stays within its bound: the least recently used values go first, whoever else writes to the file."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.cache_file import CacheFile
+from neurogated.embedding.cache import CachedEmbedder
+from neurogated.embedding.hash_embedder import HashEmbedder
+
+BOUND = 400_000
+VALUE = b"v" * 1_500
+
+WRITER = """
+import sys
+from pathlib import Path
+from neurogated.core.cache_file import CacheFile
+
+cache = CacheFile(Path(sys.argv[1]), int(sys.argv[2]))
+print("ready", flush=True)
+sys.stdin.readline()
+for n in range(600):
+    cache.put({f"{sys.argv[3]} {n}".encode(): b"v" * 1500})
+cache.close()
+"""
+
+
+def key(number: int) -> bytes:
+    return f"key {number}".encode()
+
+
+def put(cache: CacheFile, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        cache.put({key(number): VALUE})
+
+
+def kept(cache: CacheFile, numbers: Iterable[int]) -> list[int]:
+    return [number for number in numbers if cache.get([key(number)], bytes)]
+
+
+def size(path: Path) -> int:
+    """Return how long the file is, its write-ahead log written back."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path.stat().st_size
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "cache.db"
+
+
+def test_the_file_stays_within_its_bound_and_keeps_the_newest(path: Path) -> None:
+    with closing(CacheFile(path, BOUND)) as cache:
+        for begin in range(0, 1_000, 100):
+            put(cache, range(begin, begin + 100))
+            assert path.stat().st_size <= BOUND + len(VALUE) * 10
+        found = kept(cache, range(1_000))
+    assert found == list(range(found[0], 1_000))
+    assert size(path) <= BOUND
+    # Most of the room is used for values.
+    assert len(found) * len(VALUE) > BOUND / 2
+
+
+def test_what_is_used_again_and_again_outlives_what_is_not(path: Path) -> None:
+    with closing(CacheFile(path, BOUND)) as cache:
+        put(cache, [1, 2])
+        for number in range(10, 800):
+            put(cache, [number])
+            assert kept(cache, [1]) == [1]
+        assert kept(cache, [2]) == []
+
+
+def test_a_hit_writes_nothing_while_there_is_room(path: Path) -> None:
+    with closing(CacheFile(path, BOUND)) as cache:
+        put(cache, range(50))
+        before = path.with_name("cache.db-wal").read_bytes()
+        assert kept(cache, range(50)) == list(range(50))
+        assert path.with_name("cache.db-wal").read_bytes() == before
+
+
+def test_a_lowered_bound_shrinks_the_file_with_the_next_value(path: Path) -> None:
+    with closing(CacheFile(path, 4 * BOUND)) as cache:
+        put(cache, range(900))
+    assert size(path) > 2 * BOUND
+    with closing(CacheFile(path, BOUND)) as cache:
+        put(cache, [1_000])
+        assert kept(cache, [0, 899, 1_000]) == [899, 1_000]
+    assert size(path) <= BOUND
+
+
+def test_a_bound_of_nothing_keeps_nothing(path: Path) -> None:
+    with closing(CacheFile(path, 0)) as cache:
+        put(cache, range(5))
+        assert kept(cache, range(5)) == []
+
+
+def test_values_beyond_the_bound_are_not_kept(path: Path) -> None:
+    with closing(CacheFile(path, BOUND)) as cache:
+        put(cache, [1])
+        cache.put({b"huge": b"x" * 2 * BOUND})
+        assert cache.get([b"huge"], bytes) == {}
+        put(cache, [2])
+        assert kept(cache, [2]) == [2]
+    assert size(path) <= BOUND
+
+
+def test_processes_that_share_a_file_keep_it_within_the_bound(path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, str(path), str(BOUND)]
+    writers = [
+        subprocess.Popen([*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for name in ("one", "two")
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    with closing(CacheFile(path, BOUND)) as cache:
+        for writer in writers:
+            writer.communicate("go\n")
+            assert writer.returncode == 0
+        assert cache.get([b"two 599"], bytes) == {b"two 599": VALUE}
+        put(cache, [1])
+        assert kept(cache, [1]) == [1]
+        cache.clear()
+        assert cache.get([b"two 599", key(1)], bytes) == {}
+        assert VALUE not in b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert size(path) <= BOUND
+
+
+def test_a_writer_that_is_killed_in_between_leaves_a_sound_bounded_cache(path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, str(path), str(BOUND), "killed"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdin is not None
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+        with closing(CacheFile(path, BOUND)) as cache:
+            # Evictions are under way once the first of its values is gone again.
+            while not cache.get([b"killed 0"], bytes):
+                assert writer.poll() is None
+            writer.kill()
+    with closing(CacheFile(path, BOUND)) as cache:
+        put(cache, range(500))
+        assert kept(cache, [499]) == [499]
+        assert not path.with_suffix(".damaged").exists()
+    assert size(path) <= BOUND
+
+
+def test_an_embedder_computes_again_what_was_evicted(path: Path) -> None:
+    texts = [f"text {number}" for number in range(600)]
+    plain = HashEmbedder()
+    with closing(CachedEmbedder(plain, path, max_bytes=100_000)) as cached:
+        for begin in range(0, len(texts), 50):
+            some = texts[begin : begin + 50]
+            assert np.array_equal(cached.embed_documents(some), plain.embed_documents(some))
+        cached.embed_documents(texts[:1])
+        assert cached.statistics()["cache misses"] == len(texts) + 1
+    assert size(path) <= 100_000
+
+
+def test_the_bounds_are_settings() -> None:
+    assert MemoryConfig().embedding_cache_bytes == 2**30
+    assert MemoryConfig().llm_cache_bytes == 2**28

@@ -1,0 +1,264 @@
+"""Namespaces are closed least recently used first, and no one who holds one notices."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated.errors import EmbedderMismatchError
+from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.sqlite_store import SqliteStore
+
+MOST = 3
+NAMES = [f"user {number}" for number in range(9)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    with SqliteStore.open(tmp_path / "memory.db", config=MemoryConfig(MAX_OPEN_NAMESPACES=MOST)) as opened:
+        yield opened
+
+
+def put(store: SqliteStore, name: str, number: int = 0) -> None:
+    store.apply(GraphDelta(nodes=(MemoryNode(f"{name} {number}", f"heron of {name}", [1.0, float(number)]),)))
+
+
+def texts(store: SqliteStore) -> list[str]:
+    return [node.content for node in store.all_nodes()]
+
+
+def test_no_more_than_the_bound_are_open_and_every_handle_goes_on_working(store: SqliteStore) -> None:
+    spaces = {name: store.in_namespace(name) for name in NAMES}
+    for _ in range(2):
+        for name, space in spaces.items():
+            put(space, name)
+            put(space, name, 1)
+            space.apply(GraphDelta(edges=(MemoryEdge(f"{name} 0", f"{name} 1", EdgeType.SEQ),)))
+            assert len(store._open_graphs) <= MOST
+    for name, space in spaces.items():
+        assert store.in_namespace(name) is space
+        assert texts(space) == [f"heron of {name}"] * 2
+        assert [edge.key.type for edge in space.all_edges()] == [EdgeType.SEQ]
+        assert [found for found, _ in space.nearest([1.0, 0.0], 1)] == [f"{name} 0"]
+        assert len(space.keyword_search("heron", 9)) == 2
+        assert len(space.history()) == 6
+        assert len(list(space.as_of(space.history()[1].sequence).all_nodes())) == 2
+        assert len(store._open_graphs) <= MOST
+    assert store.check() == []
+
+
+def test_a_view_and_a_past_outlive_the_closing_of_their_graph(store: SqliteStore) -> None:
+    space = store.in_namespace("one")
+    put(space, "one")
+    put(space, "one", 1)
+    view, past = space.view(), space.as_of(1)
+    for name in NAMES:
+        put(store.in_namespace(name), name)
+    assert space not in store._open_graphs
+    assert [found for found, _ in space.nearest([1.0, 0.0], 9, view)] == ["one 0", "one 1"]
+    for name in NAMES:
+        texts(store.in_namespace(name))
+    assert [node.id for node in past.all_nodes()] == ["one 0"]
+    assert [found for found, _ in past.keyword_search("heron", 9)] == ["one 0"]
+
+
+def test_a_namespace_that_no_one_holds_is_forgotten_once_it_is_closed(store: SqliteStore) -> None:
+    forgotten = weakref.ref(store.in_namespace("one"))
+    put(store.in_namespace("one"), "one")
+    for name in NAMES:
+        put(store.in_namespace(name), name)
+    gc.collect()
+    assert forgotten() is None
+    assert texts(store.in_namespace("one")) == ["heron of one"]
+
+
+def test_the_embedder_that_a_forgotten_namespace_recorded_counts(store: SqliteStore) -> None:
+    store.in_namespace("one").bind_embedder("first", 2)
+    for name in NAMES:
+        put(store.in_namespace(name), name)
+    gc.collect()
+    with pytest.raises(EmbedderMismatchError, match="first"):
+        store.bind_embedder("second", 3)
+
+
+def test_none_is_closed_within_a_transaction_and_all_are_taken_back_with_it(store: SqliteStore) -> None:
+    spaces = {name: store.in_namespace(name) for name in NAMES}
+    put(spaces[NAMES[0]], "before")
+    with pytest.raises(ZeroDivisionError), store.transaction():  # noqa: PT012 - the block is what is tested
+        for name, space in spaces.items():
+            put(space, name)
+        assert len(store._open_graphs) > MOST
+        raise ZeroDivisionError
+    assert [len(texts(space)) for space in spaces.values()] == [1] + [0] * (len(NAMES) - 1)
+    assert len(store._open_graphs) <= MOST
+
+
+def test_none_is_closed_while_it_is_searched(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    space = store.in_namespace("one")
+    put(space, "one")
+    searching, closed = threading.Event(), threading.Event()
+    search = EmbeddingStore.search_batch
+
+    def wait(index: EmbeddingStore, *given: object) -> object:
+        if threading.current_thread().name.startswith("searching"):
+            searching.set()
+            assert closed.wait(60)
+        return search(index, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(EmbeddingStore, "search_batch", wait)
+    with ThreadPoolExecutor(1, "searching") as pool:
+        found = pool.submit(space.nearest, [1.0, 0.0], 1)
+        assert searching.wait(60)
+        form = space._form
+        for name in NAMES:
+            put(store.in_namespace(name), name)
+        assert space._form is form
+        closed.set()
+        assert [name for name, _ in found.result(60)] == ["one 0"]
+    for name in NAMES:
+        texts(store.in_namespace(name))
+    assert space not in store._open_graphs
+
+
+def test_what_is_kept_in_the_background_is_kept_before_its_graph_is_closed(tmp_path: Path) -> None:
+    config = MemoryConfig(MAX_OPEN_NAMESPACES=MOST, KEEP_CHANGES=1)
+    with SqliteStore.open(tmp_path / "memory.db", config=config) as store:
+        for name in NAMES:
+            put(store.in_namespace(name), name)
+        for space in list(store._family.values()):
+            space._keeper.settle()
+        folders = {path.name.partition("-")[0] for path in (tmp_path / "memory.index").iterdir()}
+        assert len(folders) == len(NAMES)
+        for name in NAMES:
+            assert texts(store.in_namespace(name)) == [f"heron of {name}"]
+        assert len(store._open_graphs) <= MOST
+
+
+def test_threads_share_more_namespaces_than_may_be_open(store: SqliteStore) -> None:
+    start = threading.Barrier(4)
+
+    def work(seed: int) -> None:
+        start.wait()
+        for step in range(12):
+            name = NAMES[(seed + step) % len(NAMES)]
+            space = store.in_namespace(name)
+            put(space, name, seed * 100 + step)
+            view = space.view()
+            assert len(space.nearest([1.0, 0.0], 99, view)) == view.live_nodes().size
+            assert len(space.keyword_search("heron", 99, view)) == view.live_nodes().size
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(work, seed) for seed in range(4)]:
+            done.result(timeout=300)
+    assert sum(len(texts(store.in_namespace(name))) for name in NAMES) == 48
+    assert store.check() == []
+
+
+def test_a_reader_follows_namespaces_that_it_closed(tmp_path: Path, store: SqliteStore) -> None:
+    config = MemoryConfig(MAX_OPEN_NAMESPACES=MOST)
+    for name in NAMES:
+        put(store.in_namespace(name), name)
+    with SqliteStore.open(tmp_path / "memory.db", config=config, read_only=True) as reader:
+        spaces = {name: reader.in_namespace(name) for name in NAMES}
+        for name, space in spaces.items():
+            assert len(texts(space)) == 1
+            put(store.in_namespace(name), name, 1)
+        for space in spaces.values():
+            assert len(texts(space)) == 2
+            assert len(reader._open_graphs) <= MOST
+
+
+# What a memory's handles share
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def config(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryConfig:
+    return MemoryConfig(
+        storage=request.param, save_dir=str(tmp_path / "out"), embedding_name="hash", MAX_OPEN_NAMESPACES=MOST
+    )
+
+
+def test_closing_a_memory_writes_what_was_used_in_all_namespaces(config: MemoryConfig) -> None:
+    config = config.replace(storage="sqlite")
+    with NeuroGraphMemory(config) as memory:
+        for name in NAMES[:2]:
+            memory.in_namespace(name).add_document("A heron.")
+        before = {name: next(memory.in_namespace(name).store.all_nodes()).last_accessed for name in NAMES[:2]}
+        for name in NAMES[:2]:
+            assert len(memory.in_namespace(name).recall("heron")) == 1
+            gc.collect()
+    with NeuroGraphMemory(config) as memory:
+        for name, moment in before.items():
+            assert next(memory.in_namespace(name).store.all_nodes()).last_accessed > moment
+
+
+def test_closing_a_handle_writes_what_was_used_and_leaves_the_memory_open(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        other = memory.in_namespace("other")
+        other.add_document("A heron.")
+        before = next(other.store.all_nodes()).last_accessed
+        other.recall("heron")
+        other.close()
+        assert next(other.store.all_nodes()).last_accessed > before
+        assert not memory.store.closed
+
+
+def test_what_was_used_in_a_dropped_namespace_keeps_no_other_from_being_written(
+    config: MemoryConfig, caplog: pytest.LogCaptureFixture
+) -> None:
+    with NeuroGraphMemory(config) as memory:
+        for name in ("dropped", "kept"):
+            memory.in_namespace(name).add_document("A heron.")
+        before = next(memory.in_namespace("kept").store.all_nodes()).last_accessed
+        for name in ("dropped", "kept"):
+            memory.in_namespace(name).recall("heron")
+        memory.drop_namespace("dropped")
+        memory.flush()
+        assert next(memory.in_namespace("kept").store.all_nodes()).last_accessed > before
+        assert "could not be marked" not in caplog.text
+
+
+def test_an_interrupted_flush_still_closes_the_memory(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = NeuroGraphMemory(config)
+    memory.add_document("A heron.")
+    memory.recall("heron")
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(memory.store, "apply", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            memory.close()
+    assert memory.store.closed
+
+
+def test_handles_on_one_namespace_share_their_lock_for_as_long_as_one_is_held(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        one = memory.in_namespace("one")
+        for name in NAMES:
+            memory.in_namespace(name).add_document("A heron.")
+        gc.collect()
+        assert memory.in_namespace("one")._ingestion is one._ingestion
+        assert memory.in_namespace(config.namespace)._ingestion is memory._ingestion
+
+
+def test_visited_namespaces_leave_no_handles_behind(config: MemoryConfig) -> None:
+    config = config.replace(storage="sqlite")
+    with NeuroGraphMemory(config) as memory:
+        for number in range(30):
+            space = memory.in_namespace(f"user {number}")
+            space.add_document("A heron.")
+            space.recall("heron")
+            del space
+        gc.collect()
+        alive = sum(isinstance(one, NeuroGraphMemory | SqliteStore) for one in gc.get_objects())
+        assert alive <= 2 * MOST + 2
+        assert len(memory.namespaces()) == 31
