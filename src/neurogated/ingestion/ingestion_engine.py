@@ -261,13 +261,15 @@ class IngestionEngine:
             )
         drafts: list[_Draft] = []
         lifetime = self._lifetime(document)
+        # Read once: it is a hash of the whole text.
+        document_id = document.id
         for passage in document.passages:
             for chunk in self._chunker.split(passage.text):
-                metadata = {**document.metadata, **passage.metadata, "document_id": document.id}
+                metadata = {**document.metadata, **passage.metadata, "document_id": document_id}
                 if document.title is not None:
                     metadata["title"] = document.title
                 # The position takes part, so that a sentence said twice is remembered twice.
-                node_id = compute_mdhash_id(f"{document.id}\n{len(drafts)}\n{chunk}", prefix="chunk-")
+                node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix="chunk-")
                 drafts.append(_Draft(node_id, chunk, json_metadata(metadata), lifetime))
         return drafts
 
