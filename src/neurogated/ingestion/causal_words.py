@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 __all__ = ["Overlap", "Part", "Vocabulary", "has_han", "has_latin", "has_words"]
 
@@ -13,6 +14,8 @@ _WORDS_A_CHARACTER = 0.5
 # One that the other text holds in other company may be of the same word or not.
 _WORDS_A_LONE_CHARACTER = 0.25
 _MIN_STEM = 3
+# Words whose stems are kept: those of which most of a text is made.
+_REMEMBERED = 10_000
 
 _LATIN = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]+(?:'[^\W\d_]+)?")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
@@ -162,6 +165,7 @@ def has_words(text: str) -> bool:
     return any(_content_stem(word.lower()) for word in _LATIN.findall(text)) or bool(_runs(text))
 
 
+@lru_cache(_REMEMBERED)
 def _content_stem(word: str) -> str:
     """Return the stem of a small word, "" where it tells nothing."""
     word = word.removesuffix("'s")

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from pathlib import Path
 from threading import RLock, Thread
 from typing import Any, NamedTuple, Self, TypeVar
@@ -136,8 +137,8 @@ class PostingTable:
             counts: how often the texts hold their words, one text after the other; once each when left out.
         """
         with self.lock:
-            numbers = self.vocabulary.add(word for held in words for word in held)
-            flat = np.fromiter((numbers[word] for held in words for word in held), np.int32)
+            held = list(chain.from_iterable(words))
+            flat = np.fromiter(map(self.vocabulary.add(held).__getitem__, held), np.int32, len(held))
             counts = np.ones(flat.size, dtype=np.uint8) if counts is None else counts
             sizes = np.fromiter(map(len, words), np.int64, len(words))
             order = np.lexsort((flat, np.repeat(np.arange(sizes.size), sizes)))
