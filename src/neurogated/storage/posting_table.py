@@ -176,14 +176,20 @@ class PostingTable:
         """Return how many texts hold each word, 0 for a number that is none."""
         return _get(self._frequencies.values, words, 0).astype(np.int64)
 
-    def words_of(self, key: int) -> tuple[list[str], NDArray[Any]]:
-        """Return the words of a text in the order of their numbers, and how often it holds each."""
+    def words_of(self, key: int, at_most: int | None = None) -> tuple[list[str], NDArray[Any]]:
+        """Return the words of a text in the order of their numbers, and how often it holds each.
+
+        Words that more than `at_most` texts hold are left out, where it is given.
+        """
         with self.lock:
             view = self.view()
             owner = int(view.owners[key]) if key < view.owners.size else NOWHERE
             for part in view.parts:
                 if part.serial == owner:
                     words, counts = part.texts.text_at(int(part.texts.keys.searchsorted(key)))
+                    if at_most is not None:
+                        few = self.frequencies_of(words) <= at_most
+                        words, counts = words[few], counts[few]
                     return self.vocabulary.words(words.astype(np.int64)), counts
         return [], np.empty(0, dtype=np.int64)
 
