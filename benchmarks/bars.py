@@ -71,6 +71,16 @@ def _ratio(over: Value, under: Value) -> Value:
     return value
 
 
+def _most(*values: Value) -> Value:
+    """Return the largest of some values, of those that were measured."""
+
+    def value(run: Run) -> float | None:
+        found = [measured for one in values if (measured := one(run)) is not None]
+        return max(found, default=None)
+
+    return value
+
+
 def _a_node(run: Run) -> float | None:
     size = run.get("opening", "disk")
     return None if size is None else size / KIBI / run.nodes
@@ -81,10 +91,15 @@ def _quantised_loss(run: Run) -> float | None:
     return None if exact is None or quantised is None else PERCENT * (exact - quantised)
 
 
+def _growth(name: str) -> Value:
+    return _ratio(_of(name, "a chunk"), _of(name, "a chunk of a tenth"))
+
+
 def _everywhere(limit: float) -> dict[int, float]:
     return dict.fromkeys(EVERY, limit)
 
 
+LONG = ("prose", "markdown")
 RANDOM, HUBS = "two_hops_from_random_anchors", "three_hops_from_the_largest_hubs"
 
 BARS = (
@@ -135,6 +150,14 @@ BARS = (
         Figure("texts that the next recall found", "%", _of("pairs_of_add_and_recall", "found", PERCENT)),
         _everywhere(100),
         at_least=True,
+    ),
+    Bar(
+        Figure(
+            "a chunk of a long document besides embedding",
+            "ms",
+            _most(*(_of(f"long_document[{kind}]", "a chunk", MILLI) for kind in LONG)),
+        ),
+        _everywhere(4),
     ),
     Bar(
         Figure("indexing a passage, without the model", "ms", _of("indexing_without_the_model", "a passage", MILLI)),
@@ -211,6 +234,10 @@ FIGURES = (
     Figure("Chroma: building", "s", _of("chroma", "build")),
     Figure("indexing a text, besides embedding", "ms", _of("cost_of_a_text", "a text", MILLI)),
     Figure("the same in a memory of 1,000", "ms", _of("cost_of_a_text", "small", MILLI)),
+    *(
+        Figure(f"a chunk of a long document, against a tenth as long: {kind}", "×", _growth(f"long_document[{kind}]"))
+        for kind in LONG
+    ),
     Figure("indexing passages with the model", "s", _of("indexing")),
     Figure("embedding them, torch alone", "s", _of("indexing", "torch alone")),
 )

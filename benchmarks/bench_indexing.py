@@ -1,11 +1,15 @@
-"""Indexing real passages with the embedding model, against embedding them with torch alone; and without the model."""
+"""Indexing real passages with the embedding model, against embedding them with torch alone; and without the model.
+
+Long documents are real passages and answers joined, or are generated, with names and cues, where these are not there.
+"""
 
 from __future__ import annotations
 
 import json
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,8 @@ from neurogated.core.rendering import render
 WITHOUT_MODEL = "hash"
 WARM_UP = "The pump failed on Monday."
 ROUNDS = 3
+LONG_ROUNDS = 2
+NAMES = ("Orrskell", "Pellarwick", "Harl", "Dray", "Garrow", "Marchwyn", "Ives")
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +69,63 @@ def test_indexing_without_the_model(
     measured(benchmark, lambda memory: memory.add_documents(passages), ((memory,) for memory in memories), ROUNDS)
     memories.close()
     benchmark.extra_info["a passage"] = benchmark.stats.stats.median / len(passages)
+
+
+@pytest.mark.parametrize("kind", ["prose", "markdown"])
+def test_long_document(benchmark: BenchmarkFixture, kind: str, pytestconfig: pytest.Config, tmp_path: Path) -> None:
+    """One long document with vectors that cost nothing, in processor time; and a tenth of it."""
+    length = pytestconfig.getoption("long_characters")
+    path = pytestconfig.getoption("passages" if kind == "prose" else "long_texts")
+    pieces = _told(kind, path) if path.exists() else _made(kind)
+    whole = _joined(pieces, length)
+    memories = _memories(tmp_path, embedding_name=WITHOUT_MODEL)
+    costs: dict[str, list[float]] = {"a chunk": [], "a chunk of a tenth": []}
+
+    def cost(memory: NeuroGraphMemory, text: str) -> float:
+        begin = time.process_time()
+        ids = memory.add_document(text, title="A long text")
+        return (time.process_time() - begin) / len(ids)
+
+    def act() -> None:
+        costs["a chunk of a tenth"].append(cost(next(memories), whole[: len(whole) // 10]))
+        costs["a chunk"].append(cost(next(memories), whole))
+
+    benchmark.pedantic(act, rounds=LONG_ROUNDS)
+    memories.close()
+    benchmark.extra_info |= {what: min(seconds) for what, seconds in costs.items()}
+    benchmark.extra_info |= {"characters": len(whole), "real": path.exists()}
+
+
+def _told(kind: str, path: Path) -> Iterator[str]:
+    """Yield real passages, or real answers in Markdown."""
+    records = json.loads(path.read_text(encoding="utf-8"))
+    if kind == "prose":
+        yield from (record["text"] for record in records)
+    else:
+        yield from (said["content"] for chat in records for said in chat["messages"] if said["role"] == "assistant")
+
+
+def _made(kind: str) -> Iterator[str]:
+    """Yield paragraphs without end that hold names, times and cues of causes, as Markdown where it is asked for."""
+    for number in count():
+        one, other = f"Ada Quill-{number % 97}", f"Port {NAMES[number % len(NAMES)]}"
+        told = (
+            f"{one} came to {other} in May {1900 + number % 120}. Because the pump {number % 31} had failed, the field "
+            f"was flooded. As a result, the mill of {other} closed, and {one} moved to the Bank of {other}."
+        )
+        yield f"## Step {number}\n\n* **{one}**: {told}\n* `pump --stop {number}`" if kind == "markdown" else told
+
+
+def _joined(pieces: Iterable[str], length: int) -> str:
+    """Return pieces as paragraphs, `length` characters in all or all there are."""
+    taken: list[str] = []
+    size = 0
+    for piece in pieces:
+        taken.append(piece)
+        size += len(piece) + 2
+        if size >= length:
+            break
+    return "\n\n".join(taken)[:length]
 
 
 def _torch_seconds(passages: list[dict[str, Any]]) -> Iterator[float]:

@@ -40,6 +40,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="passages in HippoRAG's format, for indexing with the real model",
     )
     add("--passage-count", type=int, default=300, help="how many of them are indexed; 0: all (default: 300)")
+    add(
+        "--long-texts",
+        type=Path,
+        default=SHARED / "data" / "beam_odd.json",
+        help="chats in BEAM's format, whose long answers in Markdown are indexed as one text",
+    )
+    add("--long-characters", type=int, default=1_000_000, help="length of a long text (default: 1000000)")
     add("--chroma", default=None, help="a Python that has chromadb; without it Chroma is left out")
 
 

@@ -41,10 +41,10 @@ FIXED_CONSTANTS = {
     # The layout of SQLite's log; more than a note takes.
     "storage/sqlite_wholeness.py": {"_LOG_HEADER", "_SALTS_AT", "_SALTS_SIZE", "_FRAME_HEADER", "_FRAME_SALTS_AT"},
     # How the offline analysers weigh words; measured by their tests on labelled texts, of no use to set by hand.
-    "ingestion/causal_cues.py": {"STRONG", "FIRM", "WEAK"},
+    "ingestion/causal_patterns.py": {"STRONG", "FIRM", "WEAK"},
+    "ingestion/causal_words.py": {"_WORDS_A_CHARACTER", "_WORDS_A_LONE_CHARACTER", "_MIN_STEM", "_REMEMBERED"},
     "ingestion/causality.py": {
-        "_REACH", "_WORDS_A_CHARACTER", "_WORDS_A_LONE_CHARACTER", "_PHRASE_SHARE", "_CLAUSE_SHARE", "_LONG_SHARE",
-        "_LONG", "_INDIRECT", "_OVERLAP_GAIN", "_MIN_STEM", "_QUOTED",
+        "_REACH", "_PHRASE_SHARE", "_CLAUSE_SHARE", "_LONG_SHARE", "_LONG", "_INDIRECT", "_OVERLAP_GAIN", "_QUOTED",
     },
     "ingestion/entities.py": {"_LONGEST_TERM", "_LONGEST_NUMBER"},
     "retrieval/neuro_retriever.py": {"_PATIENCE"},  # longer than a recall takes

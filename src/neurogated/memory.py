@@ -102,6 +102,9 @@ class NeuroGraphMemory(Upkeep):
     ) -> list[str]:
         """Remember a text.
 
+        A text of more than `INDEX_BATCH` chunks is stored as many at a time. An interruption keeps those stored before
+        it; adding the text again stores the rest.
+
         Args:
             text: of any length; it is cut into chunks of whole sentences.
             title: what the text is about; it takes part in what is embedded.
@@ -138,7 +141,8 @@ class NeuroGraphMemory(Upkeep):
             The node ids of each document, in order.
 
         Raises:
-            InputError: a document cannot be stored; its position is named. Batches before it are stored.
+            InputError: a document cannot be stored; its position is named. Batches before it are stored, and the parts
+                of a long document (see `add_document`).
         """
         total = len(documents) if isinstance(documents, Sized) else None
         stored = self._ingestion.add(read_documents(documents))

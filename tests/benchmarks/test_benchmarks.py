@@ -59,8 +59,10 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "data.npz",
         "--passages",
         folder / "passages.json",
+        "--long-texts",
+        folder / "missing.json",
     ]
-    sizes = f"--nodes {NODES} --pairs 10 --documents 5 --rounds 3".split()
+    sizes = f"--nodes {NODES} --pairs 10 --documents 5 --rounds 3 --long-characters 20000".split()
     result = folder / "result.json"
     done = _python("-m", "pytest", "benchmarks", "--benchmark-only", *sizes, *places, "--benchmark-json", result)
     assert done.returncode == 0, done.stdout
@@ -92,6 +94,8 @@ def test_what_was_measured_answered_rightly(noted: dict[str, dict[str, Any]]) ->
     assert noted["test_opening"]["disk"] > NODES * 384 * 4
     assert noted["test_opening"]["rss"] >= noted["test_opening"]["pss"] > 0
     assert noted["test_indexing"]["passages"] == 2
+    assert noted["test_long_document[prose]"]["real"]
+    assert noted["test_long_document[markdown]"]["characters"] == 20_000
 
 
 @pytest.mark.slow

@@ -203,10 +203,10 @@ class ManyForFew(Sound):
 class KeepsOldMarks(Sound):
     """Says of a replaced node what it once carried as well."""
 
-    def marks_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
+    def marks_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
         put = [node for delta in self._applied for node in delta.nodes]
         once = [[marks(node.content, node.metadata) for node in put if node.id == name] for name in node_ids]
-        return [carried.union(*old) for carried, old in zip(super().marks_of(node_ids), once, strict=True)]
+        return [carried.union(*old) for carried, old in zip(super().marks_of(node_ids, at_most), once, strict=True)]
 
 
 class OpenWhenClosed(Sound):

@@ -221,8 +221,8 @@ class GraphStorePort(Protocol):
     def few_holders(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
         """Return who `holders` says carry each mark, but for the marks that more nodes carry than their limit."""
 
-    def marks_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
-        """Return the marks of each node; an unknown id raises UnknownIdError."""
+    def marks_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
+        """Return each node's marks, or those that at most so many nodes carry; an unknown id raises UnknownIdError."""
 
     @property
     def embedder(self) -> tuple[str, int] | None:

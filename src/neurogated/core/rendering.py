@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import accumulate, chain, cycle
+from itertools import accumulate, chain, cycle, filterfalse
 from typing import Any
 
 from neurogated.core.keywords import fold, split_keywords
@@ -41,8 +41,10 @@ TIME_MARK = "time"
 _TERM = "term "
 _SUBJECT = "subject "
 _SPEAKER = "speaker "
+_OPENS = "opens "
 _QUALIFIER = re.compile("[(\uff08][^()\uff08\uff09]*[)\uff09]\\s*$")
 _COMMA = re.compile("[,，]")
+_ONE_WORD = re.compile("[A-Za-z0-9]+")
 _LONGEST_SUBJECT = 8
 
 
@@ -109,7 +111,9 @@ def terms(content: str, metadata: Mapping[str, Any]) -> frozenset[str]:
     """Return the terms of a node: keywords of its content and title, and the names of several words found in it."""
     keywords = split_keywords(quoted(content, {"title": metadata.get("title")}))
     entities = metadata.get("entities")
-    names = [split_words(fold(str(name))) for name in entities] if isinstance(entities, list) else []
+    # Most names are one word, which is quickly seen.
+    several = filterfalse(_ONE_WORD.fullmatch, map(str, entities)) if isinstance(entities, list) else ()
+    names = [split_words(fold(name)) for name in several]
     return frozenset((*keywords, *(" ".join(words) for words in names if len(words) > 1)))
 
 
@@ -164,7 +168,7 @@ def document_mark(document_id: str) -> str:
 def opening_mark(mark: str) -> str:
     """Return the mark of nodes that carry the mark of a name whose first word is that of `mark`, one of a name too."""
     kind, word, *_ = mark.split(" ", 2)
-    return f"opens {kind} {word}"
+    return f"{_OPENS}{kind} {word}"
 
 
 def names_carried(
@@ -180,7 +184,7 @@ def names_carried(
         speakers: whether names of speakers count, beside those of subjects.
     """
     firsts = [kind + word for kind in (_SUBJECT, _SPEAKER)[: 1 + speakers] for word in words]
-    openings = list(map(opening_mark, firsts))
+    openings = [_OPENS + first for first in firsts]
     begun = carried(openings)
     if not begun:
         return frozenset()

@@ -12,6 +12,8 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff
 
 def split_words(text: str) -> list[str]:
     """Return the words of `text` in lower case; each Han or kana character counts as one."""
+    if text.isascii():
+        return _WORD.findall(text.lower())
     return [word.lower() for word in _words(text)]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from neurogated.core.delta import PendingTask
 from neurogated.core.edge_type import EdgeType
@@ -17,13 +17,21 @@ from neurogated.core.ports import CausalJudge, EntityFinder
 from neurogated.errors import LLMError
 from neurogated.utils.watchdog import stage
 
-__all__ = ["CAUSE", "ENTITIES", "Analysis", "Findings", "causal_pairs"]
+__all__ = ["CAUSE", "ENTITIES", "Analysis", "Findings", "SupportsCausalBatch", "causal_pairs"]
 
 CAUSE, ENTITIES = "cause", "entities"
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class SupportsCausalBatch(Protocol):
+    """Ability of a judge of causes: to judge many pairs together, each text of which it reads once."""
+
+    def judge_batch(self, pairs: Sequence[tuple[str, str]]) -> list[CausalJudgement]:
+        """Return what `judge` returns for each pair."""
 
 
 @dataclass(slots=True)
@@ -66,13 +74,15 @@ class Analysis:
 
     def find_causes(self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode], at: datetime) -> Findings:
         """Return CAUSE edges for the pairs that are causally linked: one each way, of equal weight."""
-
-        def judge(task: PendingTask) -> CausalJudgement:
-            first, second = task.nodes
-            return self._causal_judge.judge(nodes[first].content, nodes[second].content)
-
         findings = Findings()
-        for task, judgement in zip(tasks, self._run(tasks, judge, findings), strict=True):
+        texts = {task: (nodes[task.nodes[0]].content, nodes[task.nodes[1]].content) for task in tasks}
+        judge = self._causal_judge
+        judgements = (
+            judge.judge_batch(list(texts.values()))
+            if isinstance(judge, SupportsCausalBatch)
+            else self._run(list(texts), lambda task: judge.judge(*texts[task]), findings)
+        )
+        for task, judgement in zip(texts, judgements, strict=True):
             if judgement is not None and judgement.is_causal:
                 findings.edges += (
                     MemoryEdge(source, target, EdgeType.CAUSE, judgement.weight, created_at=at)

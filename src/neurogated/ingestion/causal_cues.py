@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from neurogated.ingestion import chinese_causal_cues
+from neurogated.ingestion.causal_patterns import FIRM, STRONG, WEAK, Link, Opener, cue, either, heads
 
 __all__ = [
     "AHEAD",
@@ -16,56 +18,14 @@ __all__ = [
     "NEGATED_EFFECT",
     "OPENERS",
     "WAYS",
-    "Link",
-    "Opener",
 ]
-
-# How far each family of cues can be trusted alone.
-STRONG = 0.8
-FIRM = 0.7
-WEAK = 0.6
-
-
-@dataclass(frozen=True, slots=True)
-class Opener:
-    """A cue near the beginning of a text that points back to the text before, or at the end of one that points on."""
-
-    pattern: re.Pattern[str]
-    """Its group `cue` is what a reason quotes."""
-    strength: float
-    """0–1: the weight of the link it makes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A cue between a cause and an effect that are named in one sentence."""
-
-    pattern: re.Pattern[str]
-    """Its group `cause` or `by`, where there is one, is the cause; else cause and effect stand beside the match."""
-    cause_follows: bool
-    """Whether the cause stands after the cue and the effect before it."""
-    is_clause: bool
-    """Whether the cause is told as a clause, where a word in common says less than in a noun phrase."""
-    strength: float
-    """0–1: the weight of the link where the overlap is least."""
-
-
-def _either(lines: str) -> str:
-    """Return a pattern for any of the lines."""
-    return "(?:" + "|".join(line.strip() for line in lines.strip().splitlines()) + ")"
-
-
-def _cue(lines: str, before: str = "") -> re.Pattern[str]:
-    """Compile a cue that is any of the lines; texts come with single spaces and straight apostrophes."""
-    return re.compile(f"{before}(?P<cue>{_either(lines)})", re.IGNORECASE)
-
 
 _DUE_VERB = (
     r"(?:be|arrive|leave|depart|sail|open|close|begin|start|end|finish|meet|launch|land|retire|expire|return|play|come|go"
     r"|take|speak|appear)\b"
 )
 _VERB_STEM = "(?:caus|trigger|prompt|provok|spark|forc|compell|oblig|precipitat|unleash|inspir|persuad|convinc)"
-_CAUSES = _either(
+_CAUSES = either(
     rf"""
     (?:led|leads|lead)(?: (?!to\b|by\b)[\w'-]+){{0,6}}? (?:to|into)\b
     (?:{_VERB_STEM}|induc|ignit)(?:ed|es|s|e)\b(?! by\b)
@@ -80,12 +40,15 @@ _CAUSES = _either(
     """
 )
 """Verbs that name a cause whatever their subject."""
+_CHANGED = (
+    "ruined|destroyed|wrecked|spoiled|spoilt|killed|kept|stopped|prevented|halted|delayed|blocked|closed|emptied|cut"
+    "|knocked|brought|cost|left|sent|doubled|tripled|halved|allowed|enabled|frightened|scared|alarmed|angered|upset"
+    "|saved|broke|threw|raised|drained|crippled|flooded|buried|swept|tore|silenced|shut|put|made|earned|won|worried"
+    "|encouraged|discouraged|weakened|overloaded|corrupted|froze|filled|slowed|damaged|drew|gave|set|changed|touched"
+    "|makes|leaves|keeps|stops|prevents|blocks|allows|breaks|slows|pushed|pulled|split|deprived|stranded"
+)
 _CHANGES = (
-    r"(?:ruined|destroyed|wrecked|spoiled|spoilt|killed|kept|stopped|prevented|halted|delayed|blocked|closed|emptied|cut"
-    r"|knocked|brought|cost|left|sent|doubled|tripled|halved|allowed|enabled|frightened|scared|alarmed|angered|upset"
-    r"|saved|broke|threw|raised|drained|crippled|flooded|buried|swept|tore|silenced|shut|put|made|earned|won|worried"
-    r"|encouraged|discouraged|weakened|overloaded|corrupted|froze|filled|slowed|damaged|drew|gave|set|changed|touched"
-    r"|makes|leaves|keeps|stops|prevents|blocks|allows|breaks|slows|pushed|pulled|split|deprived|stranded) "
+    rf"(?:{_CHANGED}) "
     r"(?!(?:at|in|on|for|by|after|from|hands|of|out|one|two|three|four|five|six|ten|\d+)\b)"
 )
 """Verbs that name a cause where their subject is an event."""
@@ -122,14 +85,8 @@ _BECAUSE_OF = (
     r"|as an? (?:\w+ )?(?:result|consequence) of|in response to|in reaction to)"
 )
 _AS_A_RESULT = r"as an? (?:\w+ )?(?:result|consequence)\b(?! of\b)|in consequence\b(?! of\b)"
-_ZH_BACK = "(?:这|那|此)"
-_ZH_NOUN = "(?:一|次|场|件|个(?!人)|种|些(?!人)|样|项|番|笔|起|句|条|道|阵|股|段|份|桩|天(?:的|下午的)|回|边|座|批|篇)"
-_ZH_CAUSES = (
-    r"(?:导致|造成|引起|引发|致使|使得|迫使|促使|逼得|害得|弄得|招致|酿成|带来|触发|激怒|惹怒|断送|加速了|推动了|毁了"
-    r"|(?<![大即天特公驱行假])使(?![用者馆命劲节唤]))"
-)
 
-_POINTS_BACK = _cue(
+_POINTS_BACK = cue(
     rf"""
     {_BECAUSE_OF} {_BACK}
     {_AS_A_RESULT}|consequently|therefore|accordingly(?! to)|hence\b|thereby
@@ -143,7 +100,7 @@ _POINTS_BACK = _cue(
     before=r"(?:(?:partly|mainly|largely|precisely|perhaps|probably|only|just|and|but|yet|now) )?"
     r"(?:it (?:was|is) (?=because|for\b|owing|due|on\b|thanks|in\b|as\b))?",
 )
-_THIS_CAUSED = _cue(
+_THIS_CAUSED = cue(
     rf"""
     {_THIS}(?: (?!{_NO_CAUSE}|{_WAY}\b)(?:of )?[\w'-]+){{0,4}}? {_CAUSES}
     {_THIS}(?: (?:[a-z]+ )?(?:{_SHELL}|{_EVENT}))?{_ADVERB}{{0,2}} {_CHANGES}
@@ -153,7 +110,7 @@ _THIS_CAUSED = _cue(
     (?:the|one|an?|its|their) (?:\w+ ){{0,2}}(?:result|upshot|consequence|effect)s? (?:was|is|were) (?!\d|published)
     """
 )
-_LATE_POINTER = _cue(
+_LATE_POINTER = cue(
     rf"""
     therefore|consequently|accordingly(?! to)|{_AS_A_RESULT}|for (?:this|that) reason
     (?:because of|owing to|due to|thanks to|on account of) {_BACK}
@@ -162,7 +119,7 @@ _LATE_POINTER = _cue(
     r"[^;:—?!.\"“”,]{1,60}?(?:, (?!and|but|so|or|which|who|because|since|for|as )[^;:—?!.\"“”,]{1,40}?)?"
     r"(?<!and)(?<!but)(?<!, ),? ",
 )
-_SO = _cue(
+_SO = cue(
     r"""
     so(?=,)(?!, (?:let|what|how|why|who|where|when|to begin|as i)\b)
     so\b(?=[ ])(?! (?:far|many|much|long|that|what|why|how|who|when|where|be|did|do|does|was|were|is|are|has|had)\b)"""
@@ -172,39 +129,12 @@ _SO = _cue(
     """,
     before="(?:and )?",
 )
-_NO_CHOICE = _cue(
+_NO_CHOICE = cue(
     r"""
     no (?:choice|option|alternative) but|(?:no|little|small) wonder
     (?:was|were) (?:\w+ )?(?:forced|obliged|compelled) to
     """,
     before=r"[^;:?!.]{0,60}?\b",
-)
-_ZH_POINTS_BACK = _cue(
-    rf"""
-    因此(?!地)|因而|所以|故而|故此|是以|有鉴于此|鉴于此|为此(?!次)|受此|迫于此|在这种情况下|这(?:样|么)一来|如此一来
-    由此(?!可|看|向|往|开始|进|出发|前|上|下|处|地|路|门)
-    正?因(?:为)?(?:如此|这样|此)
-    [就正也只]?是?(?:因为|由于|出于|基于|鉴于|为了|因){_ZH_BACK}
-    受(?:这|那|其)[^，。；！？]{{0,10}}影响
-    (?:其|它的|直接的?|最终的?|最后的?)?(?:后果|结果)(?:就?是|，)
-    难怪|怪不得|无怪乎?|以致于?|以至于|致使
-    这[就也便正]?是(?=[^，。；？！]{{0,24}}(?:的原因|的缘故|原因所在))|这[就也便正]?是为什么|这[就也便正]?解释了
-    {_ZH_BACK}(?:举|事|战|案|役|言|令)?(?:也|就|便|直接|最终|随后|立刻|很快|又|才)*(?:{_ZH_CAUSES}|让|令|使)
-    {_ZH_BACK}{_ZH_NOUN}[^，。；！？]{{0,10}}?(?:{_ZH_CAUSES}|让|令)
-    """,
-    before="(?:而|也|并且|可是|但|正)?",
-)
-_ZH_LATE_POINTER = _cue(
-    "因此|因而|为此(?!次)|(?<!之)所以|由此(?!可|向|往|进|出发|前|上|下)|不得不|只好|被迫",
-    before="(?!因为|由于|如果|虽然|当|等到|即使|要是|既然)(?:[^，。；？！：]{0,10}[年月日天晨晚夜后前时里中]，)?"
-    "[^，。；？！：不没未并因由]{1,12}?",
-)
-_ZH_SO = _cue(
-    """
-    于是(?!否)|不得不|只好|只得|被迫
-    结果(?!公布|显示|表明|出来|揭晓|将|会|由|如何|怎|是|还|发布|登)
-    """,
-    before="(?:而|也|但)?",
 )
 OPENERS = (
     Opener(_POINTS_BACK, STRONG),
@@ -212,13 +142,11 @@ OPENERS = (
     Opener(_LATE_POINTER, FIRM),
     Opener(_SO, WEAK),
     Opener(_NO_CHOICE, WEAK),
-    Opener(_ZH_POINTS_BACK, STRONG),
-    Opener(_ZH_LATE_POINTER, FIRM),
-    Opener(_ZH_SO, WEAK),
+    *chinese_causal_cues.OPENERS,
 )
 """What points back from the first sentence of a text."""
 
-_REASON = _cue(
+_REASON = cue(
     rf"""
     (?:it|this|that|these|all this|they|he|she|we|i)(?:'s)?"""
     rf"""(?: (?:was|is|were|had|has|have|all|did|does|do|happened|came|about|so|been|that|must|may|\w+ly)){{0,4}} """
@@ -228,21 +156,13 @@ _REASON = _cue(
     the blame (?:lay|fell)|behind (?:this|it|that) (?:lay|was|were|is)\b
     """
 )
-_ZH_REASON = _cue(
-    """
-    (?:这|那|此)(?:都|全|正|主要|大概|可能|其实)?(?:是因为|是由于|是由|归咎于|归因于|源于|缘于)
-    (?:究其)?原因(?:是|在于|很|有|就|出在|其实|，)
-    起因是|祸根是|罪魁祸首是|问题出在|根源(?:在于|是)
-    之所以(?:如此|这样)|这都怪|都怪|全怪|都是因为|全因|只因|皆因|盖因|是因为
-    """
-)
 EXPLAINED = (
     Opener(_REASON, FIRM),
-    Opener(_ZH_REASON, FIRM),
+    chinese_causal_cues.EXPLAINED,
 )
 """What opens a text that gives the reason for the text before."""
 
-_PROMISE = _cue(
+_PROMISE = cue(
     r"""
     (?:would|will|(?:was|were|is|going) to|soon|could only|ha[ds]|have) (?:soon |later |also |yet |have |\w+ly ){0,2}"""
     r"""(?:(?:(?!no\b|few\b|little\b)\w+ ){0,3}(?:consequences|repercussions)"""
@@ -258,25 +178,17 @@ _PROMISE = _cue(
     there (?:was|is) (?:a|one) (?:\w+ )?(?:reason|cause)\b
     """
 )
-_ZH_PROMISE = _cue(
-    """
-    (?:带来|造成|产生|引来|招来|有|引发|酿成|留下|种下|埋下)[^，。；！？]{0,8}(?:后果|隐患|祸根|苦果|恶果|大祸|伏笔|连锁反应)
-    后果(?:很|非常|十分)?(?:严重|不堪设想|很快|随即|立刻)|付出[^，。；！？]{0,6}代价
-    原因(?:很简单|如下|只有一个|有[一二三两]个)[：。]?$
-    (?:因此|所以|因为|导致)[，：…]?$
-    """
-)
 AHEAD = (
     Opener(_PROMISE, WEAK),
-    Opener(_ZH_PROMISE, WEAK),
+    chinese_causal_cues.AHEAD,
 )
 """What announces, in the last sentence of a text, that effects or reasons follow."""
 
-_CAUSE_PHRASE_AFTER = _cue(
+_CAUSE_PHRASE_AFTER = cue(
     rf"""
     (?:because of|owing to|due to(?! {_DUE_VERB})|thanks to|on account of|as an? (?:\w+ )?(?:result|consequence) of)\b
     (?:in consequence of|in response to|in reaction to|for (?:lack|want|fear) of|by reason of|by virtue of|in view of)\b
-    (?:result(?:ed|s|ing)|stem(?:med|s|ming)|aros?e|arising|sprang|derived|came about|suffer(?:ed|ing|s)?) from\b
+    (?:result(?:ed|s|ing)|stem(?:med|s|ming)|arose|arising|sprang|derived|came about|suffer(?:ed|ing|s)?) from\b
     (?:died|die|dying|perished) (?:of|from)\b
     (?:blamed?(?: it)? on|attributed to|traced (?:back )?to|put down to)\b
     (?:caus|trigger|spark|provok|prompt|forc|produc|explain|ruin|destroy|kill|spoil|damag|wreck|delay)\w* (?:on )?by\b
@@ -285,7 +197,7 @@ _CAUSE_PHRASE_AFTER = _cue(
     """,
     before=r"\b",
 )
-_CAUSE_CLAUSE_AFTER = _cue(
+_CAUSE_CLAUSE_AFTER = cue(
     r"""
     \b(?:because(?! of\b)|given that|seeing that|now that|inasmuch as|on the grounds that)\b
     (?<!ever )\bsince\b(?! (?:\d|then|ever|last|the (?:days?|time|end|war|beginning|start|age)|early|late|about)\b)"""
@@ -293,7 +205,7 @@ _CAUSE_CLAUSE_AFTER = _cue(
     , for (?=(?:he|she|it|they|we|i|there|no|nobody|the (?:\w+ ){1,2}(?:had|was|were|did|could))\b)
     """
 )
-_EFFECT_PHRASE_AFTER = _cue(
+_EFFECT_PHRASE_AFTER = cue(
     rf"""
     {_CAUSES}
     {_VERB_STEM}ing\b|(?:leading|resulting) (?:to|in)\b
@@ -302,49 +214,67 @@ _EFFECT_PHRASE_AFTER = _cue(
     """,
     before=r"\b",
 )
-_EVENT_CHANGES = _cue(
+_EVENT_CHANGES = cue(
     _CHANGES,
     before=r"(?P<cause>\b(?:the|his|her|their|its|this|that|these|those|such|an?|no|more|heavy|so much) "
     rf"(?:[\w'-]+ ){{0,3}}?{_EVENT})(?: (?:had|also|soon|then|has|would|\w+ly)){{0,2}} ",
 )
-_EFFECT_CLAUSE_AFTER = _cue(
+_EFFECT_CLAUSE_AFTER = cue(
     rf"""
-    (?:,|;| and|—) ?(?:and )?so\b(?! (?:that|far|many|much|long|on|forth|as|did|do|was|were|is|too|\w+ (?:that|as))\b)
-    (?:,|;| and|—) ?(?:and )?(?:therefore|consequently|hence|thus|with the result that|{_AS_A_RESULT})\b
+    (?:,|;| and\b|—) ?(?:and )?so\b(?! (?:that|far|many|much|long|on|forth|as|did|do|was|were|is|too|\w+ (?:that|as))\b)
+    (?:,|;| and\b|—) ?(?:and )?(?:therefore|consequently|hence|thus|with the result that|{_AS_A_RESULT})\b
     (?:,|;|—) ?(?:which|that) (?:is|was) why\b
     (?:,|—) ?which (?:\w+ly |in turn |had |also )?(?:{_CAUSES}|meant|{_CHANGES})
     [ ](?:was|were|is|grew|became|got) so (?:\w+ ){{1,3}}that\b
     """
 )
-_CIRCUMSTANCE = _cue(
+_CIRCUMSTANCE = cue(
     r"""
     without[ ]|with (?=no |nothing |so (?:many|much|few|little) )
     with (?=[^,;]{3,60}?(?:\w{3}ed|gone|out|shut|down|dead|lost|broken|empty|away|off|unable|missing|asleep)\b)
     """,
     before="(?:^|; |, and )",
 )
-_ZH_CAUSE_AFTER = _cue(
-    """
-    (?:因为|由于|鉴于|源于|缘于|归因于|归咎于|多亏|幸亏|都怪|碍于|迫于)(?!什么|此|这样|如此)
-    (?:受|在)(?=[^，。；！？]{1,14}影响)
-    """
-)
-_ZH_CAUSE_BETWEEN = re.compile(
-    r"(?P<cue>因)(?!为|此|而|素|果|缘|特|子|人|地|时|故|应|祸|公)(?P<cause>[^，。；！？而]{2,16})(?=[而，])"
-    r"|[由被为系是乃](?P<by>[^，。；！？由被]{1,20}?)(?P<tail>引起|造成|导致|引发|触发|所致|酿成|所毁)"
-)
-_ZH_EFFECT_AFTER = _cue("因此|因而|所以|于是|故而|从而|结果", before="(?<=[，；])")
 LINKS = (
-    Link(_CAUSE_PHRASE_AFTER, cause_follows=True, is_clause=False, strength=FIRM),
-    Link(_CAUSE_CLAUSE_AFTER, cause_follows=True, is_clause=True, strength=FIRM),
-    Link(_EFFECT_PHRASE_AFTER, cause_follows=False, is_clause=False, strength=FIRM),
-    Link(_EVENT_CHANGES, cause_follows=False, is_clause=False, strength=WEAK),
-    Link(_EFFECT_CLAUSE_AFTER, cause_follows=False, is_clause=True, strength=FIRM),
-    Link(_CIRCUMSTANCE, cause_follows=True, is_clause=True, strength=WEAK),
-    Link(_ZH_CAUSE_AFTER, cause_follows=True, is_clause=True, strength=FIRM),
-    Link(_ZH_CAUSE_BETWEEN, cause_follows=True, is_clause=False, strength=FIRM),
-    Link(_cue(f"{_ZH_CAUSES}|以致于?|以至于"), cause_follows=False, is_clause=False, strength=FIRM),
-    Link(_ZH_EFFECT_AFTER, cause_follows=False, is_clause=True, strength=FIRM),
+    Link(
+        _CAUSE_PHRASE_AFTER,
+        cause_follows=True,
+        is_clause=False,
+        strength=FIRM,
+        hints=heads(
+            """because owing due thanks account result consequence response reaction lack want fear reason virtue view
+            stem arose sprang derived came suffer die died dying perished blame attributed traced put cause trigger
+            spark provoke prompt force produce explain ruin destroy kill spoil damage wreck delay brought driven set
+            started stopped inspired worn product"""
+        ),
+    ),
+    Link(
+        _CAUSE_CLAUSE_AFTER,
+        cause_follows=True,
+        is_clause=True,
+        strength=FIRM,
+        hints=heads("because given seeing now inasmuch grounds since for"),
+    ),
+    Link(
+        _EFFECT_PHRASE_AFTER,
+        cause_follows=False,
+        is_clause=False,
+        strength=FIRM,
+        hints=heads(
+            f"""{_VERB_STEM} led lead induce ignite result ended culminated bring brought give gave set contribute put
+            puts meant means made makes drove drives proved enough blame reason cause responsible"""
+        ),
+    ),
+    Link(_EVENT_CHANGES, cause_follows=False, is_clause=False, strength=WEAK, hints=heads(_CHANGED)),
+    Link(
+        _EFFECT_CLAUSE_AFTER,
+        cause_follows=False,
+        is_clause=True,
+        strength=FIRM,
+        hints=heads("so therefore consequently hence thus result consequence why which"),
+    ),
+    Link(_CIRCUMSTANCE, cause_follows=True, is_clause=True, strength=WEAK, hints=heads("with without")),
+    *chinese_causal_cues.LINKS,
 )
 """What joins cause and effect inside a sentence."""
 
@@ -369,7 +299,7 @@ NEGATED_EFFECT = re.compile(
 )
 """What stands before a cue whose effect is denied, feared or intended."""
 
-DENIED = _cue(
+DENIED = cue(
     r"""
     \b(?:coincidence|coincidental|unrelated|wrongly|mistakenly|falsely|myth|ruled out|disproved|unlikely)\b
     \b(?:nothing to do with|no (?:evidence|connection|link|proof)|(?:had|has|have) no (?:effect|bearing|influence))\b
@@ -380,7 +310,7 @@ DENIED = _cue(
 )
 """What makes a whole sentence deny a connection."""
 
-HYPOTHETICAL = _cue(
+HYPOTHETICAL = cue(
     r"""
     (?:if|whether|suppose|unless|had it not|is|was|were|are|did|does|do|could|can|would)\b
     如果|假如|要是|倘若|万一|是不是|难道|是否

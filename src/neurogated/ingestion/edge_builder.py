@@ -60,10 +60,14 @@ def similarity_edges(
     # One more than wanted, since the node itself may be among them: a new version of it, or the same node that another
     # thread stored meanwhile.
     found = nearest(list(vectors), neighbors + 1)
+    # Numbers of double length are needed for each comparison.
+    exact = vectors.astype(np.float64)
     for position, (node, stored) in enumerate(zip(new_nodes, found, strict=True)):
-        among_new = exact_cosines(vectors[:position], vectors[position]).tolist()
+        among_new = exact_cosines(exact[:position], exact[position])
+        least = np.partition(among_new, -neighbors)[-neighbors] if position > neighbors else -1.0
         candidates = dict(stored)
-        candidates.update(zip((earlier.id for earlier in new_nodes[:position]), among_new, strict=True))
+        likely = np.flatnonzero(among_new >= least).tolist()
+        candidates.update((new_nodes[row].id, float(among_new[row])) for row in likely)
         candidates.pop(node.id, None)
         best = sorted(candidates.items(), key=lambda pair: (-pair[1], pair[0]))[:neighbors]
         for neighbor_id, cosine in best:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Self
 
 from neurogated.ingestion.sentences import split_sentences
 
@@ -30,7 +31,8 @@ _QUOTED_TERM = re.compile(r"《(?P<work>[^《》\n]+)》|「(?P<a>[^「」\n]+)�
 _CLAUSE_MARK = re.compile(r"[，。！？；：,.!?;:…]")
 _TOKEN = re.compile(
     r"""
-    (?P<word>
+    (?P<small> (?: [a-z]+ \s+ ){3,} (?= [a-z]+ \s ) )                   # words too far from a name to belong to it
+  | (?P<word>
         (?: [^\W\d_] \. ){2,} [^\W\d_]? (?![^\W_])                       # U.S.A.
       | [A-Z] \. (?= [ ]? [A-Z] )                                        # an initial
       | [^\W\u3040-\u30ff\u3400-\u9fff_]+
@@ -41,6 +43,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_WORD, _SMALL_WORDS = (_TOKEN.groupindex[name] for name in ("word", "small"))
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])\Z")
 _ROMAN = re.compile(r"[IVXL]+\Z")
 _LETTER_WORD = re.compile(r"[A-Z]-[a-z]")
@@ -162,15 +165,17 @@ class _Word:
     """Whether it is the first word of a sentence or of a quotation."""
     follows: bool
     """Whether only white space stands between it and the word before."""
-    bare: str = field(init=False)
+    bare: str
     """The word without a possessive."""
-    is_capital: bool = field(init=False)
+    is_capital: bool
     """Whether it is written like a name: "Ada", "NASA", "iPhone", "A350"."""
 
-    def __post_init__(self) -> None:
-        self.bare = _POSSESSIVE.sub("", self.text) if "'" in self.text or "’" in self.text else self.text
+    @classmethod
+    def of(cls, text: str, place: int, *, starts: bool, follows: bool) -> Self:
+        """Return a word as it is written."""
+        bare = _POSSESSIVE.sub("", text) if "'" in text or "’" in text else text
         # Most words are small, which is quickly seen.
-        self.is_capital = not self.text.islower() and _is_capital(self.text, self.bare)
+        return cls(text, place, starts, follows, bare, not text.islower() and _is_capital(text, bare))
 
     @property
     def key(self) -> str:
@@ -188,9 +193,8 @@ class OfflineEntityFinder:
 
     def find(self, text: str) -> tuple[str, ...]:
         """Return names as they are written, each once, in order of appearance."""
-        words = list(_words(text))
+        words, small = _read(text)
         inside = {word.bare for word in words if word.is_capital and not word.starts}
-        small = {word.bare for word in words if word.text.islower()}
         found = list(_quoted_terms(text))
         for begin, end in _runs(words):
             name = _trimmed(words, begin, end)
@@ -212,69 +216,73 @@ def _is_capital(text: str, bare: str) -> bool:
     return text not in _NO_NAMES and not _LETTER_WORD.match(text) and any(map(str.isupper, bare))
 
 
-def _words(text: str) -> Iterator[_Word]:
+def _read(text: str) -> tuple[list[_Word], set[str]]:
+    """Return the words that may belong to a name or stand beside one, and all words in small letters."""
+    words: list[_Word] = []
+    small: set[str] = set()
     place = 0
     for sentence in split_sentences(text):
-        starts, follows = True, False
-        last: tuple[str, int, bool, bool] | None = None
+        starts, follows, first = True, False, len(words)
         for token in _TOKEN.finditer(sentence):
             written = token[0]
-            if token.lastgroup == "word" or written == "&":
-                if last:
-                    yield _Word(*last)
-                last = (written, place + token.start(), starts, follows)
+            if token.lastindex == _WORD or written == "&":
+                words.append(_Word.of(written, place + token.start(), starts=starts, follows=follows))
                 starts, follows = False, True
-            elif written == "." and last and last[0] in _ABBREVIATED:
-                last = (f"{last[0]}.", *last[1:])
+            elif token.lastindex == _SMALL_WORDS:
+                small.update(written.split())
+                starts, follows = False, False
+            elif written == "." and len(words) > first and words[-1].text in _ABBREVIATED:
+                last = words[-1]
+                words[-1] = _Word.of(f"{last.text}.", last.place, starts=last.starts, follows=last.follows)
             else:
                 starts = starts or written in _OPENING_MARKS
                 follows = False
-        if last:
-            yield _Word(*last)
         place += len(sentence)
+    small.update(word.bare for word in words if not word.is_capital and word.text.islower())
+    return words, small
 
 
 def _runs(words: Sequence[_Word]) -> Iterator[tuple[int, int]]:
     """Yield where words that make up a name begin and end."""
-    begin = 0
-    while begin < len(words):
-        if not words[begin].is_capital:
-            begin += 1
+    end = 0
+    for begin, word in enumerate(words):
+        if begin < end or not word.is_capital:
             continue
         end = begin + 1
-        while True:
-            step = _step(words, begin, end)
-            if not step:
-                break
+        while step := _step(words, begin, end):
             end += step
         yield begin, end
-        begin = end
 
 
 def _step(words: Sequence[_Word], begin: int, end: int) -> int:
     """Return how many words after `words[begin:end]` belong to it."""
     if end == len(words) or not words[end].follows or words[end].starts:
         return 0
-    last = words[end - 1]
-    has_article = words[begin].key in _ARTICLES or (begin > 0 and words[begin - 1].key in _ARTICLES)
-    if last.is_possessive and not (has_article or last.key in _OWNERS or words[end - 2].text == "St."):
+    last, following = words[end - 1], words[end]
+    if last.is_possessive and not (_has_article(words, begin) or last.key in _OWNERS or words[end - 2].text == "St."):
         return 0
-    if words[end].is_capital:
+    if following.is_capital:
         return 1
-    is_number = words[end].text.isdecimal() and len(words[end].text) <= _LONGEST_NUMBER
+    is_number = following.text.isdecimal() and len(following.text) <= _LONGEST_NUMBER
     if is_number and last.key not in _TIMES:
         return int(begin > 0 and words[begin - 1].key not in _BEFORE_PLACES)
-    if words[end].text == "the" and _is_joined(words, end, 1) and words[end + 1].text in _EPITHETS:
+    if following.text == "the" and _is_joined(words, end, 1) and words[end + 1].text in _EPITHETS:
         return 2
-    return _joint(words, end, takes_of=has_article or last.key in _HEADS)
+    return _joint(words, begin, end)
 
 
-def _joint(words: Sequence[_Word], end: int, *, takes_of: bool) -> int:
-    """Return how many words join the name before `end` to the capitalised one after them, with that one."""
+def _joint(words: Sequence[_Word], begin: int, end: int) -> int:
+    """Return how many words join the name `words[begin:end]` to the capitalised one after them, with that one."""
     for joint in _JOINTS_BY_FIRST.get(words[end].text, ()):
         if tuple(word.text for word in words[end : end + len(joint)]) == joint and _is_joined(words, end, len(joint)):
-            return len(joint) + 1 if joint[0] != "of" or takes_of else 0
+            takes = joint[0] != "of" or words[end - 1].key in _HEADS or _has_article(words, begin)
+            return len(joint) + 1 if takes else 0
     return 0
+
+
+def _has_article(words: Sequence[_Word], begin: int) -> bool:
+    """Return whether a run begins with an article, or one stands before it."""
+    return words[begin].key in _ARTICLES or (begin > 0 and words[begin - 1].key in _ARTICLES)
 
 
 def _is_joined(words: Sequence[_Word], place: int, count: int) -> bool:

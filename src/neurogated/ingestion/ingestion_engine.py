@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 
@@ -22,6 +22,7 @@ from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, checked_ttl
+from neurogated.ingestion.drafts import Batch, Draft, Part
 from neurogated.ingestion.edge_builder import (
     fitted,
     nearest_in,
@@ -38,46 +39,6 @@ from neurogated.utils.watchdog import stage
 __all__ = ["IngestionEngine"]
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A chunk that may become a node."""
-
-    id: str
-    content: str
-    metadata: Mapping[str, object]
-    lifetime: Mapping[str, datetime | None]
-    """Times that were given, by the node's field."""
-
-    def changes(self, node: MemoryNode) -> bool:
-        """Return whether the draft brings metadata or times that `node` does not have."""
-        times = any(getattr(node, name) != time for name, time in self.lifetime.items())
-        return times or {**node.metadata, **self.metadata} != node.metadata
-
-    def merged_over(self, other: _Draft | None) -> _Draft:
-        """Return the draft with what `other` brings beside."""
-        if other is None:
-            return self
-        metadata, lifetime = {**other.metadata, **self.metadata}, {**other.lifetime, **self.lifetime}
-        return replace(self, metadata=metadata, lifetime=lifetime)
-
-    def rendered(self, node: MemoryNode | None) -> str:
-        """Return what is embedded of the node that the draft becomes, given the one that is stored, if there is one."""
-        return render(
-            *((self.content, self.metadata) if node is None else (node.content, {**node.metadata, **self.metadata}))
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Documents that are stored together, and what is to be written of them."""
-
-    documents: Sequence[Sequence[_Draft]]
-    old: Mapping[str, MemoryNode]
-    """Those of their nodes that are stored."""
-    to_write: Sequence[_Draft]
-    """Drafts of new nodes, and of old ones that they change."""
 
 
 class IngestionEngine:
@@ -100,8 +61,10 @@ class IngestionEngine:
         """Store documents and yield the node ids of each, in order, once it is stored.
 
         Chunks are embedded and written `INDEX_BATCH` at a time; one batch is read ahead, and embedded while the one
-        before it is analysed and written. A document that is there already changes nothing, except that metadata and
-        times given anew take the place of the old. Judgements that fail are queued; see `resume`.
+        before it is analysed and written. A document of more chunks is stored in parts: an interruption keeps the parts
+        before it, and adding the document again stores the rest. A document that is there already changes nothing,
+        except that metadata and times given anew take the place of the old. Judgements that fail are queued; see
+        `resume`.
         """
         with EmbeddingAhead(self._embedder) as embedding:
             batches = self._begun(documents, embedding)
@@ -116,22 +79,25 @@ class IngestionEngine:
                 yield from self._store_batch(batch, embedding)
                 batch = following
 
-    def _begun(self, documents: Iterable[Document], embedding: EmbeddingAhead) -> Iterator[_Batch]:
+    def _begun(self, documents: Iterable[Document], embedding: EmbeddingAhead) -> Iterator[Batch]:
         """Yield documents in batches whose embedding has begun."""
-        waiting: list[list[_Draft]] = []
+        waiting: list[Part] = []
         chunks = 0
+        size = self._config.INDEX_BATCH
         for document in documents:
-            waiting.append(self._drafts(document))
-            chunks += len(waiting[-1])
-            if chunks >= self._config.INDEX_BATCH:
-                yield self._begin(waiting, embedding)
-                waiting, chunks = [], 0
+            drafts = self._drafts(document)
+            for begin in range(0, len(drafts), size):
+                waiting.append(Part(drafts, begin, min(begin + size, len(drafts))))
+                chunks += len(waiting[-1].drafts)
+                if chunks >= size:
+                    yield self._begin(waiting, embedding)
+                    waiting, chunks = [], 0
             stage("reading documents")
         if waiting:
             yield self._begin(waiting, embedding)
 
-    def _begin(self, documents: Sequence[Sequence[_Draft]], embedding: EmbeddingAhead) -> _Batch:
-        batch = self._planned(documents, self._stored(draft.id for draft in chain.from_iterable(documents)))
+    def _begin(self, parts: Sequence[Part], embedding: EmbeddingAhead) -> Batch:
+        batch = self._planned(parts)
         embedding.begin(draft.rendered(batch.old.get(draft.id)) for draft in batch.to_write)
         return batch
 
@@ -258,23 +224,25 @@ class IngestionEngine:
         """Return those of the nodes that exist, by id."""
         return {node.id: node for node in self._store.get_nodes(list(dict.fromkeys(node_ids)), missing_ok=True)}
 
-    def _drafts(self, document: Document) -> list[_Draft]:
+    def _drafts(self, document: Document) -> list[Draft]:
         length = sum(len(passage.text) for passage in document.passages)
         if length > self._config.MAX_DOCUMENT_CHARS:
             raise InputError(
                 f"a document has {length} characters, more than the {self._config.MAX_DOCUMENT_CHARS} of "
                 "MAX_DOCUMENT_CHARS; split it or raise the setting"
             )
-        drafts: list[_Draft] = []
+        drafts: list[Draft] = []
         lifetime = self._lifetime(document)
+        # A hash of the whole text, so it is computed once.
+        document_id = document.id
         for passage in document.passages:
             for chunk in self._chunker.split(passage.text):
-                metadata = {**document.metadata, **passage.metadata, "document_id": document.id}
+                metadata = {**document.metadata, **passage.metadata, "document_id": document_id}
                 if document.title is not None:
                     metadata["title"] = document.title
                 # The position takes part, so that a sentence said twice is remembered twice.
-                node_id = compute_mdhash_id(f"{document.id}\n{len(drafts)}\n{chunk}", prefix="chunk-")
-                drafts.append(_Draft(node_id, chunk, json_metadata(metadata), lifetime))
+                node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix="chunk-")
+                drafts.append(Draft(node_id, chunk, json_metadata(metadata), lifetime, find_times(chunk)))
         return drafts
 
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
@@ -284,46 +252,52 @@ class IngestionEngine:
             given if (ttl := checked_ttl(document.ttl)) is None else {**given, "expires_at": expiry(self._clock(), ttl)}
         )
 
-    def _told(self, drafts: Sequence[_Draft], old: Mapping[str, MemoryNode]) -> Iterator[_Draft]:
-        """Yield the drafts of a document with what the text itself tells: words that tell when, and its context.
+    def _told(self, part: Part, old: Mapping[str, MemoryNode]) -> Iterator[Draft]:
+        """Yield the drafts of a part with what the text itself tells: words that tell when, and its context.
 
         The context of a turn of a dialogue is what was said just before, the last first, as it stands now; other texts
         need none. What was given as metadata stays.
         """
-        before: list[str] = []
-        for draft in drafts:
+
+        def stands(draft: Draft) -> tuple[str, dict[str, object]]:
             node = old.get(draft.id)
-            content = draft.content if node is None else node.content
-            metadata = {**(node.metadata if node else {}), **draft.metadata}
+            if node is None:
+                return draft.content, dict(draft.metadata)
+            return node.content, {**node.metadata, **draft.metadata}
+
+        before = [quoted(*stands(draft)) for draft in part.before(self._config.CONTEXT_TURNS)]
+        for draft in part.drafts:
+            content, metadata = stands(draft)
             turns = before[max(0, len(before) - self._config.CONTEXT_TURNS) :][::-1]
             # The words of a memory that was updated since are no longer those of the document.
-            times = find_times(content) if content == draft.content else ()
+            times = draft.times if content == draft.content else ()
             found = {"times": list(times), "context": turns if metadata.get("speaker") else []}
             told = {name: values for name, values in found.items() if values}
             before.append(quoted(content, metadata))
             yield replace(draft, metadata={**told, **draft.metadata})
 
-    def _planned(self, documents: Sequence[Sequence[_Draft]], old: Mapping[str, MemoryNode]) -> _Batch:
-        """Return the batch of some documents, given those of their nodes that are stored."""
-        drafts: dict[str, _Draft] = {}
-        for draft in chain.from_iterable(self._told(document, old) for document in documents):
+    def _planned(self, parts: Sequence[Part]) -> Batch:
+        """Return the batch of some parts as the store is now."""
+        reach = max(1, self._config.CAUSE_WINDOW, self._config.CONTEXT_TURNS)
+        old = self._stored(chain.from_iterable(part.with_neighbours(reach) for part in parts))
+        drafts: dict[str, Draft] = {}
+        for draft in chain.from_iterable(self._told(part, old) for part in parts):
             drafts[draft.id] = draft.merged_over(drafts.get(draft.id))
         to_write = [draft for draft in drafts.values() if draft.id not in old or draft.changes(old[draft.id])]
-        return _Batch(documents, old, to_write)
+        return Batch(parts, old, to_write)
 
-    def _store_batch(self, batch: _Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:
-        ids = [[draft.id for draft in drafts] for drafts in batch.documents]
+    def _store_batch(self, batch: Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:
         with self._lock:
             self._expire(self._clock())
-            old = self._stored(chain.from_iterable(ids))
-            if old != batch.old:
-                # The batch before, or another thread, has stored or removed some of it.
-                batch = self._planned(batch.documents, old)
+            # The batch before, or another thread, may have stored or removed some of it.
+            batch = self._planned(batch.parts)
             if batch.to_write:
-                self._write(batch, dict.fromkeys(map(tuple, ids)), embedding)
-        yield from ids
+                self._write(batch, embedding)
+        for part in batch.parts:
+            if part.is_last:
+                yield [draft.id for draft in part.document]
 
-    def _nodes(self, drafts: Sequence[_Draft], old: Mapping[str, MemoryNode], at: datetime) -> list[MemoryNode]:
+    def _nodes(self, drafts: Sequence[Draft], old: Mapping[str, MemoryNode], at: datetime) -> list[MemoryNode]:
         """Return a node a draft, not embedded anew yet; an old node keeps its energy and its times."""
         nodes = [
             replace(old[draft.id], metadata={**old[draft.id].metadata, **draft.metadata})
@@ -333,8 +307,17 @@ class IngestionEngine:
         ]
         return [with_lifetime(node, draft.lifetime) for node, draft in zip(nodes, drafts, strict=True)]
 
-    def _write(self, batch: _Batch, documents: Collection[Sequence[str]], embedding: EmbeddingAhead) -> None:
-        """Write nodes and edges of one batch; `documents` are the ids of each document's nodes, each document once."""
+    def _pairs(self, batch: Batch, new_ids: Collection[str], there: Collection[str]) -> list[PendingTask]:
+        """Return the pairs to be judged for causes: one of the two is new, and both are among `there`."""
+        window = self._config.CAUSE_WINDOW
+        pairs = (causal_pairs(part.with_neighbours(window), new_ids, window) for part in batch.parts)
+        # The end of a document and its beginning, given once more, may be in one batch.
+        return list(
+            dict.fromkeys(pair for pair in chain.from_iterable(pairs) if all(node in there for node in pair.nodes))
+        )
+
+    def _write(self, batch: Batch, embedding: EmbeddingAhead) -> None:
+        """Write nodes and edges of one batch."""
         at, begin, old = self._clock(), time.perf_counter(), batch.old
         nodes = self._nodes(batch.to_write, old, at)
         texts = [render(node.content, node.metadata) for node in nodes]
@@ -343,8 +326,8 @@ class IngestionEngine:
         new_ids = {node.id for node in nodes if node.id not in old}
         named = self._analysis.find_entities([node for node in nodes if node.id in new_ids])
         known = [node for node in nodes if node.id in old]
-        pairs = chain.from_iterable(causal_pairs(ids, new_ids, self._config.CAUSE_WINDOW) for ids in documents)
-        causes = self._analysis.find_causes(list(pairs), {**old, **{node.id: node for node in nodes}}, at)
+        there = {**old, **{node.id: node for node in nodes}}
+        causes = self._analysis.find_causes(self._pairs(batch, new_ids, there), there, at)
         stage("finding mentions")
         mentions = text_edges(self._store, self._config, [*named.nodes, *known], at)
         stage("waiting for vectors")
@@ -353,9 +336,12 @@ class IngestionEngine:
         self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
         new = [replace(node, embedding=embedded[node.id]) for node in named.nodes]
         known = [replace(node, embedding=embedded[node.id]) for node in known]
-        sequences = chain.from_iterable(
-            sequence_edges(ids, new_ids, weight=self._config.SEQ_WEIGHT, at=at) for ids in documents
-        )
+        sequences = {
+            edge.key: edge
+            for part in batch.parts
+            for edge in sequence_edges(part.with_neighbours(1), new_ids, weight=self._config.SEQ_WEIGHT, at=at)
+            if there.keys() >= {edge.source_id, edge.target_id}
+        }
         similar = similarity_edges(new, nearest_in(self._store), neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Known nodes may have new embeddings, which the store does not have yet.
         similarities = tuple(fitted(similar, [*new, *known]) if known else similar)
@@ -365,7 +351,7 @@ class IngestionEngine:
             GraphDelta(
                 removed_edges=tuple(mentions.removed),
                 nodes=(*new, *known),
-                edges=(*sequences, *similarities, *mentions.put, *causes.edges),
+                edges=(*sequences.values(), *similarities, *mentions.put, *causes.edges),
                 weights=reweighed,
                 queued=(*named.failed, *causes.failed),
                 reason="add_documents",

@@ -101,11 +101,13 @@ def _term_weights(store: GraphStorePort, change: TextChange, limit: int) -> dict
     # All terms of what comes have been looked at; two others may share more.
     others = [pair for pair in pairs if change.come.keys().isdisjoint(pair)]
     ids = list(dict.fromkeys(chain.from_iterable(others)))
-    marks = dict(zip(ids, store.marks_of(ids), strict=True))
-    shared = {pair: set(filter(is_term_mark, (marks[pair[0]] & marks[pair[1]]) - touched)) for pair in others}
+    # A node is in many pairs, so its other terms are told apart once; more holders make no edge.
+    untouched = [frozenset(filter(is_term_mark, marks)) - touched for marks in store.marks_of(ids, limit)]
+    terms = dict(zip(ids, untouched, strict=True))
+    shared = {pair: terms[pair[0]] & terms[pair[1]] for pair in others}
     holding = change.holding(set().union(*shared.values()), limit)
-    for pair, terms in shared.items():
-        parts[pair] += [1 / len(holding[term].after) for term in terms if holding[term].after]
+    for pair, held in shared.items():
+        parts[pair] += [1 / len(holding[term].after) for term in held if holding[term].after]
     return {pair: min(1.0, math.fsum(parts[pair])) for pair in pairs}
 
 

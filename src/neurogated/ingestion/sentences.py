@@ -6,11 +6,13 @@ import re
 
 __all__ = ["split_sentences"]
 
+# It begins with a set of characters, which is searched for much faster than alternatives are tried at each character.
 _END = re.compile(
     r"""
-    (?: (?P<wide> [。！？…]+ [”’」』）]* )             # in scripts without spaces the mark alone ends a sentence
-      | (?P<stop> (?<! [.!?] ) [.!?]+ ["'”’»)\]]* ) (?= \s )  # elsewhere white space must follow
-      | (?= \n\s*\n )                               # the end of a paragraph
+    [.!?。！？…\n]
+    (?: (?<= [。！？…] ) [。！？…]* [”’」』）]*        # in scripts without spaces the mark alone ends a sentence
+      | (?<= [.!?] ) (?<! [.!?][.!?] ) [.!?]* ["'”’»)\]]* (?= \s )   # elsewhere white space must follow
+      | (?<= \n ) (?= \s*\n )                        # the end of a paragraph
     )
     \s*
     """,
@@ -36,7 +38,7 @@ def split_sentences(text: str) -> list[str]:
     sentences = []
     begin = 0
     for end in _END.finditer(text):
-        if end.end() > begin and _ends_sentence(text, end):
+        if _ends_sentence(text, *end.span()):
             sentences.append(text[begin : end.end()])
             begin = end.end()
     if begin < len(text):
@@ -44,15 +46,15 @@ def split_sentences(text: str) -> list[str]:
     return sentences
 
 
-def _ends_sentence(text: str, end: re.Match[str]) -> bool:
-    if not end["stop"]:
+def _ends_sentence(text: str, mark: int, following: int) -> bool:
+    """Return whether the mark at `mark` ends a sentence; the text goes on at `following`."""
+    if text[mark] not in ".!?":
         return True
-    if text[end.end() : end.end() + 1].islower():
+    if text[following : following + 1].islower():
         return False
     # Only the nearest word matters; a slice keeps the search from running over the whole text.
-    before = text[max(0, end.start("stop") - _LONGEST_ABBREVIATION - 1) : end.start("stop") + 1]
-    word = _LAST_WORD.search(before)
-    is_single_stop = end["stop"] == "."
+    word = _LAST_WORD.search(text[max(0, mark - _LONGEST_ABBREVIATION - 1) : mark + 1])
+    is_single_stop = text[mark + 1].isspace()
     return not (is_single_stop and word and (_is_initial(word[1]) or word[1].lower() in _ABBREVIATIONS))
 
 

@@ -75,6 +75,7 @@ def _without(delta: GraphDelta, erased: Collection[str]) -> GraphDelta:
         nodes=tuple(node for node in delta.nodes if node.id not in erased),
         edges=tuple(edge for edge in delta.edges if stays(edge.key)),
         weights=tuple(change for change in delta.weights if stays(change.edge)),
+        operators=tuple(replace(one, spared=frozenset(filter(stays, one.spared))) for one in delta.operators),
         queued=possible(delta.queued),
         settled=possible(delta.settled),
         touch=AccessMark(delta.touch.nodes.difference(erased), frozenset(filter(stays, delta.touch.edges))),

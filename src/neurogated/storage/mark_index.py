@@ -76,9 +76,9 @@ class MarkIndex(KeptTable):
             found = dict(zip(asked.tolist(), _holders_of_each(view, numbers[asked]), strict=True))
             return {marks[place]: found.get(place, _NOTHING) for place in few.tolist()}
 
-    def marks_of(self, key: int) -> frozenset[str]:
-        """Return the marks of a key."""
-        return frozenset(self._table.words_of(key)[0])
+    def marks_of(self, key: int, at_most: int | None = None) -> frozenset[str]:
+        """Return the marks of a key, without those that more than `at_most` keys carry."""
+        return frozenset(self._table.words_of(key, at_most)[0])
 
     def overlaid(self, changed: Rows) -> OverlaidMarkIndex:
         """Return the marks here but those of the keys `changed`, beside which others can be put."""
@@ -127,9 +127,10 @@ class OverlaidMarkIndex:
         found = ((mark, self.holders([mark], limit + 1)) for mark, limit in limits.items())
         return {mark: keys for mark, keys in found if keys.size <= limits[mark]}
 
-    def marks_of(self, key: int) -> frozenset[str]:
-        """Return the marks of a key."""
-        return self._own.marks_of(key) if key in self._changed else self._base.marks_of(key)
+    def marks_of(self, key: int, at_most: int | None = None) -> frozenset[str]:
+        """Return the marks of a key, without those that more than `at_most` keys carry."""
+        marks = self._own.marks_of(key) if key in self._changed else self._base.marks_of(key)
+        return marks if at_most is None else frozenset(self.few_holders(dict.fromkeys(marks, at_most)))
 
     def carriers(self, marks: Collection[str], keys: Rows) -> NDArray[np.bool_]:
         """Return whether each key carries one of `marks`."""

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from pathlib import Path
 from threading import RLock, Thread
 from typing import Any, NamedTuple, Self, TypeVar
@@ -136,8 +137,8 @@ class PostingTable:
             counts: how often the texts hold their words, one text after the other; once each when left out.
         """
         with self.lock:
-            numbers = self.vocabulary.add(word for held in words for word in held)
-            flat = np.fromiter((numbers[word] for held in words for word in held), np.int32)
+            held = list(chain.from_iterable(words))
+            flat = np.fromiter(map(self.vocabulary.add(held).__getitem__, held), np.int32, len(held))
             counts = np.ones(flat.size, dtype=np.uint8) if counts is None else counts
             sizes = np.fromiter(map(len, words), np.int64, len(words))
             order = np.lexsort((flat, np.repeat(np.arange(sizes.size), sizes)))
@@ -175,14 +176,20 @@ class PostingTable:
         """Return how many texts hold each word, 0 for a number that is none."""
         return _get(self._frequencies.values, words, 0).astype(np.int64)
 
-    def words_of(self, key: int) -> tuple[list[str], NDArray[Any]]:
-        """Return the words of a text in the order of their numbers, and how often it holds each."""
+    def words_of(self, key: int, at_most: int | None = None) -> tuple[list[str], NDArray[Any]]:
+        """Return the words of a text in the order of their numbers, and how often it holds each.
+
+        Words that more than `at_most` texts hold are left out, where it is given.
+        """
         with self.lock:
             view = self.view()
             owner = int(view.owners[key]) if key < view.owners.size else NOWHERE
             for part in view.parts:
                 if part.serial == owner:
                     words, counts = part.texts.text_at(int(part.texts.keys.searchsorted(key)))
+                    if at_most is not None:
+                        few = self.frequencies_of(words.astype(np.int64)) <= at_most
+                        words, counts = words[few], counts[few]
                     return self.vocabulary.words(words.astype(np.int64)), counts
         return [], np.empty(0, dtype=np.int64)
 

@@ -132,12 +132,17 @@ class SearchableStore(BaseStore):
             few = self._texts().marks.few_holders(limits)
             return {mark: [ids[row] for row in rows.tolist()] for mark, rows in few.items()}
 
-    def marks_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
-        """Return the marks of each node, in the order of their ids; raises UnknownIdError."""
+    def marks_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
+        """Return the marks of each node, in the order of their ids; raises UnknownIdError.
+
+        Args:
+            node_ids: ids of nodes that exist.
+            at_most: leave out the marks that more nodes carry; these cost next to nothing.
+        """
         with self._lock:
             rows = self._whole().rows(node_ids)
             index = self._texts().marks
-            return [index.marks_of(row) for row in rows.tolist()]
+            return [index.marks_of(row, at_most) for row in rows.tolist()]
 
     def _left_out(self, view: GraphView) -> Rows:
         """Return the rows here of what `view` does not show: what it hides, and what is later than it."""

@@ -36,13 +36,13 @@ def cosine_similarity(left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
     return np.clip(rows @ columns.T, -1.0, 1.0)
 
 
-def exact_cosines(vectors: NDArray[Any], query: NDArray[np.float32]) -> NDArray[np.float64]:
+def exact_cosines(vectors: NDArray[Any], query: NDArray[Any]) -> NDArray[np.float64]:
     """Return the cosine of each row of `vectors` (n, d) with `query` (d,), in double precision.
 
     Each row is summed by itself, so its cosine is the same to the last bit whatever rows stand around it; a matrix
     product does not promise that.
     """
-    rows, target = vectors.astype(np.float64), query.astype(np.float64)
+    rows, target = vectors.astype(np.float64, copy=False), query.astype(np.float64, copy=False)
     # vecdot goes row by row; unlike a matrix product it starts no threads for a few rows either.
     norms = np.sqrt(np.vecdot(rows, rows) * np.vecdot(target, target))
     norms[norms == 0] = np.inf

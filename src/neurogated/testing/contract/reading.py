@@ -297,6 +297,7 @@ class ReadingContract(ContractBase):
             for most in range(len(carried) + 1):
                 few = {mark: held for mark, held in one_by_one.items() if len(held) <= most}
                 assert store.few_holders(dict.fromkeys(known, most)) == few
+                assert store.marks_of(list(carried), most) == [own & few.keys() for own in carried.values()]
             for first, second in product(known, repeat=2):
                 holders = [name for name, own in carried.items() if own >= {first, second}]
                 assert store.holders([first, second]) == holders
