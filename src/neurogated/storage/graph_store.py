@@ -4,34 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
-from dataclasses import replace
 from datetime import datetime
-from typing import Any, Self
+from typing import Self
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Clock, from_micros, to_micros, to_utc, utc_now
+from neurogated.core.clock import Clock, to_micros, to_utc, utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
-from neurogated.core.model import MemoryEdge, MemoryNode, checked_text
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.model import MemoryNode, checked_text
+from neurogated.core.view import GraphView
 from neurogated.errors import (
-    EmbedderMismatchError,
     InputError,
-    MemoryClosedError,
     NeurogatedError,
     UnknownIdError,
 )
+from neurogated.storage.graph_state import GraphState, MemoryRecords, Records
+from neurogated.storage.isolated_store import IsolatedStore, mismatch
 from neurogated.storage.lifetimes import micros_or_none
 from neurogated.storage.planning import Plan, make_plan
 from neurogated.storage.records import EdgeRecord, NodeRecord
-from neurogated.storage.searchable_store import SearchableStore
-from neurogated.storage.text_index import OverlaidTextIndex, TextIndex
 from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["GraphStore"]
 
 
-class GraphStore(SearchableStore):
+class GraphStore(IsolatedStore):
     """One graph, in memory; safe to share between threads.
 
     A durable store derives from it and replaces the methods under "What a durable store replaces".
@@ -45,19 +41,10 @@ class GraphStore(SearchableStore):
         clock: Clock = utc_now,
     ) -> None:
         """Begin an empty graph; of `config` the settings of storage count, the defaults when left out."""
-        super().__init__(clock)
-        self._config = MemoryConfig() if config is None else config
-        self._family: dict[str, Any] = {namespace: self}
-        self._form = WorkingForm(self._config)
-        self._closed = False
-        self._interrupted = False
-        self._embedder: tuple[str, int] | None = None
-        # The name of the embedder that this process works with; shared by all namespaces.
-        self._bound: list[str] = []
-        self._pending: dict[PendingTask, None] = {}
         self._applied: list[GraphDelta] = []
         self._node_payloads: dict[int, NodeRecord] = {}
         self._edge_payloads: dict[int, EdgeRecord] = {}
+        super().__init__(clock, namespace, MemoryConfig() if config is None else config)
 
     # The primitives
 
@@ -74,6 +61,7 @@ class GraphStore(SearchableStore):
         with self._lock:
             self._require_open()
             self._form.check_vectors(delta)
+            self._isolate()
             plan = make_plan(self._form.topology.view(), delta)
             # What is persisted must reach the working form whole. An interrupt in between makes the store useless
             # but for closing; opening it again reads the truth.
@@ -85,7 +73,10 @@ class GraphStore(SearchableStore):
                 self._interrupted = False
                 raise
             self._commit(plan, sequence)
-            self._interrupted = False
+            with self._committing:
+                self._form.commit_lifetimes(plan)
+                self._interrupted = False
+                self._publish()
             return sequence
 
     def view(self, *, valid_at: datetime | None = None) -> GraphView:
@@ -97,16 +88,15 @@ class GraphStore(SearchableStore):
         Raises:
             EmbedderMismatchError: the memory has vectors of another embedder than the one it was opened with by now.
         """
-        with self._lock:
-            self._require_bound()
-            return self._form.view(to_micros(self._clock()), micros_or_none(valid_at))
+        now, moment = to_micros(self._clock()), micros_or_none(valid_at)
+        with self._reading(latest=True) as state:
+            self._require_bound(state)
+            return state.visible(now, moment)
 
     def expired(self, now: datetime) -> list[str]:
         """Return the ids of the nodes that are to be forgotten by `now`."""
-        with self._lock:
-            self._require_open()
-            ids = self._form.topology.view().ids
-            return [ids[row] for row in self._form.lifetimes.expired(to_micros(now)).tolist()]
+        with self._reading(latest=True) as state:
+            return [state.view.ids[row] for row in state.form.lifetimes.expired(to_micros(now)).tolist()]
 
     def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
         """Return the nodes in the order of their ids, those that have expired too.
@@ -114,11 +104,13 @@ class GraphStore(SearchableStore):
         Raises:
             UnknownIdError: an id is not in the memory, and `missing_ok` is not set.
         """
-        with self._lock:
-            view = self._whole()
-            if missing_ok:
-                node_ids = [node_id for node_id in node_ids if view.find(node_id) is not None]
-            return self._nodes_at(view, view.rows(node_ids))
+
+        def read(state: GraphState) -> list[MemoryNode]:
+            view = state.view
+            wanted = [one for one in node_ids if view.find(one) is not None] if missing_ok else node_ids
+            return state.nodes(view.rows(wanted))
+
+        return self._read(read)
 
     def bind_embedder(self, name: str, dimension: int | None) -> None:
         """Record which embedder the vectors come from, or check that it is the recorded one.
@@ -137,10 +129,11 @@ class GraphStore(SearchableStore):
                 self._embedder = next((store._embedder for store in self._family.values() if store._embedder), None)
             known_name, known_dimension = self._embedder or (name, dimension)
             if name != known_name or dimension not in (None, known_dimension):
-                raise _mismatch(known_name, known_dimension, name, dimension)
+                raise mismatch(known_name, known_dimension, name, dimension)
             if self._embedder is None and dimension is not None:
                 self._record_embedder(name, dimension)
                 self._embedder = (name, dimension)
+                self._publish()
             self._bound[:] = [name]
 
     @property
@@ -150,9 +143,7 @@ class GraphStore(SearchableStore):
 
     def pending(self) -> list[PendingTask]:
         """Return the judgements that wait to be made up, oldest first."""
-        with self._lock:
-            self._require_open()
-            return list(self._pending)
+        return list(self._latest().pending)
 
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; marks of use are left out."""
@@ -192,6 +183,7 @@ class GraphStore(SearchableStore):
                 # One lock for all: a change may span them, and two that wait for each other would wait for ever.
                 self._family[namespace]._lock = self._lock
                 self._family[namespace]._bound = self._bound
+                self._family[namespace]._in_transaction = self._in_transaction
             sibling: Self = self._family[namespace]
             return sibling
 
@@ -226,16 +218,17 @@ class GraphStore(SearchableStore):
         with self._lock:
             self._require_open()
             before = {name: (store._form.topology.sequence, store._embedder) for name, store in self._family.items()}
-            try:
-                yield
-            except BaseException:
-                for name, store in list(self._family.items()):
-                    if name in before:
-                        sequence, store._embedder = before[name]
-                        store._roll_back(sequence)
-                    else:
-                        self._family.pop(name)._closed = True
-                raise
+            with self._apart():
+                try:
+                    yield
+                except BaseException:
+                    for name, store in list(self._family.items()):
+                        if name in before:
+                            sequence, store._embedder = before[name]
+                            store._roll_back(sequence)
+                        else:
+                            self._family.pop(name)._closed = True
+                    raise
 
     @property
     def closed(self) -> bool:
@@ -283,46 +276,17 @@ class GraphStore(SearchableStore):
     def _record_embedder(self, name: str, dimension: int) -> None:
         """Keep the embedder's name and dimension beyond this process."""
 
-    def _node_records(self, rows: Rows) -> list[NodeRecord]:
-        # Metadata is handed out, and must not change in the store when it is changed there.
-        records = [self._node_payloads[row] for row in rows.tolist()]
-        return [replace(record, metadata=deepcopy(record.metadata)) for record in records]
-
-    def _edge_records(self, rows: Rows) -> list[EdgeRecord]:
-        return [self._edge_payloads[row] for row in rows.tolist()]
+    def _records(self) -> Records:
+        """Return what the columns do not hold, as it is now."""
+        return MemoryRecords(self._node_payloads, self._edge_payloads)
 
     # Parts of the primitives
-
-    def _whole(self) -> GraphView:
-        self._require_open()
-        return self._form.topology.view()
 
     def _commit(self, plan: Plan, sequence: int) -> None:
         """Make a planned change in memory."""
         self._form.commit(plan, sequence)
         waiting = {**self._pending, **dict.fromkeys(plan.delta.queued)}
         self._pending = {task: None for task in waiting if task not in plan.delta.settled}
-
-    def _require_open(self) -> None:
-        if self._closed and not any(store is self for store in self._family.values()):
-            raise MemoryClosedError("this namespace was dropped; ask in_namespace for a new one")
-        if self._closed:
-            raise MemoryClosedError("the memory is closed; open it again to use it")
-        if self._interrupted:
-            raise MemoryClosedError(
-                "a write was interrupted; close the memory and open it again, nothing stored is lost"
-            )
-
-    def _require_bound(self) -> None:
-        """Refuse to answer where the vectors have become those of another embedder since this process was given one."""
-        self._require_open()
-        if self._embedder and self._bound and self._embedder[0] not in self._bound:
-            raise _mismatch(*self._embedder, self._bound[0], None)
-
-    def _rows_now(self, view: GraphView, rows: Rows) -> Rows:
-        # Every search comes by here, also with a view that is older than what was taken in since.
-        self._require_bound()
-        return super()._rows_now(view, rows)
 
     def _sequence_at(self, moment: int | datetime) -> int:
         """Return the number of the last delta that was made at a time or before, or a number after checking it."""
@@ -339,53 +303,3 @@ class GraphStore(SearchableStore):
     def _last_before(self, moment: datetime) -> int:
         made = [number for number, delta in enumerate(self._applied, start=1) if delta.at <= moment]
         return made[-1] if made else 0
-
-    def _texts(self) -> TextIndex | OverlaidTextIndex:
-        return self._present_texts()
-
-    def _present_texts(self) -> TextIndex:
-        return self._form.texts(self._node_records)
-
-    def _nodes_at(self, view: GraphView, rows: Rows) -> list[MemoryNode]:
-        energies, accessed = view.base_energy.take(rows).tolist(), view.last_accessed.take(rows).tolist()
-        return [
-            MemoryNode.restored(
-                id=view.ids[row],
-                content=record.content,
-                embedding=self._form.vectors.get(row),
-                base_energy=energy,
-                last_accessed=from_micros(moment),
-                metadata=record.metadata,
-                created_at=record.created_at,
-                valid_from=record.valid_from,
-                valid_to=record.valid_to,
-                expires_at=record.expires_at,
-            )
-            for row, record, energy, moment in zip(
-                rows.tolist(), self._node_records(rows), energies, accessed, strict=True
-            )
-        ]
-
-    def _edges(self, view: GraphView, rows: Rows) -> list[MemoryEdge]:
-        weights, activated = view.weight.take(rows).tolist(), view.last_activated.take(rows).tolist()
-        return [
-            MemoryEdge(
-                *view.edge_key(row),
-                weight=weight,
-                created_at=record.created_at,
-                last_activated=from_micros(moment),
-                valid_from=record.valid_from,
-                valid_to=record.valid_to,
-            )
-            for row, record, weight, moment in zip(
-                rows.tolist(), self._edge_records(rows), weights, activated, strict=True
-            )
-        ]
-
-
-def _mismatch(known: str, known_dimension: int | None, name: str, dimension: int | None) -> EmbedderMismatchError:
-    return EmbedderMismatchError(
-        f"this memory was built with embedder {known!r} (dimension {known_dimension}), but is opened "
-        f"with {name!r} (dimension {dimension or 'not loaded yet'}); set embedding_name to the first, "
-        f"or move the memory to the second with `python main.py migrate --embedding_name {name}`"
-    )

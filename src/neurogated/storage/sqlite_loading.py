@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import apsw
 import numpy as np
@@ -14,7 +14,6 @@ from numpy.typing import DTypeLike, NDArray
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.ports import VectorIndex
 from neurogated.errors import CorruptMemoryError
 from neurogated.storage.lifetimes import Lifetimes
 from neurogated.storage.sqlite_connection import fetch, fetch_columns
@@ -125,7 +124,14 @@ class GraphLoader:
         topology.decay(operators, since)
 
 
-def put_vectors(index: VectorIndex, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:
+class _TakesVectors(Protocol):
+    """An index of vectors, or a change of one."""
+
+    def put(self, keys: Keys, vectors: NDArray[np.float32]) -> None:
+        """Add or replace vectors."""
+
+
+def put_vectors(index: _TakesVectors, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:
     """File vectors of the file's nodes under the rows of `node_keys`.
 
     Raises:

@@ -67,7 +67,8 @@ class SqlitePresent(SqliteGraph):
 
     def _load(self) -> None:
         """Make the working form anew: from what is kept beside the file, and what the file has gained since."""
-        self._generation = ""
+        # Should this fail, it is done again before the form is used.
+        self._generation, self._interrupted = "", True
         while True:
             state = self._file.state()
             with self._file.reading() as connection:
@@ -83,6 +84,7 @@ class SqlitePresent(SqliteGraph):
                 self._keeper.owe(self._size - kept, self._size)
             break
         self._generation, self._state, self._interrupted = generation, state, False
+        self._publish()
 
     def _load_kept(self, connection: apsw.Connection) -> KeyedForm:
         """Return the form that is kept beside the file, an empty one if there is none."""
@@ -103,7 +105,8 @@ class SqlitePresent(SqliteGraph):
         """Take in what the file has gained."""
         types = register_types(connection)
         keyed = KeyedForm(self._form, self._node_keys, self._edge_keys)
-        GraphFollower(connection, self._namespace, types, self._node_records).follow(keyed)
+        follower = GraphFollower(connection, self._namespace, types, lambda rows: self._records().nodes(rows))
+        follower.follow(keyed)
         self._pending = _read_pending(connection, self._namespace)
         self._embedder = _read_embedder(connection)
 
@@ -134,7 +137,7 @@ class SqlitePresent(SqliteGraph):
         """
         self._form.vectors.settle()
         # A memory whose texts were not needed is not read for this alone.
-        if not self._file.read_only and self._form.has_texts:
+        if not self._file.read_only and self._form.made_texts is not None:
             self._keeper.keep(at_once=self._form.vectors.trained_on != self._trained_on)
         self._keeper.settle()
 
@@ -149,7 +152,7 @@ class SqlitePresent(SqliteGraph):
         stamp = Stamp(derivation, self._namespace, self._sequence, at)
         self._frozen = weakref.ref(self._form)
         self._trained_on = self._form.vectors.trained_on
-        frozen = self._form.freeze(self._node_records)
+        frozen = self._form.freeze(self._records().nodes)
         return FrozenForm(stamp, frozen, self._node_keys.values, self._edge_keys.values)
 
     def _is_current(self) -> bool:
@@ -159,6 +162,8 @@ class SqlitePresent(SqliteGraph):
     def _adopt(self, folder: Path) -> None:
         if self._is_current():
             self._form.adopt(folder / FORM_FOLDER)
+            # What is in memory is let go of.
+            self._publish()
 
 
 def find_namespace(connection: apsw.Connection, name: str) -> int:
