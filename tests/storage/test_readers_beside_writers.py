@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.core.delta import PendingTask
 from neurogated.errors import UnknownIdError
-from neurogated.storage import sqlite_following
+from neurogated.storage import sqlite_following, sqlite_loading
 from neurogated.storage.embedding_store import EmbeddingStore
 from neurogated.storage.sqlite_records import SqliteRecords
 from neurogated.storage.sqlite_store import SqliteStore
@@ -32,8 +33,9 @@ with SqliteStore.open(sys.argv[1]) as store:
 """
 
 
-def _vector(place: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-    return np.eye(4, dtype=np.float32)[place]
+def _vector(place: int) -> NDArray[np.float32]:
+    vector: NDArray[np.float32] = np.eye(4, dtype=np.float32)[place]
+    return vector
 
 
 def _fill(store: GraphStore) -> None:
@@ -107,7 +109,7 @@ def test_every_read_bears_a_compaction_just_before_records_are_read(
 
 def test_a_search_finds_a_node_whose_vector_is_being_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     halfway, searched = threading.Event(), threading.Event()
-    put_vectors, search_batch = sqlite_following.put_vectors, EmbeddingStore.search_batch
+    put_vectors, search_batch = sqlite_loading.put_vectors, EmbeddingStore.search_batch
 
     def pausing(*arguments: Any) -> None:  # noqa: ANN401
         halfway.set()

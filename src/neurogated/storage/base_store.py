@@ -197,11 +197,12 @@ class BaseStore(ABC):
             CorruptMemoryError: records are missing from the present state.
         """
         asked: GraphState | None = None
-        while (state := self._latest()) and (asked is None or state.view is not asked.view):
+        state = self._latest()
+        while asked is None or state.view is not asked.view:
             try:
                 return question(state)
             except RecordsErasedError:
-                asked = state
+                asked, state = state, self._latest()
         try:
             with self._lock, self._steady():
                 return question(self._latest())

@@ -83,8 +83,9 @@ class WorkingForm:
     def freeze(self, read: Callable[[Rows], Sequence[Described]]) -> Frozen:
         """Return the form as it is now but for the lifetimes, to be written while it goes on changing; see `texts`."""
         view = self.topology.view()
-        parts = {_TOPOLOGY: FrozenTopology(view), _VECTORS: self.vectors.freeze()}
-        return _FrozenForm(parts | {_TEXTS: self.texts(view, read).freeze()})
+        parts: dict[str, Frozen] = {_TOPOLOGY: FrozenTopology(view), _VECTORS: self.vectors.freeze()}
+        parts[_TEXTS] = self.texts(view, read).freeze()
+        return _FrozenForm(parts)
 
     def adopt(self, folder: Path) -> None:
         """Use what was frozen and written to `folder` in the place of what is in memory."""
