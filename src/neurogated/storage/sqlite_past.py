@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Self, TypeVar
 
@@ -93,6 +94,12 @@ class PastStore(SqliteGraph):
             elif self._seen[1] != sequence:
                 self._follow(self._seen[1])
             self._seen = form, sequence
+
+    @contextmanager
+    def _steady(self) -> Iterator[None]:
+        self._present._require_unclosed()
+        with super()._steady():
+            yield
 
     def _read(self, question: Callable[[GraphState], _Answer]) -> _Answer:
         with self._lock:
