@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given, settings
 

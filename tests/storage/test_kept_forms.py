@@ -224,7 +224,7 @@ def test_another_precision_of_vectors_costs_the_vectors_alone(path: Path, clock:
     for _ in range(2):
         coarse = MemoryConfig(KEEP_CHANGES=1, VECTOR_PRECISION="int8")
         with SqliteStore.open(path, clock=clock, config=coarse) as store:
-            assert store._form.has_texts, "the texts were not taken from what is kept"
+            assert store._form.made_texts is not None, "the texts were not taken from what is kept"
             found = store.nearest(query, 3)
             assert [name for name, _ in found] == [name for name, _ in expected]
             assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=0.02)

@@ -51,8 +51,10 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
         lines += ["", f"{rank}. score {recalled.score:.3f} ({parts})  id {recalled.id}"]
         lines += textwrap.indent(quoted(recalled.content, recalled.metadata), _INDENT).splitlines()
         for step in recalled.path:
-            source = store.get_node(step.source_id)
-            beginning = textwrap.shorten(quoted(source.content, source.metadata), _WIDTH, placeholder=" …")
+            # A memory that was removed since the recall is shown by its id.
+            source = next(iter(store.get_nodes([step.source_id], missing_ok=True)), None)
+            text = step.source_id if source is None else quoted(source.content, source.metadata)
+            beginning = textwrap.shorten(text, _WIDTH, placeholder=" …")
             lines.append(f"{_INDENT}energy {step.flow:.3f} came by {step.type.name} from: {beginning}")
     return "\n".join(lines)
 

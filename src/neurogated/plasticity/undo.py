@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
+
+import numpy as np
 
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, HistoryEntry, WeightChange
+from neurogated.core.edge_columns import EdgeColumns, Names
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 
 __all__ = ["delta_back_to", "undo"]
+
+_AT_ONCE = 1000
 
 
 def undo(store: GraphStorePort, to: int | None, clock: Clock) -> HistoryEntry | None:
@@ -38,32 +44,43 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
     Uses are no part of the graph's history: when nodes and edges were last used stays as it is. Taking back is itself a
     delta: it stands in the history and can be taken back.
     """
-    old_nodes, new_nodes = _nodes(past), _nodes(present)
-    old_edges = {edge.key: edge for edge in past.all_edges()}
-    new_edges = {edge.key: edge for edge in present.all_edges()}
-    removed = new_nodes.keys() - old_nodes.keys()
-    weights, edges = [], []
-    for key, old in old_edges.items():
-        new = new_edges.get(key)
-        if new is None or old != replace(new, weight=old.weight, last_activated=old.last_activated):
-            edges.append(old)
-        elif old.weight != new.weight:
-            weights.append(_weight_of(old))
+    old_ids, nodes = _changed_nodes(past, present)
+    removed = _ids(present) - old_ids
+    names = Names()
+    old, new = (EdgeColumns.of(store.all_edges(), names) for store in (past, present))
+    there = old.places_in(new)
+    both = np.flatnonzero(there >= 0)
+    same_times = old.same_times(both, new, there[both])
+    weighed = both[same_times & ~old.same_weights(both, new, there[both])]
+    put = np.setdiff1d(np.arange(there.size), both[same_times])
+    gone = new.keys(np.flatnonzero(new.places_in(old) < 0))
     return GraphDelta(
-        removed_edges=tuple(
-            key for key in new_edges if key not in old_edges and not {key.source_id, key.target_id} & removed
-        ),
+        removed_edges=tuple(key for key in gone if not {key.source_id, key.target_id} & removed),
         removed_nodes=tuple(sorted(removed)),
-        nodes=tuple(node for name, node in old_nodes.items() if not _same(node, new_nodes.get(name))),
-        edges=tuple(edges),
-        weights=tuple(weights),
+        nodes=tuple(nodes),
+        edges=tuple(old.edges(put)),
+        weights=tuple(map(_weight_of, old.edges(weighed))),
         reason=reason,
         at=at,
     )
 
 
-def _nodes(store: GraphStorePort) -> dict[str, MemoryNode]:
-    return {node.id: node for node in store.all_nodes()}
+def _changed_nodes(past: GraphStorePort, present: GraphStorePort) -> tuple[set[str], list[MemoryNode]]:
+    """Return the ids of all nodes there were, and those nodes that are not so at present; a part is read at a time."""
+    ids: set[str] = set()
+    changed: list[MemoryNode] = []
+    nodes = past.all_nodes()
+    while part := list(islice(nodes, _AT_ONCE)):
+        now = {node.id: node for node in present.get_nodes([node.id for node in part], missing_ok=True)}
+        changed += [node for node in part if not _same(node, now.get(node.id))]
+        ids.update(node.id for node in part)
+    return ids, changed
+
+
+def _ids(store: GraphStorePort) -> set[str]:
+    """Return the ids of all nodes, those that have expired too."""
+    view = store.view()
+    return {view.ids[row] for row in (*view.live_nodes().tolist(), *view.hidden.tolist())}
 
 
 def _same(old: MemoryNode, new: MemoryNode | None) -> bool:

@@ -5,27 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from neurogated.core.clock import from_micros
+from neurogated.core.edge_columns import EdgeColumns, Names
 from neurogated.core.model import MemoryNode
 from neurogated.storage.graph_store import GraphStore
+from neurogated.storage.planning import Plan
 
 __all__ = ["disagreements"]
 
+_AT_ONCE = 1000
+
+
+class _Replayed(GraphStore):
+    """A graph that forgets the deltas it was made of, whose texts and vectors would be in memory twice."""
+
+    def _persist(self, plan: Plan) -> int:
+        sequence = super()._persist(plan)
+        self._applied.clear()
+        return sequence
+
 
 def disagreements(store: GraphStore) -> list[str]:
-    """Return how a store differs from a graph made anew of its journal, a line each; none if they agree.
+    """Return how a store differs from a graph replayed from its journal, a line each; none if they agree.
 
     Compared are the nodes with all they hold but when they were last used, their vectors, keywords and marks, and the
-    edges with weights and times to the last bit.
+    edges with weights and times to the last bit. In memory are the replayed graph and a part of the nodes.
     """
-    replayed = GraphStore()
+    replayed = _Replayed()
     for entry in store.journal():
         replayed.apply(entry.delta)
-    return [*_ends(store), *_nodes(store, replayed), *_edges(store, replayed), *_indexes(store, replayed)]
+    return [*_ends(store), *_nodes(store, replayed), *_edges(store, replayed)]
 
 
 def _ends(store: GraphStore) -> Iterator[str]:
-    view = store._whole()
+    view = store._latest().view
     edges = view.live_edges()
     for what, ends in (("source", view.edge_source[edges]), ("target", view.edge_target[edges])):
         for edge in edges[~view.alive.take(ends.astype(edges.dtype))].tolist():
@@ -33,47 +48,50 @@ def _ends(store: GraphStore) -> Iterator[str]:
 
 
 def _nodes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
-    ours, theirs = _all_nodes(store), _all_nodes(replayed)
+    ours, theirs = _rows(store), _rows(replayed)
     for name in sorted(ours.keys() ^ theirs.keys()):
         yield f"node {name!r}: only the {'graph' if name in ours else 'journal'} has it"
-    for name in ours.keys() & theirs.keys():
-        if ours[name] != theirs[name]:
-            yield f"node {name!r}: the graph holds it otherwise than the journal"
+    (_, our_texts), (_, their_texts) = store._text_state(), replayed._text_state()
+    embedded, names = 0, list(ours)
+    for begin in range(0, len(names), _AT_ONCE):
+        part = names[begin : begin + _AT_ONCE]
+        nodes = {node.id: _unused(node) for node in replayed.get_nodes(part, missing_ok=True)}
+        for node in store.get_nodes(part):
+            name = node.id
+            embedded += node.embedding is not None
+            if name in nodes and nodes[name] != _unused(node):
+                yield f"node {name!r}: the graph holds it otherwise than the journal"
+            if name in nodes and our_texts.described(ours[name]) != their_texts.described(theirs[name]):
+                yield f"node {name!r}: its keywords or marks are not those of its text"
+    if len(our_texts.keywords) != len(ours):
+        yield f"{len(our_texts.keywords)} texts are indexed for {len(ours)} nodes"
+    if store._form.vectors.size != embedded:
+        yield f"{store._form.vectors.size} vectors are indexed, which is not one for each node that has one"
 
 
-def _all_nodes(store: GraphStore) -> dict[str, MemoryNode]:
-    """Return every node by its id, those that have expired too, each as last used at the same time."""
-    view = store._whole()
-    found = {}
-    for row in view.live_nodes():
-        (node,) = store._nodes_at(view, row[None])
-        found[node.id] = replace(node, last_accessed=from_micros(0))
-    return found
+def _rows(store: GraphStore) -> dict[str, int]:
+    """Return the row of every node by its id, those that have expired too."""
+    view = store._latest().view
+    return {view.ids[row]: row for row in view.live_nodes().tolist()}
+
+
+def _unused(node: MemoryNode) -> MemoryNode:
+    """Return the node as last used at the same time as all others."""
+    return replace(node, last_accessed=from_micros(0))
 
 
 def _edges(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
-    (ours, theirs) = (
-        {edge.key: edge for edge in one._edges(view, view.live_edges())}
-        for one in (store, replayed)
-        for view in [one._whole()]
-    )
-    for key in sorted(ours.keys() ^ theirs.keys(), key=str):
-        yield f"edge {key}: only the {'graph' if key in ours else 'journal'} has it"
-    for key in ours.keys() & theirs.keys():
-        if ours[key] != theirs[key]:
-            yield f"edge {key}: the graph holds {ours[key]}, the journal {theirs[key]}"
-
-
-def _indexes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
-    (ours, theirs) = (
-        {view.ids[row]: one._texts().described(row) for row in view.live_nodes().tolist()}
-        for one in (store, replayed)
-        for view in [one._whole()]
-    )
-    for name in ours.keys() & theirs.keys():
-        if ours[name] != theirs[name]:
-            yield f"node {name!r}: its keywords or marks are not those of its text"
-    if len(store._texts().keywords) != len(ours):
-        yield f"{len(store._texts().keywords)} texts are indexed for {len(ours)} nodes"
-    if store._form.vectors.size != sum(node.embedding is not None for node in _all_nodes(store).values()):
-        yield f"{store._form.vectors.size} vectors are indexed, which is not one for each node that has one"
+    names = Names()
+    ours, theirs = (EdgeColumns.of(one.all_edges(), names) for one in (store, replayed))
+    there, here = ours.places_in(theirs), theirs.places_in(ours)
+    for who, keys in (
+        ("graph", ours.keys(np.flatnonzero(there < 0))),
+        ("journal", theirs.keys(np.flatnonzero(here < 0))),
+    ):
+        for key in keys:
+            yield f"edge {key}: only the {who} has it"
+    both = np.flatnonzero(there >= 0)
+    other = there[both]
+    unlike = ~(ours.same_times(both, theirs, other) & ours.same_strength(both, theirs, other))
+    for mine, its in zip(ours.edges(both[unlike]), theirs.edges(other[unlike]), strict=True):
+        yield f"edge {mine.key}: the graph holds {mine}, the journal {its}"

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import weakref
 from collections.abc import Callable
 from typing import Any, Protocol
 
-__all__ = ["BackgroundWorker", "Job", "Stopped", "Workplace"]
+__all__ = ["JOB_FAILURES", "BackgroundWorker", "Job", "Stopped", "Workplace", "started"]
+
+_log = logging.getLogger(__name__)
+
+JOB_FAILURES = (ImportError, MemoryError, OSError, RuntimeError, ValueError)
+"""What a job in the background may raise that says nothing about the next: no memory, no disk, no library, bad data."""
+
+
+def started(thread: threading.Thread) -> bool:
+    """Start a thread; return whether the system had one more, which may well be the case later."""
+    try:
+        thread.start()
+    except RuntimeError as error:
+        _log.warning("the thread %s cannot be started (%s); its work waits for the next change", thread.name, error)
+        return False
+    return True
 
 
 class Stopped(Exception):  # noqa: N818 - nothing went wrong
@@ -54,8 +70,8 @@ class BackgroundWorker:
         with self._lock:
             if self._thread is None and not self._stopped.is_set() and self._job() is not None:
                 thread = threading.Thread(target=self._run, name="neurogated-background", daemon=True)
-                thread.start()
-                self._thread = thread
+                if started(thread):
+                    self._thread = thread
 
     @property
     def busy(self) -> bool:
@@ -63,7 +79,7 @@ class BackgroundWorker:
         return self._thread is not None
 
     def settle(self) -> None:
-        """Wait until there is nothing left to do."""
+        """Wait until there is nothing left to do, or what is left failed."""
         self.wake()
         self._join()
 
@@ -86,27 +102,21 @@ class BackgroundWorker:
             while (job := self._next()) is not None:
                 self._do(job)
                 del job
-        except BaseException:
-            # A fault of the program; nobody is to wait for a thread that is gone.
-            self._stopped.set()
-            self._thread = None
-            raise
+        finally:
+            # After a fault of the program too: the next `wake` starts another thread.
+            if self._thread is threading.current_thread():
+                self._thread = None
 
     def _do(self, job: Job) -> None:
-        result: Any = None
-        error: BaseException | None = None
         try:
             result = job(self._stopped.is_set)
+            if (workplace := self._workplace()) is not None:
+                workplace.finish_job(result)
         except Stopped:
             return
-        except (ImportError, MemoryError, OSError, RuntimeError) as raised:
-            error = raised
-        if (workplace := self._workplace()) is None:
-            return
-        if error is None:
-            workplace.finish_job(result)
-        else:
-            workplace.fail_job(error)
+        except JOB_FAILURES as error:
+            if (workplace := self._workplace()) is not None:
+                workplace.fail_job(error)
 
     def _next(self) -> Job | None:
         """Return the next job; without one the thread is done, which a later `wake` is to know."""

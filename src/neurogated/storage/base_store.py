@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
-from typing import Self, overload
+from functools import partial
+from itertools import chain
+from typing import Self, TypeVar, overload
 
 import numpy as np
 
@@ -15,9 +18,16 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
 from neurogated.core.view import GraphView, Rows
-from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
+from neurogated.errors import AmbiguousEdgeError, CorruptMemoryError, InputError, UnknownIdError
+from neurogated.storage.graph_state import GraphState, RecordsErasedError
 
 __all__ = ["BaseStore"]
+
+_Answer = TypeVar("_Answer")
+_Key = TypeVar("_Key")
+
+# How many nodes or edges are made at once of their records.
+_AT_ONCE = 1000
 
 
 class BaseStore(ABC):
@@ -36,20 +46,24 @@ class BaseStore(ABC):
         """Return a snapshot of the graph."""
 
     @abstractmethod
-    def get_nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:
-        """Return nodes in the order of their ids; raises UnknownIdError."""
+    def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
+        """Return nodes in the order of their ids; raises UnknownIdError unless `missing_ok` leaves unknown ids out."""
 
     @abstractmethod
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and cosines of the most similar nodes, best first."""
 
     @abstractmethod
-    def _whole(self) -> GraphView:
-        """Return a snapshot of the graph with what has expired and is not removed yet."""
+    def _latest(self) -> GraphState:
+        """Return what this thread may read, with what other processes have written by now."""
 
     @abstractmethod
-    def _edges(self, view: GraphView, rows: Rows) -> list[MemoryEdge]:
-        """Return the edges at `rows` of `view`."""
+    def _latest_isolated(self) -> GraphState:
+        """Return what `_latest` does, for as long as it is needed: no later change of the indexes reaches it."""
+
+    @abstractmethod
+    def _steady(self) -> AbstractContextManager[object]:
+        """Let no other process erase records from what is read within the block; the lock is held."""
 
     @abstractmethod
     def close(self) -> None:
@@ -94,7 +108,7 @@ class BaseStore(ABC):
 
     def has_node(self, node_id: str) -> bool:
         """Return whether the node exists."""
-        return self._whole().find(node_id) is not None
+        return self._latest().view.find(node_id) is not None
 
     def get_node(self, node_id: str) -> MemoryNode:
         """Return a node; raises UnknownIdError."""
@@ -107,51 +121,100 @@ class BaseStore(ABC):
             UnknownIdError: a node does not exist, or no such edge.
             AmbiguousEdgeError: edges of several types lead from the one to the other and `edge_type` is not given.
         """
-        with self._lock:
-            view = self._whole()
+
+        def find(state: GraphState) -> list[MemoryEdge]:
+            view = state.view
             source, target = view.rows([source_id]), view.rows([target_id])
             types = view.edge_types if edge_type is None else (edge_type,)
             rows = np.concatenate([np.empty(0, np.int64), *(view.edge_rows(source, target, kind) for kind in types)])
-            edges = self._edges(view, rows[rows >= 0])
-            if not edges:
-                kind = "" if edge_type is None else f"{edge_type.name} "
-                raise UnknownIdError(f"no {kind}edge from {source_id!r} to {target_id!r} in the memory")
-            if len(edges) > 1:
-                names = " and ".join(edge.type.name for edge in edges)
-                raise AmbiguousEdgeError(f"{names} edges lead from {source_id!r} to {target_id!r}; name the type")
-            return edges[0]
+            return state.edges(rows[rows >= 0])
+
+        edges = self._read(find)
+        if not edges:
+            kind = "" if edge_type is None else f"{edge_type.name} "
+            raise UnknownIdError(f"no {kind}edge from {source_id!r} to {target_id!r} in the memory")
+        if len(edges) > 1:
+            names = " and ".join(edge.type.name for edge in edges)
+            raise AmbiguousEdgeError(f"{names} edges lead from {source_id!r} to {target_id!r}; name the type")
+        return edges[0]
 
     def get_neighbors(self, node_id: str) -> Iterator[tuple[str, MemoryEdge]]:
         """Yield the nodes that stored edges lead to from `node_id`, each with its edge, oldest edge first."""
-        with self._lock:
-            view = self._whole()
-            edges = self._edges(view, np.sort(view.arcs(view.rows([node_id])).edge))
-            return iter([(edge.target_id, edge) for edge in edges])
+
+        def leaving(state: GraphState) -> list[MemoryEdge]:
+            view = state.view
+            return state.edges(np.sort(view.arcs(view.rows([node_id])).edge))
+
+        return iter([(edge.target_id, edge) for edge in self._read(leaving)])
 
     def all_nodes(self) -> Iterator[MemoryNode]:
-        """Yield every node in the order they were added."""
-        with self._lock:
-            view = self._whole()
-            return iter(self.get_nodes([view.ids[row] for row in view.live_nodes().tolist()]))
+        """Yield every node in the order they were added, as they are now; some of them are in memory at a time."""
+        state = self._latest_isolated()
+        return chain.from_iterable(
+            self._unerased(partial(state.nodes, rows), [state.view.ids[row] for row in rows.tolist()], self.get_node)
+            for rows in _portions(state.view.live_nodes())
+        )
 
     def all_edges(self) -> Iterator[MemoryEdge]:
-        """Yield every edge in the order they were added."""
-        with self._lock:
-            view = self._whole()
-            return iter(self._edges(view, view.live_edges()))
+        """Yield every edge in the order they were added, as they are now; some of them are in memory at a time."""
+        state = self._latest_isolated()
+        return chain.from_iterable(
+            self._unerased(
+                partial(state.edges, rows), map(state.view.edge_key, rows.tolist()), lambda key: self.get_edge(*key)
+            )
+            for rows in _portions(state.view.live_edges())
+        )
 
     def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
         """Return the `k` nodes most similar to `query` by exact cosine, best first, ties in order of id."""
-        with self._lock:
-            found = self.nearest(query, k)
-            nodes = self.get_nodes([node_id for node_id, _ in found])
-            return [(node, score) for node, (_, score) in zip(nodes, found, strict=True)]
+        found = self.nearest(query, k)
+        # A node may be removed before it is read.
+        nodes = {node.id: node for node in self.get_nodes([node_id for node_id, _ in found], missing_ok=True)}
+        return [(nodes[node_id], score) for node_id, score in found if node_id in nodes]
 
     def __len__(self) -> int:
-        return self._whole().live_nodes().size
+        return self._latest().view.live_nodes().size
+
+    def _unerased(
+        self, read: Callable[[], list[_Answer]], keys: Iterable[_Key], read_one: Callable[[_Key], _Answer]
+    ) -> list[_Answer]:
+        """Return what was read; where some of it has been erased, what is left of it by its keys."""
+        try:
+            return read()
+        except RecordsErasedError:
+            left = []
+            for key in keys:
+                with suppress(UnknownIdError):
+                    left.append(read_one(key))
+            return left
+
+    def _read(self, question: Callable[[GraphState], _Answer]) -> _Answer:
+        """Return the answer to a question that reads records.
+
+        Compaction may erase records after a state is taken, so the question is asked again of the state that follows.
+
+        Raises:
+            CorruptMemoryError: records are missing from the present state.
+        """
+        asked: GraphState | None = None
+        state = self._latest()
+        while asked is None or state.view is not asked.view:
+            try:
+                return question(state)
+            except RecordsErasedError:
+                asked, state = state, self._latest()
+        try:
+            with self._lock, self._steady():
+                return question(self._latest())
+        except RecordsErasedError as error:
+            raise CorruptMemoryError("records of the memory are missing; restore a snapshot") from error
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _portions(rows: Rows) -> Iterator[Rows]:
+    return (rows[begin : begin + _AT_ONCE] for begin in range(0, rows.size, _AT_ONCE))

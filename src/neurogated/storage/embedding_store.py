@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self, TypedDict, Unpack
 
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.model import Vector, as_vector
-from neurogated.core.ports import VectorIndex
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.storage.background import BackgroundWorker
@@ -21,7 +21,7 @@ from neurogated.storage.inverted_lists import InvertedLists
 from neurogated.storage.vector_files import FrozenVectors, load_vectors
 from neurogated.storage.vector_matrix import Encoded
 from neurogated.storage.vector_search import Found, cosines, nearest
-from neurogated.storage.vector_state import IndexingJob, SearchOptions, VectorState
+from neurogated.storage.vector_state import IndexingJob, SearchOptions, VectorChange, VectorState
 
 __all__ = ["EmbeddingStore", "OverlaidEmbeddingStore", "VectorSettings"]
 
@@ -120,18 +120,29 @@ class EmbeddingStore:
             keys: (n,) keys, 0 or larger, each once.
             vectors: (n, dimension) float32.
         """
-        if not keys.size:
-            return
-        with self._writing:
-            state = self._state or VectorState.empty(vectors.shape[1], self._precision)
-            self._state = self._tidied(state.added(keys, vectors))
-        self._worker.wake()
+        with self.changing() as change:
+            change.put(keys, vectors)
 
     def remove(self, keys: Rows) -> None:
         """Forget the vectors of `keys`; keys without one are passed over."""
+        with self.changing() as change:
+            change.remove(keys)
+
+    @contextmanager
+    def changing(self) -> Iterator[VectorChange]:
+        """Give a change to fill, which a search sees whole or not at all, since it is made when the block ends."""
         with self._writing:
-            if self._state is not None and keys.size:
-                self._state = self._tidied(self._state.removed(keys))
+            change = VectorChange(self._state, self._precision)
+            yield change
+            if change.state is not self._state and change.state is not None:
+                self._state = self._tidied(change.state)
+        self._worker.wake()
+
+    def isolated(self) -> EmbeddingStore:
+        """Return an index of the same vectors, for reading, which later changes here do not reach."""
+        isolated = EmbeddingStore(precision=self._precision, **self._options._asdict())
+        isolated._state = self._state
+        return isolated
 
     def get(self, key: int) -> NDArray[np.float32] | None:
         """Return the vector of `key`, None if it has none; at a reduced precision it is not quite what was put."""
@@ -171,9 +182,8 @@ class EmbeddingStore:
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float64]:
         """Return the cosine of `query` with the vector of each key, as `search` gives it; 0 for a key without one."""
-        if self._state is None:
-            return np.zeros(keys.size)
-        return cosines(self._state, self._checked_query(query), keys)
+        state = self._state
+        return np.zeros(keys.size) if state is None else cosines(state, self._checked_query(query), keys)
 
     def freeze(self) -> FrozenVectors:
         """Return the present state, to be written while this index goes on changing."""
@@ -247,11 +257,17 @@ class EmbeddingStore:
 class OverlaidEmbeddingStore(EmbeddingStore):
     """Vectors of some keys in the place of those they have in another store: what the vectors once were."""
 
-    def __init__(self, base: VectorIndex, changed: Rows) -> None:
+    def __init__(self, base: EmbeddingStore, changed: Rows) -> None:
         super().__init__()
         self._base = base
         self._changed = changed
         self._is_changed = frozenset(changed.tolist())
+
+    def isolated(self) -> OverlaidEmbeddingStore:
+        """Return an index of the same vectors, for reading, which later changes here and below do not reach."""
+        isolated = OverlaidEmbeddingStore(self._base.isolated(), self._changed)
+        isolated._state = self._state
+        return isolated
 
     def hide(self, keys: Rows) -> None:
         """Let vectors of the other store no longer count, because they change there."""

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
-from dataclasses import replace
 from datetime import datetime
-from typing import Any, Self
+from typing import Self
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, to_micros, to_utc, utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
-from neurogated.core.model import MemoryEdge, MemoryNode, checked_text
-from neurogated.core.view import GraphView, Rows
-from neurogated.errors import (
-    InputError,
-    MemoryClosedError,
-    NeurogatedError,
-    UnknownIdError,
-)
+from neurogated.core.model import MemoryNode, checked_text
+from neurogated.core.view import GraphView
+from neurogated.errors import InputError, NeurogatedError, UnknownIdError
+from neurogated.storage.graph_state import GraphState, MemoryRecords, Records
+from neurogated.storage.isolated_store import IsolatedStore
 from neurogated.storage.journal_erasure import erase_removed
 from neurogated.storage.lifetimes import micros_or_none
 from neurogated.storage.mismatch import mismatch
 from neurogated.storage.planning import Plan, make_plan
-from neurogated.storage.records import EdgeRecord, NodeRecord, edges_at, nodes_at
-from neurogated.storage.searchable_store import SearchableStore
-from neurogated.storage.text_index import OverlaidTextIndex, TextIndex
-from neurogated.storage.working_form import WorkingForm
+from neurogated.storage.records import EdgeRecord, NodeRecord
 
 __all__ = ["GraphStore"]
 
 
-class GraphStore(SearchableStore):
+class GraphStore(IsolatedStore):
     """One graph, in memory; safe to share between threads.
 
     A durable store derives from it and replaces the methods under "What a durable store replaces".
@@ -46,23 +38,12 @@ class GraphStore(SearchableStore):
         clock: Clock = utc_now,
     ) -> None:
         """Begin an empty graph; of `config` the settings of storage count, the defaults when left out."""
-        super().__init__(clock)
-        self._config = MemoryConfig() if config is None else config
-        self._family: MutableMapping[str, Any] = {namespace: self}
-        self._form = WorkingForm(self._config)
-        self._closed = False
-        self._interrupted = False
-        self._embedder: tuple[str, int] | None = None
-        # The name of the embedder that this process works with; shared by all namespaces.
-        self._bound: list[str] = []
-        self._pending: dict[PendingTask, None] = {}
-        # How many transactions that this graph began have not ended.
-        self._blocks = 0
         self._applied: list[GraphDelta] = []
         # A compaction leaves the history as it is.
         self._told: list[HistoryEntry] = []
         self._node_payloads: dict[int, NodeRecord] = {}
         self._edge_payloads: dict[int, EdgeRecord] = {}
+        super().__init__(clock, namespace, MemoryConfig() if config is None else config)
 
     # The primitives
 
@@ -79,6 +60,7 @@ class GraphStore(SearchableStore):
         with self._lock:
             self._require_open()
             self._check_vectors(delta)
+            self._isolate()
             plan = make_plan(self._form.topology.view(), delta)
             # What is persisted must reach the working form whole. An interrupt in between makes the store useless
             # but for closing; opening it again reads the truth.
@@ -90,7 +72,10 @@ class GraphStore(SearchableStore):
                 self._interrupted = False
                 raise
             self._commit(plan, sequence)
-            self._interrupted = False
+            with self._committing:
+                self._form.commit_lifetimes(plan)
+                self._interrupted = False
+                self._publish()
             return sequence
 
     def view(self, *, valid_at: datetime | None = None) -> GraphView:
@@ -102,16 +87,15 @@ class GraphStore(SearchableStore):
         Raises:
             EmbedderMismatchError: the memory has vectors of another embedder than the one it was opened with by now.
         """
-        with self._lock:
-            self._require_bound()
-            return self._form.view(to_micros(self._clock()), micros_or_none(valid_at))
+        now, moment = to_micros(self._clock()), micros_or_none(valid_at)
+        with self._reading(latest=True) as state:
+            self._require_bound(state)
+            return state.visible(now, moment)
 
     def expired(self, now: datetime) -> list[str]:
         """Return the ids of the nodes that are to be forgotten by `now`."""
-        with self._lock:
-            self._require_open()
-            ids = self._form.topology.view().ids
-            return [ids[row] for row in self._form.lifetimes.expired(to_micros(now)).tolist()]
+        with self._reading(latest=True) as state:
+            return [state.view.ids[row] for row in state.form.lifetimes.expired(to_micros(now)).tolist()]
 
     def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
         """Return the nodes in the order of their ids, those that have expired too.
@@ -119,11 +103,13 @@ class GraphStore(SearchableStore):
         Raises:
             UnknownIdError: an id is not in the memory, and `missing_ok` is not set.
         """
-        with self._lock:
-            view = self._whole()
-            if missing_ok:
-                node_ids = [node_id for node_id in node_ids if view.find(node_id) is not None]
-            return self._nodes_at(view, view.rows(node_ids))
+
+        def read(state: GraphState) -> list[MemoryNode]:
+            view = state.view
+            wanted = [one for one in node_ids if view.find(one) is not None] if missing_ok else node_ids
+            return state.nodes(view.rows(wanted))
+
+        return self._read(read)
 
     def bind_embedder(self, name: str, dimension: int | None) -> None:
         """Record which embedder the vectors come from, or check that it is the recorded one.
@@ -146,6 +132,7 @@ class GraphStore(SearchableStore):
             if self._embedder is None and dimension is not None:
                 self._record_embedder(name, dimension)
                 self._embedder = (name, dimension)
+                self._publish()
             self._bound[:] = [name]
 
     @property
@@ -155,9 +142,7 @@ class GraphStore(SearchableStore):
 
     def pending(self) -> list[PendingTask]:
         """Return the judgements that wait to be made up, oldest first."""
-        with self._lock:
-            self._require_open()
-            return list(self._pending)
+        return list(self._latest().pending)
 
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; marks of use are left out."""
@@ -192,6 +177,7 @@ class GraphStore(SearchableStore):
                 sibling = self._open_namespace(namespace)
                 # One lock for all: a change may span them, and with several locks threads could deadlock.
                 sibling._family, sibling._lock, sibling._bound = self._family, self._lock, self._bound
+                sibling._in_transaction = self._in_transaction
                 self._family[namespace] = sibling
             return sibling
 
@@ -226,19 +212,17 @@ class GraphStore(SearchableStore):
         with self._lock:
             self._require_open()
             before = {name: (store._form.topology.sequence, store._embedder) for name, store in self._family.items()}
-            self._blocks += 1
-            try:
-                yield
-            except BaseException:
-                for name, store in list(self._family.items()):
-                    if name in before:
-                        sequence, store._embedder = before[name]
-                        store._roll_back(sequence)
-                    else:
-                        self._family.pop(name)._closed = True
-                raise
-            finally:
-                self._blocks -= 1
+            with self._apart():
+                try:
+                    yield
+                except BaseException:
+                    for name, store in list(self._family.items()):
+                        if name in before:
+                            sequence, store._embedder = before[name]
+                            store._roll_back(sequence)
+                        else:
+                            self._family.pop(name)._closed = True
+                    raise
 
     def compact(self, *, history: bool = False) -> int:
         """Erase removed nodes, of all namespaces, with all their history, and keep nothing of their texts.
@@ -257,7 +241,7 @@ class GraphStore(SearchableStore):
         """
         with self._lock:
             self._require_open()
-            if any(store._blocks for store in self._family.values()):
+            if self._in_transaction:
                 raise InputError("compact cannot be taken back; call it after the transaction")
             return sum(store._erase_removed(history=history) for store in self._family.values())
 
@@ -313,7 +297,8 @@ class GraphStore(SearchableStore):
         if not erased and not history:
             return 0
         rows, fresh = view.live_nodes(), GraphStore(config=self._config, clock=self._clock)
-        fresh._replay(erase_removed(self._applied, erased, fresh._whole, history=history))
+        made = erase_removed(self._applied, erased, fresh._form.topology.view, history=history)
+        fresh._replay(made)
         # A node that is put earlier than it was would otherwise count as last used earlier.
         names = [view.ids[row] for row in rows.tolist()]
         fresh._form.topology.touch(fresh._form.topology.view().rows(names), view.last_accessed.take(rows))
@@ -328,6 +313,7 @@ class GraphStore(SearchableStore):
         """Hold what another graph holds, whose history is `told`."""
         self._form, self._pending, self._applied, self._told = other._form, other._pending, other._applied, told
         self._node_payloads, self._edge_payloads = other._node_payloads, other._edge_payloads
+        self._publish()
 
     def _known_embedder(self) -> tuple[str, int] | None:
         """Return the embedder that any of the namespaces has recorded."""
@@ -336,46 +322,17 @@ class GraphStore(SearchableStore):
     def _record_embedder(self, name: str, dimension: int) -> None:
         """Keep the embedder's name and dimension beyond this process."""
 
-    def _node_records(self, rows: Rows) -> list[NodeRecord]:
-        # Metadata is handed out, and must not change in the store when it is changed there.
-        records = [self._node_payloads[row] for row in rows.tolist()]
-        return [replace(record, metadata=deepcopy(record.metadata)) for record in records]
-
-    def _edge_records(self, rows: Rows) -> list[EdgeRecord]:
-        return [self._edge_payloads[row] for row in rows.tolist()]
+    def _records(self) -> Records:
+        """Return what the columns do not hold, as it is now."""
+        return MemoryRecords(self._node_payloads, self._edge_payloads)
 
     # Parts of the primitives
-
-    def _whole(self) -> GraphView:
-        self._require_open()
-        return self._form.topology.view()
 
     def _commit(self, plan: Plan, sequence: int) -> None:
         """Make a planned change in memory."""
         self._form.commit(plan, sequence)
         waiting = {**self._pending, **dict.fromkeys(plan.delta.queued)}
         self._pending = {task: None for task in waiting if task not in plan.delta.settled}
-
-    def _require_open(self) -> None:
-        if self._closed and not any(store is self for store in self._family.values()):
-            raise MemoryClosedError("this namespace was dropped; ask in_namespace for a new one")
-        if self._closed:
-            raise MemoryClosedError("the memory is closed; open it again to use it")
-        if self._interrupted:
-            raise MemoryClosedError(
-                "a write was interrupted; close the memory and open it again, nothing stored is lost"
-            )
-
-    def _require_bound(self) -> None:
-        """Refuse to answer where the vectors have become those of another embedder since this process was given one."""
-        self._require_open()
-        if self._embedder and self._bound and self._embedder[0] not in self._bound:
-            raise mismatch(*self._embedder, self._bound[0], None)
-
-    def _rows_now(self, view: GraphView, rows: Rows) -> Rows:
-        # Every search comes by here, also with a view that is older than what was taken in since.
-        self._require_bound()
-        return super()._rows_now(view, rows)
 
     def _sequence_at(self, moment: int | datetime) -> int:
         """Return the number of the last change that was made at a time or before, or a number after checking it."""
@@ -392,15 +349,3 @@ class GraphStore(SearchableStore):
     def _last_before(self, moment: datetime) -> int:
         made = (number for number, delta in enumerate(self._applied, start=1) if delta.at <= moment)
         return max((number for number in made if not self._applied[number - 1].tells_of_uses_only), default=0)
-
-    def _texts(self) -> TextIndex | OverlaidTextIndex:
-        return self._present_texts()
-
-    def _present_texts(self) -> TextIndex:
-        return self._form.texts(self._node_records)
-
-    def _nodes_at(self, view: GraphView, rows: Rows) -> list[MemoryNode]:
-        return nodes_at(view, rows, self._node_records(rows), self._form.vectors.get)
-
-    def _edges(self, view: GraphView, rows: Rows) -> list[MemoryEdge]:
-        return edges_at(view, rows, self._edge_records(rows))

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from neurogated.storage.background import JOB_FAILURES, started
 from neurogated.storage.kept_forms import FrozenForm, KeptForms
 
 __all__ = ["Keeper"]
@@ -109,25 +110,34 @@ class Keeper:
         if self._is_due() and self._work is None:
             cancelled = threading.Event()
             thread = threading.Thread(target=self._run, args=(cancelled,), name="neurogated-keeper")
-            # Begun before it is noted: nobody can wait for a thread that an interrupt kept from being started.
-            thread.start()
-            self._work = _Work(thread, cancelled)
+            if started(thread):
+                self._work = _Work(thread, cancelled)
 
     def _is_due(self) -> bool:
         return self._changes >= max(self._least, _SHARE * self._size)
 
     def _run(self, cancelled: threading.Event) -> None:
         """Keep the graph for as long as much changes meanwhile."""
-        while True:
+        try:
+            while self._take_on(cancelled):
+                try:
+                    self._keep(cancelled)
+                except JOB_FAILURES as error:
+                    _log.warning("what is derived could not be kept (%r); opening takes longer, nothing is lost", error)
+        finally:
+            # After a fault of the program too: later changes start another thread.
             with self._lock:
-                if not self._is_due() or cancelled.is_set():
+                if self._work is not None and self._work.thread is threading.current_thread():
                     self._work = None
-                    return
-                self._changes = 0.0
-            try:
-                self._keep(cancelled)
-            except (OSError, ValueError) as error:
-                _log.warning("what is derived could not be kept (%s); opening takes longer, nothing is lost", error)
+
+    def _take_on(self, cancelled: threading.Event) -> bool:
+        """Return whether there is something to keep, which no longer counts as due; if not, the work has ended."""
+        with self._lock:
+            if not self._is_due() or cancelled.is_set():
+                self._work = None
+                return False
+            self._changes = 0.0
+            return True
 
     def _keep(self, cancelled: threading.Event) -> None:
         frozen = self._in_turn(cancelled, self._freeze)

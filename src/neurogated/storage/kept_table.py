@@ -28,6 +28,10 @@ class KeptTable(ABC):
     def _rate(texts: TextWords) -> Impacts:
         """Return what the words of texts count for."""
 
+    def isolated(self) -> Self:
+        """Return one with the same texts, for reading, which later changes here do not reach."""
+        return self._over(self._table.isolated())
+
     def settle(self) -> None:
         """Wait until no work goes on in the background."""
         self._table.settle()
@@ -39,9 +43,13 @@ class KeptTable(ABC):
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Return one over the files of a state that was written; raises OSError or ValueError."""
-        loaded = cls()
-        loaded._table = PostingTable.load(folder, cls._rate)
-        return loaded
+        return cls._over(PostingTable.load(folder, cls._rate))
+
+    @classmethod
+    def _over(cls, table: PostingTable) -> Self:
+        kept = cls()
+        kept._table = table
+        return kept
 
     def adopt(self, folder: Path) -> None:
         """Use the files of a state of this one in the place of what is in memory; raises OSError or ValueError."""

@@ -48,6 +48,12 @@ class _Spans:
     def __init__(self) -> None:
         self._spans: dict[int, tuple[float, float]] = {}
 
+    def copy(self) -> _Spans:
+        """Return a copy."""
+        spans = _Spans()
+        spans._spans = self._spans.copy()
+        return spans
+
     def put(self, row: int, begin: float | None, end: float | None) -> None:
         """Give `row` its span; None stands for always."""
         self._spans.pop(row, None)
@@ -80,6 +86,13 @@ class _Deadlines:
 
     def __bool__(self) -> bool:
         return bool(self._times)
+
+    def copy(self) -> _Deadlines:
+        """Return a copy."""
+        deadlines = _Deadlines()
+        deadlines._times, deadlines._coming = self._times.copy(), self._coming.copy()
+        deadlines._due, deadlines._asked_at = self._due.copy(), self._asked_at
+        return deadlines
 
     def put(self, row: int, time: int | None) -> None:
         """Give `row` its time, None for never."""
@@ -144,6 +157,10 @@ class Lifetimes:
     _edges: _Spans = field(default_factory=_Spans)
     _expiry: _Deadlines = field(default_factory=_Deadlines)
     _visible: _Visible | None = None
+
+    def isolated(self) -> Lifetimes:
+        """Return a copy."""
+        return Lifetimes(self._nodes.copy(), self._edges.copy(), self._expiry.copy(), self._visible)
 
     def put_nodes(self, rows: Iterable[int], nodes: Iterable[_Expiring]) -> None:
         """Take in nodes, in the place of those at the same rows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
+from neurogated.storage.background import JOB_FAILURES, started
 from neurogated.storage.columns import Column
 from neurogated.storage.segment import Places, Rater, Segment, TextWords
 from neurogated.storage.table_files import Counters, FrozenTable, Numbers
@@ -211,6 +212,19 @@ class PostingTable:
         with self.lock:
             return answer if changes == self.changes else question(self.view())
 
+    def isolated(self) -> PostingTable:
+        """Return a table with the same texts, for reading, which later changes here do not reach; segments are shared.
+
+        It shares the lock too, which guards the vocabulary.
+        """
+        with self.lock:
+            table = PostingTable(self.rate, self._tail_texts, self.vocabulary)
+            table.lock = self.lock
+            table.texts, table.total, table._last_serial = self.texts, self.total, self._last_serial
+            table._view = replace(self.view(), owners=self._owners.values.copy())
+            table._frequencies.extend(self._frequencies.values)
+            return table
+
     def settle(self) -> None:
         """Wait until no merge is under way."""
         while (merging := self._merging) is not None:
@@ -290,16 +304,16 @@ class PostingTable:
         if sum(map(len, run)) <= _SHORT_MERGE:
             self._merge(run)
         elif self._merging is None:
-            self._last_merging = run[-1].serial
-            self._merging = Thread(target=self._merge_aside, args=(run,), name="merging", daemon=True)
-            self._merging.start()
+            merging = Thread(target=self._merge_aside, args=(run,), name="neurogated-merging", daemon=True)
+            if started(merging):
+                self._merging, self._last_merging = merging, run[-1].serial
 
     def _merge_aside(self, run: Sequence[Segment]) -> None:
         try:
             self._merge(run)
-        except MemoryError:
+        except JOB_FAILURES:
             # What was to be merged is searched as it is.
-            _logger.exception("not enough memory to merge %d segments; searching goes on without", len(run))
+            _logger.exception("%d segments cannot be merged; searching goes on without", len(run))
         finally:
             with self.lock:
                 self._merging, self._last_merging = None, NOWHERE

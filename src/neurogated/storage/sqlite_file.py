@@ -55,6 +55,8 @@ class SqliteFile:
         self.read_only = read_only
         self.lock = threading.RLock()
         self._block: Block | None = None
+        self._reader_lock = threading.Lock()
+        self._reader: apsw.Connection | None = None
         self._acknowledged = AcknowledgedNote(path.with_suffix(".acknowledged"))
         if read_only:
             self._opened = self._which_file()
@@ -138,6 +140,25 @@ class SqliteFile:
             with self._connection as connection:
                 yield connection
 
+    @contextlib.contextmanager
+    def reader(self) -> Iterator[apsw.Connection]:
+        """Give a connection for one query, without waiting for a transaction of another thread.
+
+        A thread in a transaction reads what it has written; the others read what was committed last.
+        """
+        if self.lock.acquire(blocking=self.read_only):
+            try:
+                if self.read_only or self._connection.in_transaction:
+                    with self.translated():
+                        yield self._connection
+                    return
+            finally:
+                self.lock.release()
+        with self._reader_lock, self.translated():
+            if self._reader is None:
+                self._reader = connect(self.path, read_only=True)
+            yield self._reader
+
     def translated(self) -> contextlib.AbstractContextManager[None]:
         """Turn the driver's errors into ours."""
         return translated(self.path)
@@ -179,7 +200,8 @@ class SqliteFile:
         """
         with self.lock, self.translated():
             self._connection.execute("VACUUM")
-            ((busy, *_),) = fetch(self._connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+            with self._reader_lock:
+                ((busy, *_),) = fetch(self._connection, "PRAGMA wal_checkpoint(TRUNCATE)")
         if busy:
             raise StorageError(f"another process reads {self.path}, so that its log cannot be emptied; compact again")
 
@@ -190,7 +212,9 @@ class SqliteFile:
 
     def close(self) -> None:
         """Close the file and let other processes write."""
-        with self.lock, self.translated():
+        with self.lock, self._reader_lock, self.translated():
+            if self._reader is not None:
+                self._reader.close()
             self._connection.close()
         if not self.read_only:
             self._acknowledged.close()

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from typing import Any
 
 import apsw
 import numpy as np
-from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Clock, from_micros, to_micros
+from neurogated.core.clock import Clock, to_micros
 from neurogated.core.delta import HistoryEntry, JournalEntry
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.view import Rows
 from neurogated.storage.columns import Column
 from neurogated.storage.graph_store import GraphStore
-from neurogated.storage.records import EdgeRecord, NodeRecord
 from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_file import SqliteFile
-from neurogated.storage.sqlite_journal import SqliteJournal, moment_or_none
-from neurogated.storage.sqlite_loading import HOLDS
+from neurogated.storage.sqlite_journal import SqliteJournal
+from neurogated.storage.sqlite_records import SqliteRecords
 
 __all__ = ["SqliteGraph", "register_types"]
-
-_RECORD = "v.node, v.content, v.metadata, v.created_at, v.valid_from, v.valid_to, v.expires_at"
 
 
 class SqliteGraph(GraphStore):
@@ -36,19 +29,21 @@ class SqliteGraph(GraphStore):
     def __init__(
         self, file: SqliteFile, name: str, namespace: int, *, config: MemoryConfig | None, clock: Clock
     ) -> None:
-        super().__init__(namespace=name, config=config, clock=clock)
-        # The graphs of a file and looks at their past share a connection, and take turns by its lock: with locks of
-        # their own, a rollback in one graph and a write in another would wait for each other.
-        self._lock = file.lock
         self._file = file
         self._name = name
         self._namespace = namespace
         self._node_keys = Column(np.int64)
         self._edge_keys = Column(np.int64)
+        super().__init__(namespace=name, config=config, clock=clock)
+        # The graphs of a file and looks at their past share a connection, and take turns by its lock: with locks of
+        # their own, a rollback in one graph and a write in another would wait for each other.
+        self._lock = file.lock
+        # What another process has written is to be taken in before it is read.
+        self._waits = file.read_only
 
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; marks of use are left out."""
-        with self._lock, self._now() as connection:
+        with self._lock, self._one_state() as connection:
             return [entry for entry in self._journal(connection).history() if entry.sequence <= self._sequence]
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
@@ -57,12 +52,12 @@ class SqliteGraph(GraphStore):
         Deltas are read one by one; those that are made meanwhile are left out.
         """
         for sequence in self._sequences(after):
-            with self._lock, self._now() as connection:
+            with self._lock, self._one_state() as connection:
                 entries = list(self._journal(connection).entries(sequence - 1, up_to=sequence))
             # Handed out when nothing is held any more, or whoever takes them could not write in between.
             yield from entries
 
-    def _now(self) -> AbstractContextManager[apsw.Connection]:
+    def _one_state(self) -> AbstractContextManager[apsw.Connection]:
         """Return one state of the file, of a graph that is open; a file that was replaced is opened first."""
         self._require_open()
         return self._file.reading()
@@ -73,7 +68,7 @@ class SqliteGraph(GraphStore):
         return self._form.topology.sequence
 
     def _sequences(self, after: int) -> list[int]:
-        with self._lock, self._now() as connection:
+        with self._lock, self._one_state() as connection:
             return self._journal(connection).sequences(after, self._sequence)
 
     def _journal(self, connection: apsw.Connection) -> SqliteJournal:
@@ -89,34 +84,15 @@ class SqliteGraph(GraphStore):
             )
         return int(sequence)
 
-    def _node_records(self, rows: Rows) -> list[NodeRecord]:
-        found = self._select(
-            f"SELECT {_RECORD} FROM node_versions v "
-            f"WHERE {HOLDS.format('v')} AND v.node IN (SELECT value FROM json_each(:keys))",
-            self._node_keys.values[rows],
-        )
-        return [
-            NodeRecord(content, json.loads(metadata), from_micros(created), *map(moment_or_none, times))
-            for content, metadata, created, *times in found
-        ]
+    def _records(self) -> SqliteRecords:
+        return SqliteRecords(self._file, self._node_keys.values, self._edge_keys.values, self._sequence)
 
-    def _edge_records(self, rows: Rows) -> list[EdgeRecord]:
-        found = self._select(
-            "SELECT e.edge, coalesce(e.created_at, d.at), e.valid_from, e.valid_to FROM edges e "
-            "JOIN deltas d ON d.sequence = e.since WHERE e.edge IN (SELECT value FROM json_each(:keys))",
-            self._edge_keys.values[rows],
-        )
-        return [EdgeRecord(from_micros(created), *map(moment_or_none, times)) for created, *times in found]
-
-    def _select(self, statement: str, keys: NDArray[np.int64]) -> list[list[Any]]:
-        """Return what `statement` finds for `keys`, in their order; its first column is the key."""
-        values: dict[str, Any] = {"keys": json.dumps(keys.tolist())}
-        if ":now" in statement:
-            values["now"] = self._sequence
-        with self._file.lock, self._file.translated():
-            rows = fetch(self._file.connection, statement, values)
-        by_key = {key: rest for key, *rest in rows}
-        return [by_key[key] for key in keys.tolist()]
+    @contextmanager
+    def _steady(self) -> Iterator[None]:
+        # A file that was replaced is opened again, which must not happen while it is read.
+        self._file.state()
+        with self._file.reading():
+            yield
 
 
 def register_types(connection: apsw.Connection) -> Mapping[int, EdgeType]:

@@ -6,7 +6,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import apsw
 import numpy as np
@@ -15,7 +15,6 @@ from numpy.typing import DTypeLike, NDArray
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.ports import VectorIndex
 from neurogated.errors import CorruptMemoryError
 from neurogated.storage.lifetimes import Lifetimes
 from neurogated.storage.sqlite_connection import fetch, fetch_columns
@@ -163,7 +162,14 @@ class GraphLoader:
         topology.use_edges(np.searchsorted(edge_keys, keys[known]), moments[known])
 
 
-def put_vectors(index: VectorIndex, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:
+class _TakesVectors(Protocol):
+    """An index of vectors, or a change of one."""
+
+    def put(self, keys: Keys, vectors: NDArray[np.float32]) -> None:
+        """Add or replace vectors."""
+
+
+def put_vectors(index: _TakesVectors, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:
     """File vectors of the file's nodes under the rows of `node_keys`.
 
     Raises:

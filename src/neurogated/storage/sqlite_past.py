@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.storage.columns import Column
 from neurogated.storage.embedding_store import OverlaidEmbeddingStore
+from neurogated.storage.graph_state import GraphState
 from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_graph import SqliteGraph, register_types
@@ -23,6 +26,8 @@ from neurogated.storage.topology import Topology
 from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["PastStore"]
+
+_Answer = TypeVar("_Answer")
 
 _CHANGED_SINCE = (
     "SELECT {0}.node FROM {1} {0} INDEXED BY {1}_since WHERE {0}.since > ? "
@@ -62,7 +67,7 @@ class PastStore(SqliteGraph):
         # Looking back asks the present while it holds the file, as the present does: in the same order.
         self._lock = present._lock
         # The present's indexes are searched for what they held then, which a write in between would change.
-        self._searching = self._lock
+        self._searching, self._waits = self._lock, True
         self._present = present
         self._as_of = sequence
         self._embedder = present.embedder
@@ -81,15 +86,26 @@ class PastStore(SqliteGraph):
 
     def _require_open(self) -> None:
         super()._require_open()
-        # A process that reads along learns by this that what it knows of the past may have been erased.
-        self._present._whole()
-        form, sequence = self._present._form, self._present._sequence
-        if self._seen is None or self._seen[0] is not form:
-            self._look_back()
-        elif self._seen[1] != sequence:
-            after, self._seen = self._seen[1], None
-            self._follow(after)
-        self._seen = form, sequence
+        with self._steady():
+            # A process that reads along learns by this that what it knows of the past may have been erased.
+            self._present._latest()
+            form, sequence = self._present._form, self._present._sequence
+            if self._seen is None or self._seen[0] is not form:
+                self._look_back()
+            elif self._seen[1] != sequence:
+                after, self._seen = self._seen[1], None
+                self._follow(after)
+            self._seen = form, sequence
+
+    @contextmanager
+    def _steady(self) -> Iterator[None]:
+        self._present._require_unclosed()
+        with super()._steady():
+            yield
+
+    def _read(self, question: Callable[[GraphState], _Answer]) -> _Answer:
+        with self._lock:
+            return super()._read(question)
 
     def as_of(self, moment: int | datetime) -> PastStore:
         """Return the graph as it was known earlier still.
@@ -212,17 +228,20 @@ class PastStore(SqliteGraph):
         values = {"namespace": self._namespace, "now": self._as_of, "keys": keys}
         return fetch(self._file.connection, statement, values)
 
-    def _texts(self) -> OverlaidTextIndex:
-        if self._overlaid is None:
-            index = self._present._present_texts().overlaid(self._changed_texts)
-            self._put_old_texts(index, self._changed_texts)
-            self._overlaid = index
-        return self._overlaid
+    def _text_state(self) -> tuple[GraphState, OverlaidTextIndex]:
+        with self._lock, self._steady():
+            state = self._search_state()
+            if self._overlaid is None:
+                present = self._present._search_state()
+                index = present.form.texts(present.view, present.records.nodes).overlaid(self._changed_texts)
+                self._put_old_texts(index, self._changed_texts)
+                self._overlaid = index
+            return state, self._overlaid
 
     def _put_old_texts(self, index: OverlaidTextIndex, changed: Rows) -> None:
         known = changed[changed < len(self._node_keys)]
         rows = known[self._form.topology.view().alive.take(known).astype(np.bool_)]
-        index.put(rows, self._node_records(rows))
+        index.put(rows, self._records().nodes(rows))
 
     # What cannot be done to the past
 

@@ -52,6 +52,8 @@ class SqlitePresent(SqliteGraph):
         self._open_graphs = open_graphs or OpenGraphs(self._config.MAX_OPEN_NAMESPACES)
         self._searching = self._searches = Uses()
         self._kept = KeptForms(file.path)
+        # Until it is read, other threads have nothing to read meanwhile.
+        self._waits = True
         # The innermost transaction that was under way when the working form was made or last found right.
         self._block: Block | None = None
         self._frozen: weakref.ref[WorkingForm] | None = None
@@ -105,15 +107,23 @@ class SqlitePresent(SqliteGraph):
         if self._searches:
             return False
         unkept = not self._file.read_only and self._form.vectors.trained_on != self._trained_on
-        if unkept and self._form.has_texts:
+        if unkept and self._form.made_texts is not None:
             self._keeper.keep(at_once=True)
         if self._keeper.busy or self._form.vectors.busy:
             return False
         self._form.close()
-        self._form, self._interrupted = WorkingForm(self._config), True
-        self._node_keys, self._edge_keys = Column(np.int64), Column(np.int64)
+        with self._committing:
+            self._form, self._interrupted, self._waits = WorkingForm(self._config), True, True
+            self._node_keys, self._edge_keys = Column(np.int64), Column(np.int64)
+            self._committed = self._now()
         self._open_graphs.discard(self)
         return True
+
+    def _publish(self) -> None:
+        """Let other threads read the present, unless it is that of a transaction or has to be read again."""
+        if self._is_right() and not self._in_transaction:
+            self._waits = False
+            super()._publish()
 
     def _renew(self) -> None:
         """Read the working form from the file again where it is not right."""
@@ -165,6 +175,7 @@ class SqlitePresent(SqliteGraph):
             break
         self._generation, self._state, self._interrupted = generation, state, False
         self._open_graphs.use(self, in_transaction=self._file.connection.in_transaction)
+        self._publish()
 
     def _load_kept(self, connection: apsw.Connection) -> KeyedForm:
         """Return the form that is kept beside the file, an empty one if there is none."""
@@ -185,7 +196,8 @@ class SqlitePresent(SqliteGraph):
         """Take in what the file has gained."""
         types = register_types(connection)
         keyed = KeyedForm(self._form, self._node_keys, self._edge_keys)
-        GraphFollower(connection, self._namespace, types, self._node_records).follow(keyed)
+        follower = GraphFollower(connection, self._namespace, types, lambda rows: self._records().nodes(rows))
+        follower.follow(keyed)
         self._pending = _read_pending(connection, self._namespace)
         self._embedder = _read_embedder(connection)
 
@@ -221,7 +233,7 @@ class SqlitePresent(SqliteGraph):
         """
         self._form.vectors.settle()
         # A memory whose texts were not needed is not read for this alone.
-        if not self._file.read_only and self._form.has_texts:
+        if not self._file.read_only and self._form.made_texts is not None:
             self._keeper.keep(at_once=self._form.vectors.trained_on != self._trained_on)
         self._keeper.settle()
 
@@ -236,7 +248,7 @@ class SqlitePresent(SqliteGraph):
         stamp = Stamp(derivation, self._namespace, self._sequence, at)
         self._frozen = weakref.ref(self._form)
         self._trained_on = self._form.vectors.trained_on
-        frozen = self._form.freeze(self._node_records)
+        frozen = self._form.freeze(self._records().nodes)
         return FrozenForm(stamp, frozen, self._node_keys.values, self._edge_keys.values)
 
     def _is_current(self) -> bool:
@@ -246,6 +258,8 @@ class SqlitePresent(SqliteGraph):
     def _adopt(self, folder: Path) -> None:
         if self._is_current():
             self._form.adopt(folder / FORM_FOLDER)
+            # What is in memory is let go of.
+            self._publish()
 
 
 def find_namespace(connection: apsw.Connection, name: str) -> int:

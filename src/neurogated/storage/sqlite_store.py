@@ -11,10 +11,9 @@ from typing import Self
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, utc_now
-from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
+from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.model import Vector, checked_text
 from neurogated.core.ports import EmbeddedVersion, VersionKey
-from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.storage.agreement import disagreements
 from neurogated.storage.kept_forms import KeptForms
@@ -91,40 +90,16 @@ class SqliteStore(SqlitePresent):
             raise
         return store
 
-    def view(self, *, valid_at: datetime | None = None) -> GraphView:
-        """Return a snapshot of the graph without what has expired; see GraphStore."""
-        with self._lock:
-            self._whole()
-            return super().view(valid_at=valid_at)
-
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; marks of use are left out."""
         with self._lock:
-            self._whole()
+            self._latest()
             return super().history()
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         """Yield every delta numbered above `after`, oldest first, as far as compaction left it; see SqliteGraph."""
-        self._whole()
+        self._latest()
         return super().journal(after)
-
-    def pending(self) -> list[PendingTask]:
-        """Return the judgements that wait to be made up, oldest first."""
-        with self._lock:
-            self._whole()
-            return super().pending()
-
-    def expired(self, now: datetime) -> list[str]:
-        """Return the ids of the nodes that are to be forgotten by `now`."""
-        with self._lock:
-            self._whole()
-            return super().expired(now)
-
-    def _whole(self) -> GraphView:
-        with self._lock:
-            if self._file.read_only and not self._closed:
-                self._catch_up()
-            return super()._whole()
 
     def in_namespace(self, namespace: str) -> Self:
         """Return another graph of the file, made if there is none; the graphs never see each other."""
@@ -215,7 +190,7 @@ class SqliteStore(SqlitePresent):
 
         A namespace that was made in the block can then no longer be used.
         """
-        with self._lock:
+        with self._lock, self._apart():
             self._require_open()
             self._renew_all()
             try:
@@ -280,6 +255,10 @@ class SqliteStore(SqlitePresent):
             clock=self._clock,
             open_graphs=self._open_graphs,
         )
+
+    def _follow_others(self) -> None:
+        if self._file.read_only:
+            self._catch_up()
 
     def _erase_namespace(self, namespace: str) -> None:
         dropped = self._family.get(namespace)

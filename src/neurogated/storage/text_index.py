@@ -50,6 +50,10 @@ class TextIndex(NamedTuple):
         """Return what is kept of one node: its keywords with how often each occurs, and its marks."""
         return self.keywords.keywords_of(row), self.marks.marks_of(row)
 
+    def isolated(self) -> TextIndex:
+        """Return an index of the same nodes, for reading, which later changes here do not reach."""
+        return TextIndex(self.keywords.isolated(), self.marks.isolated())
+
     def overlaid(self, changed: Rows) -> OverlaidTextIndex:
         """Return an index of the same nodes but those at `changed`, for others to be put in their place."""
         return OverlaidTextIndex(self.keywords.overlaid(changed), self.marks.overlaid(changed))

@@ -17,7 +17,7 @@ from neurogated.storage.inverted_lists import InvertedLists
 from neurogated.storage.vector_matrix import Floats, VectorMatrix
 from neurogated.storage.vector_slots import Slots
 
-__all__ = ["IndexingJob", "SearchOptions", "VectorState"]
+__all__ = ["IndexingJob", "SearchOptions", "VectorChange", "VectorState"]
 
 # How many vectors of a sample are drawn for each list; k-means is as good as with more.
 _SAMPLES = 32
@@ -90,6 +90,29 @@ class VectorState(NamedTuple):
         if self.slots.size - self.lists.end > options.tail:
             return IndexingJob(self, options)
         return None
+
+
+class VectorChange:
+    """A change of vectors that is made up step by step.
+
+    Attributes:
+        state: the vectors with the steps so far; None while there has been no vector.
+    """
+
+    def __init__(self, state: VectorState | None, precision: str) -> None:
+        self.state = state
+        self._precision = precision
+
+    def put(self, keys: Rows, vectors: Floats) -> None:
+        """Add vectors (n, dimension), or put them in the place of those with the same keys (n,), each once."""
+        if keys.size:
+            state = self.state or VectorState.empty(vectors.shape[1], self._precision)
+            self.state = state.added(keys, vectors)
+
+    def remove(self, keys: Rows) -> None:
+        """Forget the vectors of `keys`; keys without one are passed over."""
+        if self.state is not None and keys.size:
+            self.state = self.state.removed(keys)
 
 
 class IndexingJob(NamedTuple):

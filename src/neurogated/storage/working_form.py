@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,7 @@ class WorkingForm:
     """What is kept in memory of one graph; everything in it follows from the journal and can be made anew."""
 
     def __init__(self, config: MemoryConfig) -> None:
+        self._config = config
         self.topology = Topology(config.OVERLAY_EDGES)
         self.lifetimes = Lifetimes()
         self.vectors = EmbeddingStore(**_vector_settings(config))
@@ -58,6 +60,7 @@ class WorkingForm:
         self.lacks_vectors = False
         # Made on first use, so that a memory that is only counted does not read all its texts.
         self._texts: TextIndex | None = None
+        self._making_texts = threading.Lock()
 
     @classmethod
     def load(cls, folder: Path, config: MemoryConfig) -> Self:
@@ -79,8 +82,10 @@ class WorkingForm:
 
     def freeze(self, read: Callable[[Rows], Sequence[Described]]) -> Frozen:
         """Return the form as it is now but for the lifetimes, to be written while it goes on changing; see `texts`."""
-        topology = FrozenTopology(self.topology.view())
-        return _FrozenForm({_TOPOLOGY: topology, _VECTORS: self.vectors.freeze(), _TEXTS: self.texts(read).freeze()})
+        view = self.topology.view()
+        parts: dict[str, Frozen] = {_TOPOLOGY: FrozenTopology(view), _VECTORS: self.vectors.freeze()}
+        parts[_TEXTS] = self.texts(view, read).freeze()
+        return _FrozenForm(parts)
 
     def adopt(self, folder: Path) -> None:
         """Use what was frozen and written to `folder` in the place of what is in memory."""
@@ -90,9 +95,20 @@ class WorkingForm:
             self._texts.adopt(folder / _TEXTS)
 
     @property
-    def has_texts(self) -> bool:
-        """Whether keywords and marks are made; see `texts`."""
-        return self._texts is not None
+    def made_texts(self) -> TextIndex | None:
+        """Keywords and marks, None while they are not made; see `texts`."""
+        return self._texts
+
+    def isolated(self) -> WorkingForm:
+        """Return a form with the present lifetimes, vectors and texts, which later changes here do not reach.
+
+        It is for reading, and has no columns of its own: a view goes with it.
+        """
+        form = WorkingForm(self._config)
+        form.lifetimes = self.lifetimes.isolated()
+        form.vectors = self.vectors.isolated()
+        form._texts = None if self._texts is None else self._texts.isolated()
+        return form
 
     def close(self) -> None:
         """Stop what goes on in the background."""
@@ -101,45 +117,35 @@ class WorkingForm:
             self._texts.settle()
 
     def commit(self, plan: Plan, sequence: int) -> None:
-        """Make a planned change, numbered `sequence`; it cannot fail."""
+        """Make a planned change, numbered `sequence`, in all but the lifetimes; it cannot fail."""
         if self._texts is None and not self.topology.ids:
             self._texts = TextIndex.empty()
         self.topology.commit(plan, sequence)
+        self._commit_vectors(plan)
+        if self._texts is not None:
+            self._texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))
+            self._texts.put(plan.node_rows, plan.delta.nodes)
+
+    def commit_lifetimes(self, plan: Plan) -> None:
+        """Make a planned change in the lifetimes; it cannot fail."""
         self.lifetimes.remove(plan.removed_nodes, plan.removed_edges)
         self.lifetimes.put_nodes(plan.node_rows.tolist(), plan.delta.nodes)
         self.lifetimes.put_edges(plan.edge_rows.tolist(), plan.delta.edges)
-        self._commit_vectors(plan)
-        if self._texts is not None:
-            self._texts.remove(plan.removed_nodes)
-            self._texts.put(plan.node_rows, plan.delta.nodes)
 
-    def view(self, now: int, valid_at: int | None) -> GraphView:
-        """Return a snapshot without what has expired by `now`, nor what did not hold at `valid_at`."""
-        return self.lifetimes.visible(self.topology.view(), now, valid_at)
-
-    def texts(self, read: Callable[[Rows], Sequence[Described]]) -> TextIndex:
-        """Return keywords and marks of all nodes; `read` gives the texts at rows when they are needed."""
-        if self._texts is None:
-            index = TextIndex.empty()
-            _put_texts(index, self.topology.view().live_nodes(), read)
-            self._texts = index
-        return self._texts
+    def texts(self, view: GraphView, read: Callable[[Rows], Sequence[Described]]) -> TextIndex:
+        """Return keywords and marks of all nodes; where they are not made, `read` gives the texts at rows of `view`."""
+        with self._making_texts:
+            if self._texts is None:
+                index = TextIndex.empty()
+                _put_texts(index, view.live_nodes(), read)
+                self._texts = index
+            return self._texts
 
     def renew_texts(self, changed: Rows, removed: Rows, read: Callable[[Rows], Sequence[Described]]) -> None:
         """Let keywords and marks follow nodes that have changed; see `texts`."""
         if self._texts is not None:
             self._texts.remove(removed)
             _put_texts(self._texts, changed, read)
-
-    def rows_now(self, view: GraphView, rows: Rows) -> Rows:
-        """Return the rows here of nodes at `rows` of `view`, a view of this graph."""
-        ids = self.topology.ids
-        if view.ids is ids:
-            return rows
-        # The rows were numbered anew since the view was taken; a node that is gone gets a row beyond all others.
-        now = self.topology.view()
-        found = [now.find(view.ids[row]) for row in rows.tolist()]
-        return np.array([len(ids) if row is None else row for row in found], dtype=np.int64)
 
     def check_vectors(self, delta: GraphDelta) -> None:
         """Refuse embeddings that cannot be compared with each other and with those there are.
@@ -158,11 +164,12 @@ class WorkingForm:
     def _commit_vectors(self, plan: Plan) -> None:
         nodes = list(zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True))
         without = [row for row, node in nodes if node.embedding is None]
-        self.vectors.remove(np.concatenate((plan.removed_nodes, np.array(without, dtype=np.int64))))
         given = [(row, node.embedding) for row, node in nodes if node.embedding is not None]
-        if given:
-            rows, vectors = zip(*given, strict=True)
-            self.vectors.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))
+        with self.vectors.changing() as change:
+            change.remove(np.concatenate((plan.removed_nodes, np.array(without, dtype=np.int64))))
+            if given:
+                rows, vectors = zip(*given, strict=True)
+                change.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))
 
 
 def _vector_settings(config: MemoryConfig) -> VectorSettings:

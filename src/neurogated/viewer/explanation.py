@@ -30,8 +30,8 @@ def explain(memory: NeuroGraphMemory, recall: Recall, store: GraphStorePort | No
     passed |= dict.fromkeys(end for step in steps for end in (step.source_id, step.target_id))
     known = set(recall.ids)
     # What was forgotten since the recall is shown by its id.
-    missing = [node_id for node_id in passed if node_id not in known and store.has_node(node_id)]
-    return render_recall(recall, {node.id: node for node in store.get_nodes(missing)})
+    missing = store.get_nodes([node_id for node_id in passed if node_id not in known], missing_ok=True)
+    return render_recall(recall, {node.id: node for node in missing})
 
 
 def write_page(page: str, path: str | os.PathLike[str]) -> Path:

@@ -1,0 +1,161 @@
+"""`GraphState`: what one thread may read of a graph, which goes together: columns, indexes and records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Protocol, Self, TypeVar
+
+import numpy as np
+
+from neurogated.core.clock import from_micros
+from neurogated.core.delta import PendingTask
+from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.view import GraphView, Rows
+from neurogated.storage.records import EdgeRecord, NodeRecord
+from neurogated.storage.text_index import OverlaidTextIndex, TextIndex
+from neurogated.storage.working_form import WorkingForm
+
+__all__ = ["GraphState", "MemoryRecords", "Records", "RecordsErasedError"]
+
+_Record = TypeVar("_Record")
+
+
+class RecordsErasedError(Exception):
+    """A record that was to be read has been erased since the state was taken."""
+
+
+class Records(Protocol):
+    """What nodes and edges hold beside the columns of a view, by row."""
+
+    def nodes(self, rows: Rows) -> Sequence[NodeRecord]:
+        """Return the records of nodes in the order of `rows`; raises RecordsErasedError."""
+
+    def edges(self, rows: Rows) -> Sequence[EdgeRecord]:
+        """Return the records of edges in the order of `rows`; raises RecordsErasedError."""
+
+    def isolated(self) -> Self:
+        """Return records that later changes do not reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecords:
+    """Records in dictionaries, which change with the graph."""
+
+    node_payloads: Mapping[int, NodeRecord]
+    edge_payloads: Mapping[int, EdgeRecord]
+
+    def nodes(self, rows: Rows) -> list[NodeRecord]:
+        """Return the records of nodes; see Records."""
+        # Metadata is handed out, and must not change in the store when it is changed there.
+        records = _found(self.node_payloads, rows)
+        return [replace(record, metadata=deepcopy(record.metadata)) for record in records]
+
+    def edges(self, rows: Rows) -> list[EdgeRecord]:
+        """Return the records of edges; see Records."""
+        return _found(self.edge_payloads, rows)
+
+    def isolated(self) -> Self:
+        """Return a copy of the dictionaries."""
+        return type(self)(dict(self.node_payloads), dict(self.edge_payloads))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphState:
+    """A graph after one delta.
+
+    Its indexes may be ahead of its view: they take in the next delta once it is committed. See `isolated`.
+    """
+
+    form: WorkingForm
+    view: GraphView
+    """The whole graph, with what has expired."""
+    records: Records
+    texts: TextIndex | OverlaidTextIndex | None
+    """Keywords and marks, None while they are not made."""
+    pending: Mapping[PendingTask, None]
+    embedder: tuple[str, int] | None
+
+    def isolated(self) -> GraphState:
+        """Return a state that no later change of the indexes reaches."""
+        form = self.form.isolated()
+        return replace(self, form=form, records=self.records.isolated(), texts=form.made_texts)
+
+    def visible(self, now: int, valid_at: int | None) -> GraphView:
+        """Return the view without what has expired by `now`, nor what did not hold at `valid_at`; microseconds."""
+        return self.form.lifetimes.visible(self.view, now, valid_at)
+
+    def nodes(self, rows: Rows) -> list[MemoryNode]:
+        """Return the nodes at rows of the view; raises RecordsErasedError."""
+        view = self.view
+        energies, accessed = view.base_energy.take(rows).tolist(), view.last_accessed.take(rows).tolist()
+        return [
+            MemoryNode.restored(
+                id=view.ids[row],
+                content=record.content,
+                embedding=self.form.vectors.get(row),
+                base_energy=energy,
+                last_accessed=from_micros(moment),
+                metadata=record.metadata,
+                created_at=record.created_at,
+                valid_from=record.valid_from,
+                valid_to=record.valid_to,
+                expires_at=record.expires_at,
+            )
+            for row, record, energy, moment in zip(
+                rows.tolist(), self.records.nodes(rows), energies, accessed, strict=True
+            )
+        ]
+
+    def edges(self, rows: Rows) -> list[MemoryEdge]:
+        """Return the edges at rows of the view; raises RecordsErasedError."""
+        view = self.view
+        weights, activated = view.weight.take(rows).tolist(), view.last_activated.take(rows).tolist()
+        return [
+            MemoryEdge(
+                *view.edge_key(row),
+                weight=weight,
+                created_at=record.created_at,
+                last_activated=from_micros(moment),
+                valid_from=record.valid_from,
+                valid_to=record.valid_to,
+            )
+            for row, record, weight, moment in zip(
+                rows.tolist(), self.records.edges(rows), weights, activated, strict=True
+            )
+        ]
+
+    def rows_of(self, view: GraphView, rows: Rows) -> Rows:
+        """Return the rows here of the nodes at `rows` of `view`, another view of this graph."""
+        if view.ids is self.view.ids:
+            return rows
+        # The rows were numbered again since the view was taken; a node that is gone gets a row beyond all others.
+        found = [self.view.find(view.ids[row]) for row in rows.tolist()]
+        return np.array([len(self.view.ids) if row is None else row for row in found], dtype=np.int64)
+
+    def left_out(self, view: GraphView) -> Rows:
+        """Return the rows here of what `view` does not show: what it hides, and what is later than it."""
+        hidden, now = self.rows_of(view, view.hidden), self.view
+        if view.sequence == now.sequence:
+            return hidden
+        if view.ids is not now.ids:
+            later = [row for row in now.live_nodes().tolist() if view.find(now.ids[row]) is None]
+            return np.union1d(hidden, np.array(later, dtype=np.int64))
+        shared = min(view.node_count, now.node_count)
+        gone = np.flatnonzero(~view.alive.all()[:shared].astype(np.bool_))
+        return np.concatenate((np.union1d(hidden, gone), np.arange(shared, now.node_count)))
+
+    def unknown(self, rows: Rows) -> Rows:
+        """Return those of `rows`, found in the indexes, that are no nodes of the view."""
+        known = rows < self.view.node_count
+        known[known] = self.view.alive.take(rows[known])
+        unknown: Rows = rows[~known]
+        return unknown
+
+
+def _found(payloads: Mapping[int, _Record], rows: Rows) -> list[_Record]:
+    try:
+        return [payloads[row] for row in rows.tolist()]
+    except KeyError as error:
+        raise RecordsErasedError from error

@@ -1,0 +1,157 @@
+"""What a thread reads while another one writes."""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from collections.abc import Iterator, MutableMapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import Clock
+from neurogated.core.delta import PendingTask
+from neurogated.errors import MemoryClosedError
+from neurogated.storage.graph_state import GraphState, Records
+from neurogated.storage.mismatch import mismatch
+from neurogated.storage.searchable_store import SearchableStore
+from neurogated.storage.text_index import OverlaidTextIndex, TextIndex
+from neurogated.storage.working_form import WorkingForm
+
+__all__ = ["IsolatedStore"]
+
+
+class IsolatedStore(SearchableStore):
+    """Lets a thread read views, records and indexes without waiting for a thread that writes.
+
+    Threads that write take turns by a lock. While one holds it, the others read what was committed last. A thread in a
+    transaction reads its own changes; the others see them when the transaction has ended.
+    """
+
+    def __init__(self, clock: Clock, namespace: str, config: MemoryConfig) -> None:
+        super().__init__(clock)
+        self._config = config
+        # All graphs of the store by their names.
+        self._family: MutableMapping[str, Any] = {namespace: self}
+        self._form = WorkingForm(config)
+        self._pending: dict[PendingTask, None] = {}
+        self._embedder: tuple[str, int] | None = None
+        # The name of the embedder that this process works with; shared by all namespaces.
+        self._bound: list[str] = []
+        self._closed = False
+        self._interrupted = False
+        # Whether a thread that reads waits for its turn like one that writes.
+        self._waits = False
+        # Whether a thread is in a transaction, and what the others read meanwhile.
+        self._in_transaction = False
+        self._committed = self._now()
+        # Held for moments, in which views and lifetimes do not fit each other.
+        self._committing = threading.Lock()
+
+    @abstractmethod
+    def _records(self) -> Records:
+        """Return what the columns do not hold, as it is now."""
+
+    def _follow_others(self) -> None:
+        """Take in what other processes have written; the lock is held."""
+
+    def _steady(self) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def _latest(self) -> GraphState:
+        with self._reading(latest=True) as state:
+            return state
+
+    def _latest_isolated(self) -> GraphState:
+        with self._reading(latest=True) as state:
+            return state.isolated()
+
+    def _search_state(self) -> GraphState:
+        with self._reading() as state:
+            # Every search comes by here, also with a view that is older than what was taken in since.
+            self._require_bound(state)
+            return state
+
+    def _text_state(self) -> tuple[GraphState, TextIndex | OverlaidTextIndex]:
+        state = self._search_state()
+        if state.texts is not None:
+            return state, state.texts
+        if state.form is not self._form:
+            # That of no thread that writes.
+            return state, state.form.texts(state.view, state.records.nodes)
+        with self._lock, self._steady():
+            state = self._latest()
+            return state, state.form.texts(state.view, state.records.nodes)
+
+    @contextmanager
+    def _reading(self, *, latest: bool = False) -> Iterator[GraphState]:
+        """Give what this thread may read, which does not change within the block; writers may have to wait for it.
+
+        With `latest` that takes in what other processes have written.
+        """
+        if not self._lock.acquire(blocking=self._waits):
+            with self._committing:
+                if not self._waits:
+                    self._require_unclosed()
+                    yield self._committed
+                    return
+            self._lock.acquire()
+        try:
+            self._require_open()
+            if latest:
+                self._follow_others()
+            yield self._now()
+        finally:
+            self._lock.release()
+
+    def _now(self) -> GraphState:
+        """Return the graph as it is now; the lock is held."""
+        view = self._form.topology.view()
+        return GraphState(self._form, view, self._records(), self._form.made_texts, self._pending, self._embedder)
+
+    def _publish(self) -> None:
+        """Let other threads read the present, unless it is that of a transaction; the lock is held."""
+        if not (self._in_transaction or self._interrupted or self._waits):
+            self._committed = self._now()
+
+    def _isolate(self) -> None:
+        """Keep for other threads what a transaction is about to change; the lock is held."""
+        if self._in_transaction and self._committed.form is self._form:
+            self._committed = self._committed.isolated()
+
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        """Show other threads nothing of what is changed in the block, in any namespace; the lock is held."""
+        if self._in_transaction:
+            yield
+            return
+        for store in list(self._family.values()):
+            store._publish()
+            store._in_transaction = True
+            # Keywords that are made later must not be made of what is being changed.
+            if store._form.made_texts is None:
+                store._isolate()
+        try:
+            yield
+        finally:
+            for store in list(self._family.values()):
+                store._in_transaction = False
+                store._publish()
+
+    def _require_unclosed(self) -> None:
+        if self._closed and not any(store is self for store in self._family.values()):
+            raise MemoryClosedError("this namespace was dropped; ask in_namespace for a new one")
+        if self._closed:
+            raise MemoryClosedError("the memory is closed; open it again to use it")
+
+    def _require_open(self) -> None:
+        self._require_unclosed()
+        if self._interrupted:
+            raise MemoryClosedError(
+                "a write was interrupted; close the memory and open it again, nothing stored is lost"
+            )
+
+    def _require_bound(self, state: GraphState) -> None:
+        """Refuse to answer where the vectors have become those of another embedder since this process was given one."""
+        if state.embedder and self._bound and state.embedder[0] not in self._bound:
+            raise mismatch(*state.embedder, self._bound[0], None)

@@ -1,0 +1,129 @@
+"""Work in the background that fails: later work is done, nobody waits for ever, and the log says so."""
+
+import logging
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from neurogated import MemoryConfig, MemoryNode
+from neurogated.storage.background import BackgroundWorker, Job
+from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.kept_forms import KeptForms
+from neurogated.storage.sqlite_store import SqliteStore
+
+
+class _Bench:
+    """Does jobs, of which some fail, and takes up results, of which some cannot be."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+        self.done: list[object] = []
+        self.failed: list[BaseException] = []
+        self.refused: BaseException | None = None
+        self.worker = BackgroundWorker(self)
+
+    def next_job(self) -> Job | None:
+        return self.jobs[0] if self.jobs else None
+
+    def finish_job(self, result: object) -> None:
+        if self.refused is not None:
+            refused, self.refused = self.refused, None
+            raise refused
+        self.jobs.pop(0)
+        self.done.append(result)
+
+    def fail_job(self, error: BaseException) -> None:
+        self.jobs.pop(0)
+        self.failed.append(error)
+
+
+def _raising(error: BaseException) -> Job:
+    def job(stop: object) -> None:  # noqa: ARG001 - whatever it says
+        raise error
+
+    return job
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError("full"), ValueError("odd"), RuntimeError("odd")], ids=repr)
+def test_a_job_that_fails_does_not_stop_the_next(error: BaseException) -> None:
+    bench = _Bench()
+    bench.jobs = [_raising(error), lambda stop: 1]  # noqa: ARG005 - a job that ends at once
+    bench.worker.settle()
+    assert (bench.failed, bench.done) == ([error], [1])
+
+
+def test_a_result_without_memory_to_take_it_up_counts_as_failed() -> None:
+    bench = _Bench()
+    bench.refused = MemoryError()
+    bench.jobs = [lambda stop: 1, lambda stop: 2]  # noqa: ARG005 - jobs that end at once
+    bench.worker.settle()
+    assert bench.done == [2]
+    assert [type(error) for error in bench.failed] == [MemoryError]
+
+
+def test_after_a_fault_of_the_program_later_jobs_are_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+    bench = _Bench()
+    bench.jobs = [_raising(KeyError("odd"))]
+    bench.worker.settle()
+    bench.jobs = [lambda stop: 1]  # noqa: ARG005 - a job that ends at once
+    bench.worker.settle()
+    assert bench.done == [1]
+    assert [each.exc_type for each in told] == [KeyError]
+
+
+def test_a_thread_that_cannot_be_started_costs_no_write(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    index = EmbeddingStore(exact_below=4, tail=2)
+    vectors = np.random.default_rng(1).standard_normal((40, 8)).astype(np.float32)
+    with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
+        patch.setattr(threading.Thread, "start", refused)
+        index.put(np.arange(20), vectors[:20])
+    assert "cannot be started" in caplog.text
+    assert index.indexed == 0
+    index.put(np.arange(20, 40), vectors[20:])
+    index.settle()
+    assert index.indexed == 40
+
+
+def test_indexes_are_kept_again_after_memory_ran_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    with SqliteStore.open(tmp_path / "memory.db", config=MemoryConfig(KEEP_CHANGES=1)) as store:
+        with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
+            patch.setattr(KeptForms, "write", full)
+            store.add_node(MemoryNode(id="a", content="heron"))
+            store._keeper.settle()
+        assert "could not be kept (MemoryError())" in caplog.text
+        store.add_node(MemoryNode(id="b", content="egret"))
+        store._keeper.settle()
+        assert [folder.name for folder in (tmp_path / "memory.index").iterdir()] == ["1-2"]
+
+
+def test_indexes_are_kept_again_after_a_fault_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+
+    def odd(*_: object) -> None:
+        raise KeyError
+
+    with SqliteStore.open(tmp_path / "memory.db", config=MemoryConfig(KEEP_CHANGES=1)) as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(KeptForms, "write", odd)
+            store.add_node(MemoryNode(id="a", content="heron"))
+            store._keeper.settle()
+        store.add_node(MemoryNode(id="b", content="egret"))
+        store._keeper.settle()
+        assert [folder.name for folder in (tmp_path / "memory.index").iterdir()] == ["1-2"]
+    assert [each.exc_type for each in told] == [KeyError]

@@ -1,0 +1,270 @@
+"""What a thread or a process reads while another one writes, compacts or is in a transaction."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated.core.delta import PendingTask
+from neurogated.errors import UnknownIdError
+from neurogated.storage import sqlite_following, sqlite_loading
+from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.sqlite_records import SqliteRecords
+from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.storage.sqlite_writing import PlanWriter
+from tests.durability.contents import environment
+
+PATIENCE = 20
+SELDOM = MemoryConfig(KEEP_CHANGES=10**9)
+COMPACT = """
+import sys
+from neurogated.storage.sqlite_store import SqliteStore
+with SqliteStore.open(sys.argv[1]) as store:
+    store.remove_node("b")
+    store.compact()
+"""
+
+
+def _vector(place: int) -> NDArray[np.float32]:
+    vector: NDArray[np.float32] = np.eye(4, dtype=np.float32)[place]
+    return vector
+
+
+def _fill(store: GraphStore) -> None:
+    nodes = [MemoryNode(id=name, content=f"{name} heron", embedding=_vector(i)) for i, name in enumerate("abc")]
+    edges = [MemoryEdge("a", "b", EdgeType.SEQ, 0.5), MemoryEdge("a", "c", EdgeType.SEQ, 0.5)]
+    store.apply(GraphDelta(nodes=tuple(nodes), edges=tuple(edges), queued=(PendingTask("cause", ("a",)),)))
+
+
+class _Interrupted(list[str]):
+    """Ids beside which another process removes and compacts, once they are looked at."""
+
+    def __init__(self, ids: str, path: Path) -> None:
+        super().__init__(ids)
+        self.path: Path | None = path
+
+    def __iter__(self) -> Iterator[str]:
+        if self.path is not None:
+            path, self.path = self.path, None
+            subprocess.run([sys.executable, "-c", COMPACT, str(path)], check=True, env=environment(), timeout=PATIENCE)
+        return super().__iter__()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with SqliteStore.open(tmp_path / "memory.db", config=SELDOM) as store:
+        _fill(store)
+    return tmp_path / "memory.db"
+
+
+def test_texts_that_another_process_erases_while_they_are_read_are_left_out(path: Path) -> None:
+    with SqliteStore.open(path, read_only=True) as reader:
+        nodes = reader.get_nodes(_Interrupted("abc", path), missing_ok=True)
+        assert [node.id for node in nodes] == ["a", "c"]
+
+
+def test_an_id_that_another_process_erases_while_it_is_read_is_unknown(path: Path) -> None:
+    with SqliteStore.open(path, read_only=True) as reader, pytest.raises(UnknownIdError, match="'b'"):
+        reader.get_nodes(_Interrupted("abc", path))
+
+
+READS: dict[str, Callable[[GraphStore], object]] = {
+    "nodes": lambda store: [node.id for node in store.all_nodes()],
+    "edges": lambda store: [edge.target_id for edge in store.all_edges()],
+    "neighbours": lambda store: [name for name, _ in store.get_neighbors("a")],
+    "vectors": lambda store: [node.id for node, _ in store.vector_search(_vector(1), 3)],
+    "keywords": lambda store: [name for name, _ in store.keyword_search("heron", 3)],
+    "past": lambda store: [node.id for node in store.as_of(1).all_nodes()],
+    "keywords of the past": lambda store: [name for name, _ in store.as_of(1).keyword_search("heron", 3)],
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_every_read_bears_a_compaction_just_before_records_are_read(
+    path: Path, read: Callable[[GraphStore], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    select = SqliteRecords._select
+    with SqliteStore.open(path, config=SELDOM) as writer, SqliteStore.open(path, read_only=True) as reader:
+
+        def erased_first(self: SqliteRecords, *arguments: Any) -> list[list[Any]]:  # noqa: ANN401
+            monkeypatch.setattr(SqliteRecords, "_select", select)
+            if not self.file.connection.in_transaction:
+                writer.remove_node("b")
+                writer.compact()
+            return select(self, *arguments)
+
+        monkeypatch.setattr(SqliteRecords, "_select", erased_first)
+        read(reader)
+        expected = read(writer) if writer.has_node("b") is False else read(reader)
+        assert read(reader) == expected
+
+
+def test_a_search_finds_a_node_whose_vector_is_being_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    halfway, searched = threading.Event(), threading.Event()
+    put_vectors, search_batch = sqlite_loading.put_vectors, EmbeddingStore.search_batch
+
+    def pausing(*arguments: Any) -> None:  # noqa: ANN401
+        halfway.set()
+        assert searched.wait(PATIENCE)
+        put_vectors(*arguments)
+
+    with SqliteStore.open(path, config=SELDOM) as writer, SqliteStore.open(path, read_only=True) as reader:
+        view = reader.view()
+        writer.add_node(MemoryNode(id="a", content="a heron", embedding=_vector(0) + _vector(1)))
+        following = threading.Thread(target=reader.view)
+
+        def beside(*arguments: Any) -> Any:  # noqa: ANN401
+            following.start()
+            assert halfway.wait(PATIENCE)
+            try:
+                return search_batch(*arguments)
+            finally:
+                searched.set()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(sqlite_following, "put_vectors", pausing)
+            patch.setattr(EmbeddingStore, "search_batch", beside)
+            found = reader.nearest(_vector(0), 3, view)
+            following.join(PATIENCE)
+        assert [name for name, _ in found] == ["a", "b", "c"]
+        assert dict(reader.nearest(_vector(0), 3))["a"] == pytest.approx(0.5**0.5)
+
+
+def _seen(store: GraphStore) -> list[object]:
+    """Return all that a thread can read of a graph."""
+    view = store.view()
+    rows = view.live_nodes()
+    return [
+        view.sequence,
+        [node.content for node in store.get_nodes([view.ids[row] for row in rows.tolist()])],
+        store.nearest(_vector(1), 9),
+        store.similarities(_vector(1), view, rows).tolist(),
+        store.keyword_search("heron", 9),
+        store.keyword_search("egret", 9),
+        store.keyword_scores("heron egret", view, rows).tolist(),
+        [list(map(str, store.all_nodes())), list(store.all_edges()), list(store.get_neighbors("a"))],
+        store.pending(),
+        [store.has_node(name) for name in "abcd"],
+        len(store),
+    ]
+
+
+class _Undone(Exception):  # noqa: N818 - nothing went wrong
+    pass
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["committed", "rolled back"])
+@pytest.mark.parametrize("asked", [True, False], ids=["texts indexed", "texts not indexed"])
+def test_a_thread_reads_what_was_committed_while_another_is_in_a_transaction(
+    store: GraphStore, *, kept: bool, asked: bool
+) -> None:
+    _fill(store)
+    if not asked and isinstance(store, SqliteStore):
+        store._load()
+    before = _seen(store) if asked else []
+    changed, read = threading.Event(), threading.Event()
+    own: list[object] = []
+
+    def write() -> None:
+        with store.transaction():
+            changes = [MemoryNode(id=name, content=f"{name} egret", embedding=_vector(2)) for name in "ad"]
+            store.apply(GraphDelta(nodes=tuple(changes), removed_nodes=("b",), queued=(PendingTask("cause", ("d",)),)))
+            store.apply(GraphDelta(edges=(MemoryEdge("a", "d", EdgeType.SEQ),)))
+            own.extend(_seen(store))
+            changed.set()
+            assert read.wait(PATIENCE)
+            if not kept:
+                raise _Undone
+
+    def try_to_write() -> None:
+        with suppress(_Undone):
+            write()
+
+    writer = threading.Thread(target=try_to_write)
+    writer.start()
+    assert changed.wait(PATIENCE)
+    within = _seen(store)
+    read.set()
+    writer.join(PATIENCE)
+    after = _seen(store)
+    assert own[0] == 3
+    assert own[-2] == [True, False, True, True]
+    assert within[0] == 1
+    assert within[-2] == [True, True, True, False]
+    if before:
+        assert within == before
+    assert after == (own if kept else within)
+
+
+def test_reads_do_not_wait_for_a_write_in_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writing, read = threading.Event(), threading.Event()
+    write = PlanWriter.write
+
+    def pausing(*arguments: Any) -> Any:  # noqa: ANN401
+        written = write(*arguments)
+        writing.set()
+        assert read.wait(PATIENCE)
+        return written
+
+    with SqliteStore.open(tmp_path / "memory.db") as store:
+        _fill(store)
+        before = _seen(store)
+        monkeypatch.setattr(PlanWriter, "write", pausing)
+        writer = threading.Thread(target=store.add_node, args=(MemoryNode(id="d", content="d egret"),))
+        writer.start()
+        assert writing.wait(PATIENCE)
+        within = _seen(store)
+        read.set()
+        writer.join(PATIENCE)
+        assert within == before
+        assert store.keyword_search("egret", 1)[0][0] == "d"
+
+
+def test_a_question_is_answered_while_another_thread_is_in_a_transaction(memory: NeuroGraphMemory) -> None:
+    memory.add_document("The heron stands in the river.", title="Heron")
+    answered = threading.Event()
+    asked: list[list[str]] = []
+
+    def ask() -> None:
+        asked.append(memory.retrieve("Where does the heron stand?"))
+        answered.set()
+
+    assert isinstance(memory.store, SqliteStore)
+    with memory.store.transaction():
+        memory.add_document("The egret stands in the lake.", title="Egret")
+        threading.Thread(target=ask).start()
+        assert answered.wait(PATIENCE)
+        assert len(memory.retrieve("Where does the heron stand?")) == 2
+    assert asked == [["The heron stands in the river."]]
+    assert len(memory.retrieve("Where does the heron stand?")) == 2
+
+
+def test_a_memory_closes_and_compacts_after_other_threads_have_read(path: Path) -> None:
+    with SqliteStore.open(path, config=SELDOM) as store:
+        store.remove_node("b")
+        _seen(store)
+        assert store.compact() == 1
+        assert [node.id for node in store.all_nodes()] == ["a", "c"]
+    assert not path.with_name(path.name + "-wal").exists()
+
+
+def test_nodes_are_read_a_part_at_a_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neurogated.storage.base_store._AT_ONCE", 1)
+    with SqliteStore.open(path, config=SELDOM) as store:
+        nodes, edges = store.all_nodes(), store.all_edges()
+        assert next(nodes).id == "a"
+        store.remove_node("b")
+        assert [edge.target_id for edge in edges] == ["b", "c"]
+        assert [node.id for node in nodes] == ["b", "c"]
+        nodes, edges = store.as_of(1).all_nodes(), store.all_edges()
+        store.compact()
+        assert [node.id for node in nodes] == ["a", "c"]
+        assert [edge.target_id for edge in edges] == ["c"]
