@@ -7,7 +7,6 @@ import contextvars
 import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any, Self, Unpack
 from uuid import UUID
@@ -16,11 +15,12 @@ from neurogated import compose
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import checked_moment
+from neurogated.core.forking import bind_to_process
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import SupportsCompaction, SupportsNamespaces
 from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall
-from neurogated.errors import ConfigError, InputError, MemoryClosedError
+from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.document import Document, read_documents
 from neurogated.ingestion.ingestion_engine import IngestionEngine
@@ -76,7 +76,7 @@ class NeuroGraphMemory(Upkeep):
             if parts is None:
                 self.store.close()
             raise
-        self._threads = ThreadPoolExecutor(self.config.recall_concurrency, thread_name_prefix="recall")
+        self._threads = self._new_threads()
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model are waited for; side by side, all others would be slower.
         workers = 1 if self._parts.language_model is None else self.config.llm_concurrency
@@ -87,6 +87,7 @@ class NeuroGraphMemory(Upkeep):
         self._use = UseMarks(
             self.store, self._parts.clock, self.config.TOUCH_FLUSH_SECONDS, gathers=not self.config.read_only
         )
+        bind_to_process(self)
 
     def add_document(
         self,
@@ -228,7 +229,8 @@ class NeuroGraphMemory(Upkeep):
     async def arecall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Return what `recall` returns, without holding up the event loop, nor any of `recall_concurrency` others."""
         if self.store.closed:
-            raise MemoryClosedError("the memory is closed; open it again to use it")
+            # Says why.
+            self.store.view()
         # The loop's own threads are few and everybody's.
         ask = functools.partial(contextvars.copy_context().run, self.recall, query, **options)
         return await asyncio.get_running_loop().run_in_executor(self._threads, ask)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from neurogated.compose import Parts
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.ports import GraphStorePort, SupportsCheck, SupportsNamespaces, SupportsSnapshot
 from neurogated.errors import ConfigError, InputError
@@ -22,10 +24,20 @@ class Upkeep:
         store: the graph.
     """
 
+    config: MemoryConfig
     store: GraphStorePort
     _ingestion: IngestionEngine
     _parts: Parts
     _use: UseMarks
+    _owns_parts: bool
+    _threads: ThreadPoolExecutor
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts learn it by themselves
+        """Replace the threads in a forked child, and leave closing the parts to the parent process."""
+        self._owns_parts, self._threads = False, self._new_threads()
+
+    def _new_threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.config.recall_concurrency, thread_name_prefix="recall")
 
     def history(self) -> list[HistoryEntry]:
         """Return what changed, when and why, oldest first; marks of use are left out."""

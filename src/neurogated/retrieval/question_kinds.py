@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import threading
 from collections.abc import Sequence
 from importlib import resources
@@ -29,6 +30,15 @@ _STATEMENT_STRENGTH = 0.1
 # Embedders of one name make the same vectors, so what was learned over them serves every memory of the process.
 _learned: dict[tuple[str, tuple[QuestionExample, ...]], LearnedKinds] = {}
 _learning = threading.Lock()
+
+
+def _unlock_in_child() -> None:
+    global _learning
+    _learning = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_in_child)
 
 
 def load_examples() -> tuple[QuestionExample, ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import apsw
 import numpy as np
@@ -15,6 +16,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, from_micros, to_micros
 from neurogated.core.delta import HistoryEntry, JournalEntry
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.core.view import Rows
 from neurogated.storage.columns import Column
 from neurogated.storage.graph_store import GraphStore
@@ -44,6 +46,12 @@ class SqliteGraph(GraphStore):
         self._namespace = namespace
         self._node_keys = Column(np.int64)
         self._edge_keys = Column(np.int64)
+        bind_to_process(self)
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - what the child has is not used anyway
+        """Leave the graph to the parent process: every call in the child says so."""
+        self._lock = self._searching = cast("threading.RLock", InheritedLock())
+        self._closed = True
 
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; marks of use are left out."""
