@@ -15,7 +15,7 @@ from typing import Any, NoReturn, Protocol
 
 from neurogated.errors import ForkedMemoryError
 
-__all__ = ["InheritedLock", "ProcessBound", "bind_to_process", "keep_for_ever"]
+__all__ = ["ForkSafeLock", "InheritedLock", "ProcessBound", "bind_to_process", "keep_for_ever"]
 
 # How long a fork waits for writes that are under way in other threads.
 _PATIENCE_SECONDS = 10
@@ -51,6 +51,24 @@ class InheritedLock:
         self.release()
 
 
+class ForkSafeLock:
+    """A lock for the whole process that is free in a forked child, whichever thread of the parent held it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        bind_to_process(self)
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - free either way
+        """Begin with a free lock, and stay bound for the child's own forks."""
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 _bound: weakref.WeakKeyDictionary[ProcessBound, threading.RLock | None] = weakref.WeakKeyDictionary()
 # The locks that the forking thread took; several threads may fork at once.
 _held: dict[int, list[threading.RLock]] = {}
@@ -84,7 +102,7 @@ def _after_fork_in_child() -> None:
     for thing, lock in list(_bound.items()):
         keep_for_ever(thing)
         thing.disown(at_rest=lock is None or lock in held)
-    _bound.clear()
+        _bound[thing] = None
     _held.clear()
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from neurogated.core.forking import ForkSafeLock
 from neurogated.errors import StorageError
 
 if sys.platform == "linux":
@@ -58,7 +59,7 @@ class _Shared:
 
 
 _shared: dict[tuple[int, int], _Shared] = {}
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 
 
 class FileGuard:
@@ -147,8 +148,6 @@ def _forget(file: _Shared) -> None:
 
 def _forget_all() -> None:
     """Let go of the parent's files in a forked child; the parent's locks stay until the parent releases them."""
-    global _lock
-    _lock = threading.Lock()
     for file in list(_shared.values()):
         _forget(file)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -47,7 +47,7 @@ class GraphStore(SearchableStore):
         """Begin an empty graph; of `config` the settings of storage count, the defaults when left out."""
         super().__init__(clock)
         self._config = MemoryConfig() if config is None else config
-        self._family: dict[str, Any] = {namespace: self}
+        self._family: MutableMapping[str, Any] = {namespace: self}
         self._form = WorkingForm(self._config)
         self._closed = False
         self._interrupted = False
@@ -186,13 +186,14 @@ class GraphStore(SearchableStore):
         with self._lock:
             self._require_open()
             checked_text("the name of a namespace", namespace)
-            if namespace not in self._family:
-                self._family[namespace] = self._open_namespace(namespace)
-                self._family[namespace]._family = self._family
+            sibling: Self | None = self._family.get(namespace)
+            if sibling is None:
+                sibling = self._open_namespace(namespace)
+                sibling._family = self._family
                 # One lock for all: a change may span them, and two that wait for each other would wait for ever.
-                self._family[namespace]._lock = self._lock
-                self._family[namespace]._bound = self._bound
-            sibling: Self = self._family[namespace]
+                sibling._lock = self._lock
+                sibling._bound = self._bound
+                self._family[namespace] = sibling
             return sibling
 
     def namespaces(self) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from typing import cast
 import apsw
 
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.errors import ForkedMemoryError, StorageError
+from neurogated.errors import ForkedMemoryError, MemoryLockedError, StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
 from neurogated.storage.file_guard import FileGuard
 from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, translated
@@ -28,6 +27,9 @@ __all__ = ["SqliteFile"]
 _log = logging.getLogger(__name__)
 
 _FILES = ("", "-wal", "-shm")
+_PATIENCE_SECONDS = 10
+# The locks of the files that this process has open for writing.
+_writers: dict[Path, threading.RLock] = {}
 # Files of which SQLite, in this forked process, knows locks that only its parent held.
 _busy_at_fork: set[tuple[int, int]] = set()
 
@@ -62,11 +64,12 @@ class SqliteFile:
         bind_to_process(self, self.lock)
 
     def _open_as_writer(self, *, from_scratch: bool) -> None:
-        self._writer_lock.acquire()
+        self._lock_for_writing()
         try:
             self._open_for_writing(from_scratch=from_scratch)
             self._sequence = self._progress(self._connection)[1]
         except BaseException as error:
+            _writers.pop(self.path.resolve(), None)
             self._writer_lock.release()
             if isinstance(error, OSError) and not isinstance(error, StorageError):
                 raise StorageError(
@@ -74,10 +77,22 @@ class SqliteFile:
                 ) from error
             raise
 
+    def _lock_for_writing(self) -> None:
+        try:
+            self._writer_lock.acquire()
+        except MemoryLockedError:
+            # A background thread may be using a memory that was dropped, for the last time.
+            lock = _writers.get(self.path.resolve())
+            if lock is not None and lock.acquire(timeout=_PATIENCE_SECONDS):
+                lock.release()
+            self._writer_lock.acquire()
+        _writers[self.path.resolve()] = self.lock
+
     def disown(self, *, at_rest: bool) -> None:
         """Leave the file to the parent process: nothing of it is used or closed in the child."""
         if not at_rest or self._connection.in_transaction:
             _busy_at_fork.add(self._opened)
+        _writers.clear()
         self.lock = cast("threading.RLock", InheritedLock())
         self._closed = True
 
@@ -85,7 +100,7 @@ class SqliteFile:
         """Release what was never closed, so that the memory can be opened again."""
         if not self._closed:
             try:
-                warnings.warn(f"{self.path} was not closed; call close()", ResourceWarning, source=self)
+                warnings.warn(f"{self.path} was not closed; call close()", ResourceWarning, stacklevel=2, source=self)
             finally:
                 self.close()
 
@@ -205,9 +220,10 @@ class SqliteFile:
             with self._guard.released():
                 self._connection.close()
             self._closed = True
-        if not self.read_only:
-            self._acknowledged.close()
-            self._writer_lock.release()
+            if not self.read_only:
+                self._acknowledged.close()
+                _writers.pop(self.path.resolve(), None)
+                self._writer_lock.release()
 
     def _progress(self, connection: apsw.Connection) -> tuple[str, int]:
         """Return the memory's identity and the number of its last delta."""
@@ -232,7 +248,7 @@ class SqliteFile:
         found: list[tuple[int, int] | None] = []
         for suffix in _FILES:
             try:
-                status = os.stat(f"{self.path}{suffix}")
+                status = self.path.with_name(self.path.name + suffix).stat()
             except OSError:
                 found.append(None)
             else:
@@ -257,9 +273,7 @@ class SqliteFile:
             make_file(self.path)
         elif check_format(self.path) != FORMAT_VERSION:
             upgrade_file(self.path)
-        self._attach(
-            connect, "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"
-        )
+        self._attach(connect, "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON")
         self._written = self._files()
 
     def _open_for_reading(self) -> None:
@@ -303,6 +317,9 @@ class SqliteFile:
 
     def _hold_guard(self, connection: apsw.Connection, guard: FileGuard) -> None:
         # A file without a log, such as a snapshot, must let a writer change how it is logged.
-        if not guard.is_held and self.path.with_name(self.path.name + "-shm").exists():
-            if fetch(connection, "PRAGMA journal_mode") == [("wal",)]:
-                guard.hold()
+        if (
+            not guard.is_held
+            and self.path.with_name(self.path.name + "-shm").exists()
+            and fetch(connection, "PRAGMA journal_mode") == [("wal",)]
+        ):
+            guard.hold()

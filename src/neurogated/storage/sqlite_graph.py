@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 import apsw
 import numpy as np
@@ -41,6 +42,8 @@ class SqliteGraph(GraphStore):
         # The graphs of a file and looks at their past share a connection, and take turns by its lock: with locks of
         # their own, a rollback in one graph and a write in another would wait for each other.
         self._lock = file.lock
+        # A cycle would keep the file open, and locked for other processes, until the garbage collector runs.
+        self._family = WeakValueDictionary({name: self})
         self._file = file
         self._name = name
         self._namespace = namespace

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import weakref
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import apsw
 
@@ -27,6 +29,9 @@ __all__ = ["SqlitePresent", "find_namespace"]
 
 _log = logging.getLogger(__name__)
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 class SqlitePresent(SqliteGraph):
     """A graph whose working form follows the file, and is kept beside it in the background."""
@@ -41,9 +46,9 @@ class SqlitePresent(SqliteGraph):
         self._keeper = Keeper(
             self._kept,
             graph_lock=self._lock,
-            freeze=self._freeze,
-            adopt=self._adopt,
-            is_current=self._is_current,
+            freeze=_while_alive(self._freeze),
+            adopt=_while_alive(self._adopt),
+            is_current=_while_alive(self._is_current),
             least=self._config.KEEP_CHANGES,
         )
         self._load()
@@ -159,6 +164,17 @@ class SqlitePresent(SqliteGraph):
     def _adopt(self, folder: Path) -> None:
         if self._is_current():
             self._form.adopt(folder / FORM_FOLDER)
+
+
+def _while_alive(method: Callable[P, T]) -> Callable[P, T | None]:
+    """Return a function that calls a method as long as its object is in use, and does not keep it in use."""
+    reference = weakref.WeakMethod(method)
+
+    def call(*args: P.args, **kwargs: P.kwargs) -> T | None:
+        method = reference()
+        return None if method is None else method(*args, **kwargs)
+
+    return call
 
 
 def find_namespace(connection: apsw.Connection, name: str) -> int:

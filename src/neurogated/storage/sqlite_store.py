@@ -50,6 +50,8 @@ class SqliteStore(SqlitePresent):
     ) -> None:
         number = _namespace_number(file, namespace)
         super().__init__(file, namespace, number, config=config, clock=clock)
+        # Kept for as long as this store, which others only know by a weak reference.
+        self._opened: dict[str, Self] = {}
 
     @classmethod
     def open(
@@ -251,17 +253,15 @@ class SqliteStore(SqlitePresent):
     # What GraphStore leaves to the durable store
 
     def _open_namespace(self, namespace: str) -> Self:
-        return type(self)(
-            self._file,
-            namespace,
-            config=self._config,
-            clock=self._clock,
-        )
+        self._opened[namespace] = type(self)(self._file, namespace, config=self._config, clock=self._clock)
+        return self._opened[namespace]
 
     def _erase_namespace(self, namespace: str) -> None:
         if namespace in self._family:
             self._family[namespace]._keeper.cancel()
             self._family[namespace]._form.close()
+        for store in self._family.values():
+            store._opened.pop(namespace, None)
         with self._file.reading() as connection:
             number = find_namespace(connection, namespace)
         self._kept.drop(number)
