@@ -229,11 +229,11 @@ class NeuroGraphMemory(Upkeep):
     async def arecall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Return what `recall` returns, without holding up the event loop, nor any of `recall_concurrency` others."""
         if self.store.closed:
-            # Says why.
-            self.store.view()
+            self.store.view()  # says why
         # The loop's own threads are few and everybody's.
-        ask = functools.partial(contextvars.copy_context().run, self.recall, query, **options)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+        asked = [functools.partial(contextvars.copy_context().run, self.recall, query, **options)]
+        # The thread takes it out, and so does not refer to this memory any more once the answer is there.
+        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: asked.pop()())  # noqa: PLW0108
 
     def answer(self, recall: Recall) -> str | None:
         """Return the language model's short answer to the recall's question from its first `QA_PASSAGES` memories.

@@ -73,7 +73,7 @@ class FileGuard:
 
     def __init__(self, path: Path) -> None:
         """Open the file beside SQLite, before SQLite does; raises OSError."""
-        self._path = path
+        self._path = path.resolve()
         self._file: _Shared | None = None
         self.is_held = False
         if sys.platform == "linux":

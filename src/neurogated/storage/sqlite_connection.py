@@ -81,7 +81,8 @@ def read_beginning(path: Path, size: int) -> bytes:
     """
     path.stat()
     with translated(path):
-        file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
+        # SQLite's file layer follows no links.
+        file = apsw.VFSFile("", str(path.resolve()), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
         try:
             return file.xRead(min(size, file.xFileSize()), 0)
         finally:

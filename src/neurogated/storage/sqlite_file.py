@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -29,7 +30,7 @@ _log = logging.getLogger(__name__)
 _FILES = ("", "-wal", "-shm")
 _PATIENCE_SECONDS = 10
 # The locks of the files that this process has open for writing.
-_writers: dict[Path, threading.RLock] = {}
+_writers: dict[str, threading.RLock] = {}
 # Files of which SQLite, in this forked process, knows locks that only its parent held.
 _busy_at_fork: set[tuple[int, int]] = set()
 
@@ -54,6 +55,8 @@ class SqliteFile:
         self.lock = threading.RLock()
         self._depth = 0
         self._closed = True
+        # Where SQLite puts the files beside it, also where the path is a link.
+        self._location = str(path.resolve())
         self._acknowledged = AcknowledgedNote(path.with_suffix(".acknowledged"))
         if read_only:
             self._open_for_reading()
@@ -69,7 +72,7 @@ class SqliteFile:
             self._open_for_writing(from_scratch=from_scratch)
             self._sequence = self._progress(self._connection)[1]
         except BaseException as error:
-            _writers.pop(self.path.resolve(), None)
+            _writers.pop(self._location, None)
             self._writer_lock.release()
             if isinstance(error, OSError) and not isinstance(error, StorageError):
                 raise StorageError(
@@ -82,11 +85,11 @@ class SqliteFile:
             self._writer_lock.acquire()
         except MemoryLockedError:
             # A background thread may be using a memory that was dropped, for the last time.
-            lock = _writers.get(self.path.resolve())
+            lock = _writers.get(self._location)
             if lock is not None and lock.acquire(timeout=_PATIENCE_SECONDS):
                 lock.release()
             self._writer_lock.acquire()
-        _writers[self.path.resolve()] = self.lock
+        _writers[self._location] = self.lock
 
     def disown(self, *, at_rest: bool) -> None:
         """Leave the file to the parent process: nothing of it is used or closed in the child."""
@@ -222,7 +225,7 @@ class SqliteFile:
             self._closed = True
             if not self.read_only:
                 self._acknowledged.close()
-                _writers.pop(self.path.resolve(), None)
+                _writers.pop(self._location, None)
                 self._writer_lock.release()
 
     def _progress(self, connection: apsw.Connection) -> tuple[str, int]:
@@ -248,7 +251,7 @@ class SqliteFile:
         found: list[tuple[int, int] | None] = []
         for suffix in _FILES:
             try:
-                status = self.path.with_name(self.path.name + suffix).stat()
+                status = os.stat(self._location + suffix)  # noqa: PTH116 - twice a commit
             except OSError:
                 found.append(None)
             else:
@@ -319,7 +322,7 @@ class SqliteFile:
         # A file without a log, such as a snapshot, must let a writer change how it is logged.
         if (
             not guard.is_held
-            and self.path.with_name(self.path.name + "-shm").exists()
+            and Path(self._location + "-shm").exists()
             and fetch(connection, "PRAGMA journal_mode") == [("wal",)]
         ):
             guard.hold()
