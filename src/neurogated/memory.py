@@ -231,7 +231,7 @@ class NeuroGraphMemory(Upkeep):
         if self.store.closed:
             self.store.view()  # says why
         # The loop's own threads are few and everybody's.
-        asked = [functools.partial(contextvars.copy_context().run, self.recall, query, **options)]
+        asked: list[Any] = [functools.partial(contextvars.copy_context().run, self.recall, query, **options)]
         # The thread takes it out, and so does not refer to this memory any more once the answer is there.
         return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: asked.pop()())  # noqa: PLW0108
 
