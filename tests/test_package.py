@@ -96,6 +96,9 @@ FIXED_CONSTANTS = {
         "RESERVED_BYTES", "_BUSY_MILLISECONDS", "_ROWS_AT_ONCE",
     },
     "storage/sqlite_reembedding.py": {"_AT_ONCE"},  # how many texts are in memory at once
+    "core/forking.py": {"_PATIENCE_SECONDS"},  # longer than a write takes
+    "storage/sqlite_file.py": {"_PATIENCE_SECONDS"},  # the same
+    "storage/file_guard.py": {"_SHARED_FIRST", "_SHARED_SIZE", "_IN_USE_AT"},  # the bytes that SQLite locks
     "storage/acknowledged.py": {"_DIGITS", "_LONGEST", "_MODE"},  # a line of fixed length; who may read it
     "storage/sqlite_schema.py": {  # the file format
         "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT", "_RESERVED_AT",

@@ -146,6 +146,11 @@ def offline_kernel_generator() -> KernelGenerator:
     return KernelGenerator(OfflineQuestionJudge(_embedder(config)), config)
 
 
+if hasattr(os, "register_at_fork"):
+    # A forked child cannot run the parent's model.
+    os.register_at_fork(after_in_child=offline_kernel_generator.cache_clear)
+
+
 def _embedder(config: MemoryConfig) -> Embedder:
     return build_embedder(config, api_key=os.environ.get(_OPENAI_KEY), cache_home=os.environ.get(_CACHE_HOME))
 

@@ -15,6 +15,7 @@ NeurogatedError
 ├── LLMError (RuntimeError)              the language model failed or its answer is not of use
 │   └── BudgetExceededError              the calls or tokens that were allowed are used up
 ├── MemoryClosedError (RuntimeError)     the memory was used after `close()`
+├── ForkedMemoryError (RuntimeError)     the memory was opened before the process was forked
 └── MissingExtraError (ImportError)      an optional package is not installed; says the pip command
 """
 
@@ -26,6 +27,7 @@ __all__ = [
     "DatasetError",
     "EmbedderMismatchError",
     "EmbeddingError",
+    "ForkedMemoryError",
     "FormatVersionError",
     "InputError",
     "LLMError",
@@ -100,6 +102,10 @@ class BudgetExceededError(LLMError):
 
 class MemoryClosedError(NeurogatedError, RuntimeError):
     """The memory was used after `close()`."""
+
+
+class ForkedMemoryError(NeurogatedError, RuntimeError):
+    """The memory was opened before the process was forked; only the parent process can use it."""
 
 
 class MissingExtraError(NeurogatedError, ImportError):

@@ -7,7 +7,6 @@ import contextvars
 import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any, Self, TypeVar, Unpack
 from uuid import UUID
@@ -16,10 +15,12 @@ from neurogated import compose
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import checked_moment
+from neurogated.core.forking import bind_to_process
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import SupportsCompaction, SupportsNamespaces
 from neurogated.core.trace import Feedback, Recall, RecalledMemory
-from neurogated.errors import ConfigError, InputError, MemoryClosedError
+from neurogated.core.watchdog import Watchdog
+from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.document import Document, read_documents
 from neurogated.ingestion.engine_registry import EngineRegistry
@@ -31,7 +32,6 @@ from neurogated.progress import show_progress
 from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
 from neurogated.statistics import memory_stats
 from neurogated.upkeep import Upkeep
-from neurogated.utils.watchdog import Watchdog
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
 
@@ -79,7 +79,7 @@ class NeuroGraphMemory(Upkeep):
                 self.store.close()
             raise
         self._watchdog = Watchdog(self.config.stall_warning_seconds)
-        self._threads = ThreadPoolExecutor(self.config.recall_concurrency, thread_name_prefix="recall")
+        self._threads = self._new_threads()
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model are waited for; side by side, all others would be slower.
         workers = 1 if self._parts.language_model is None else self.config.llm_concurrency
@@ -89,6 +89,7 @@ class NeuroGraphMemory(Upkeep):
         self._engines.shared(self.config.namespace, self.store, self._ingestion)
         self._accesses = AccessLog(self._parts.clock, self.config.TOUCH_FLUSH_SECONDS, self.config.MAX_OPEN_NAMESPACES)
         self._frozen = False
+        bind_to_process(self)
 
     def add_document(
         self,
@@ -238,10 +239,11 @@ class NeuroGraphMemory(Upkeep):
     async def arecall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Return what `recall` returns, without holding up the event loop, nor any of `recall_concurrency` others."""
         if self.store.closed:
-            raise MemoryClosedError("the memory is closed; open it again to use it")
+            self.store.view()  # says why
         # The loop's own threads are few and everybody's.
-        ask = functools.partial(contextvars.copy_context().run, self.recall, query, **options)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+        asked: list[Any] = [functools.partial(contextvars.copy_context().run, self.recall, query, **options)]
+        # The thread takes it out, and so does not refer to this memory any more once the answer is there.
+        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: asked.pop()())  # noqa: PLW0108
 
     def feedback(self, relevant_node_ids: Iterable[str | UUID | RecalledMemory]) -> Feedback:
         """Say which memories were of use: the edges among them grow stronger (LTP).

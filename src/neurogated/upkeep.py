@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from neurogated.compose import Parts
@@ -10,6 +11,7 @@ from neurogated.core.delta import HistoryEntry
 from neurogated.core.ports import GraphStorePort, SupportsCheck, SupportsNamespaces, SupportsSnapshot
 from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall
+from neurogated.core.watchdog import Watchdog
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.ingestion_engine import IngestionEngine
 from neurogated.plasticity.access_log import AccessLog
@@ -33,6 +35,17 @@ class Upkeep:
     _parts: Parts
     _accesses: AccessLog
     _frozen: bool
+    _owns_parts: bool
+    _threads: ThreadPoolExecutor
+    _watchdog: Watchdog
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts learn it by themselves
+        """Replace the threads in a forked child, and leave closing the parts to the parent process."""
+        self._owns_parts, self._threads = False, self._new_threads()
+        self._watchdog = Watchdog(self.config.stall_warning_seconds)
+
+    def _new_threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.config.recall_concurrency, thread_name_prefix="recall")
 
     def history(self) -> list[HistoryEntry]:
         """Return what changed, when and why, oldest first; marks of use are left out."""

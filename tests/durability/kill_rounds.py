@@ -5,6 +5,7 @@ is killed with SIGKILL, and another that opens the memory and looks whether what
 It says what it saw as JSON.
 """
 
+import contextlib
 import dataclasses
 import faulthandler
 import functools
@@ -27,7 +28,9 @@ import numpy as np
 from tqdm import tqdm
 
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
+from neurogated.errors import StorageError
 from neurogated.storage.sqlite_store import SqliteStore
+from tests.durability.beside import read_in_this_process, read_with_plain_sqlite
 
 __all__ = ["Rounds", "config_for", "run_child"]
 
@@ -98,6 +101,7 @@ class Work:
         with NeuroGraphMemory(config_for(self._folder)) as memory:
             self._memory = memory
             self._done("open")
+            read_in_this_process(self._folder)
             while True:
                 kind = self._chance.choice(_KINDS)
                 getattr(self, f"_{kind}")()
@@ -187,7 +191,9 @@ class Work:
 
     def _compact(self) -> None:
         self._say({"begin": "compact"})
-        self._memory.store.compact()  # type: ignore[attr-defined]
+        # A reader in the way leaves the log to the next compaction.
+        with contextlib.suppress(StorageError):
+            self._memory.store.compact()  # type: ignore[attr-defined]
 
     def _snapshot(self) -> None:
         target = self._folder / f"{self._chance.randrange(10**9)}.snapshot"
@@ -244,7 +250,11 @@ class Rounds:
         def work(pipe: int) -> None:
             Work(self.folder, chance, lambda said: _write(pipe, said)).run()
 
+        reader, pipe = run_child(lambda _: read_with_plain_sqlite(self.folder))
         death = self._until_killed(*run_child(work))
+        os.close(pipe)
+        os.kill(reader, signal.SIGKILL)
+        os.waitpid(reader, 0)
         self.killed_during[death.in_flight.get("begin", "nothing")] += 1
         self.operations += death.operations
         child, read = run_child(lambda pipe: _write(pipe, look(self.folder, death, self.last)))

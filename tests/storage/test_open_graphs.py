@@ -14,6 +14,7 @@ import pytest
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.errors import EmbedderMismatchError
 from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.open_graphs import OpenGraphs
 from neurogated.storage.sqlite_store import SqliteStore
 
 MOST = 3
@@ -24,6 +25,12 @@ NAMES = [f"user {number}" for number in range(9)]
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
     with SqliteStore.open(tmp_path / "memory.db", config=MemoryConfig(MAX_OPEN_NAMESPACES=MOST)) as opened:
         yield opened
+
+
+def open_graphs(store: SqliteStore) -> OpenGraphs:
+    graphs = store._open_graphs()
+    assert graphs is not None
+    return graphs
 
 
 def put(store: SqliteStore, name: str, number: int = 0) -> None:
@@ -41,7 +48,7 @@ def test_no_more_than_the_bound_are_open_and_every_handle_goes_on_working(store:
             put(space, name)
             put(space, name, 1)
             space.apply(GraphDelta(edges=(MemoryEdge(f"{name} 0", f"{name} 1", EdgeType.SEQ),)))
-            assert len(store._open_graphs) <= MOST
+            assert len(open_graphs(store)) <= MOST
     for name, space in spaces.items():
         assert store.in_namespace(name) is space
         assert texts(space) == [f"heron of {name}"] * 2
@@ -50,7 +57,7 @@ def test_no_more_than_the_bound_are_open_and_every_handle_goes_on_working(store:
         assert len(space.keyword_search("heron", 9)) == 2
         assert len(space.history()) == 6
         assert len(list(space.as_of(space.history()[1].sequence).all_nodes())) == 2
-        assert len(store._open_graphs) <= MOST
+        assert len(open_graphs(store)) <= MOST
     assert store.check() == []
 
 
@@ -61,7 +68,7 @@ def test_a_view_and_a_past_outlive_the_closing_of_their_graph(store: SqliteStore
     view, past = space.view(), space.as_of(1)
     for name in NAMES:
         put(store.in_namespace(name), name)
-    assert space not in store._open_graphs
+    assert space not in open_graphs(store)
     assert [found for found, _ in space.nearest([1.0, 0.0], 9, view)] == ["one 0", "one 1"]
     for name in NAMES:
         texts(store.in_namespace(name))
@@ -94,10 +101,10 @@ def test_none_is_closed_within_a_transaction_and_all_are_taken_back_with_it(stor
     with pytest.raises(ZeroDivisionError), store.transaction():  # noqa: PT012 - the block is what is tested
         for name, space in spaces.items():
             put(space, name)
-        assert len(store._open_graphs) > MOST
+        assert len(open_graphs(store)) > MOST
         raise ZeroDivisionError
     assert [len(texts(space)) for space in spaces.values()] == [1] + [0] * (len(NAMES) - 1)
-    assert len(store._open_graphs) <= MOST
+    assert len(open_graphs(store)) <= MOST
 
 
 def test_none_is_closed_while_it_is_searched(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +131,7 @@ def test_none_is_closed_while_it_is_searched(store: SqliteStore, monkeypatch: py
         assert [name for name, _ in found.result(60)] == ["one 0"]
     for name in NAMES:
         texts(store.in_namespace(name))
-    assert space not in store._open_graphs
+    assert space not in open_graphs(store)
 
 
 def test_what_is_kept_in_the_background_is_kept_before_its_graph_is_closed(tmp_path: Path) -> None:
@@ -138,7 +145,7 @@ def test_what_is_kept_in_the_background_is_kept_before_its_graph_is_closed(tmp_p
         assert len(folders) == len(NAMES)
         for name in NAMES:
             assert texts(store.in_namespace(name)) == [f"heron of {name}"]
-        assert len(store._open_graphs) <= MOST
+        assert len(open_graphs(store)) <= MOST
 
 
 def test_threads_share_more_namespaces_than_may_be_open(store: SqliteStore) -> None:
@@ -172,7 +179,7 @@ def test_a_reader_follows_namespaces_that_it_closed(tmp_path: Path, store: Sqlit
             put(store.in_namespace(name), name, 1)
         for space in spaces.values():
             assert len(texts(space)) == 2
-            assert len(reader._open_graphs) <= MOST
+            assert len(open_graphs(reader)) <= MOST
 
 
 # What a memory's handles share

@@ -9,8 +9,9 @@ import threading
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
+from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import MemoryClosedError, StorageError
 
 __all__ = ["CacheFile", "UnusedCache"]
@@ -88,6 +89,7 @@ class CacheFile:
         self._hits = self._misses = 0
         self._connection: sqlite3.Connection | None = None
         self._inode: int | None = None
+        bind_to_process(self)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
@@ -98,6 +100,11 @@ class CacheFile:
                 self._begin_anew(error)
         except (OSError, *_FAULTS) as error:
             raise StorageError(f"cannot write the cache {path} ({error}); choose another save_dir") from error
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - what the child has is not used anyway
+        """Leave the file to the parent process; its connection is not even closed in the child."""
+        self._lock = cast("threading.Lock", InheritedLock())
+        self._closed = True
 
     def get(self, keys: Iterable[bytes], read: Callable[[bytes], T | None]) -> dict[bytes, T]:
         """Return what is kept under those keys that have something, and count each key as a hit or a miss.
@@ -186,7 +193,9 @@ class CacheFile:
             }
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; closing twice does no harm."""
+        if self._closed:
+            return
         with self._lock:
             self._closed = True
             self._disconnect()

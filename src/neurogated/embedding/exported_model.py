@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
+from neurogated.core.watchdog import stage
 from neurogated.embedding.runtimes import Session
 from neurogated.embedding.vectors import unit_vectors
-from neurogated.utils.watchdog import stage
 
 __all__ = ["INPUTS", "TOKENIZER_FILE", "ExportedModel", "ModelDescription"]
 

@@ -9,11 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.embedding.accelerator import has_accelerator
 from neurogated.embedding.export_cache import ExportCache
 from neurogated.embedding.exported_model import ExportedModel
@@ -21,7 +22,7 @@ from neurogated.embedding.onnx_runtime import OnnxRuntime
 from neurogated.embedding.openvino_runtime import OpenVINORuntime
 from neurogated.embedding.runtimes import LOADING, ExportError, Runtime
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
-from neurogated.errors import EmbeddingError, MissingExtraError
+from neurogated.errors import EmbeddingError, ForkedMemoryError, MissingExtraError
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -72,6 +73,12 @@ class LocalEmbedder:
         self._chosen = False
         self._exported: ExportedModel | None = None
         self._running = "torch"
+        bind_to_process(self)
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - a native library cannot say whether it rests
+        """Refuse to run a model in a forked child: the threads that it waits for are only in the parent."""
+        if self._chosen or self._lock.locked():
+            self._lock = cast("threading.Lock", InheritedLock())
 
     @property
     def name(self) -> str:
@@ -149,6 +156,8 @@ class LocalEmbedder:
         for runtime in self._runtimes:
             try:
                 found = provide(runtime)
+            except ForkedMemoryError:
+                raise
             except Exception as error:
                 foreseen = isinstance(error, ExportError | OSError)
                 reason = error if foreseen else repr(error)

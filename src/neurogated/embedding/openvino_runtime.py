@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.embedding.runtimes import SINGLE, ExportError
+from neurogated.errors import ForkedMemoryError
 
 if TYPE_CHECKING:
     import torch
@@ -23,6 +25,8 @@ _PACKAGE = "openvino"
 _TELEMETRY = "openvino_telemetry"
 _DEVICE = "CPU"
 _PRECISION = "INFERENCE_PRECISION_HINT"
+_used_in: list[int] = []
+"""The process that OpenVINO was first used in."""
 
 
 class OpenVINORuntime:
@@ -86,6 +90,14 @@ def _openvino() -> ModuleType:
 
     Where the telemetry package is not to be found, OpenVINO does without.
     """
+    if not _used_in:
+        _used_in.append(os.getpid())
+    if _used_in != [os.getpid()]:
+        # Its pool takes the threads of the parent for its own, and waits for them.
+        raise ForkedMemoryError(
+            "OpenVINO was used before this process was forked and cannot run here; start processes by the 'spawn' or "
+            "'forkserver' method, or embed the first text after the fork"
+        )
     if _PACKAGE in sys.modules:
         return sys.modules[_PACKAGE]
     modules = cast("dict[str, ModuleType | None]", sys.modules)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.forking import ForkSafeLock
 from neurogated.errors import EmbeddingError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ __all__ = ["LOADING", "SINGLE", "ExportError", "Runtime", "Session"]
 SINGLE = "f32"
 """The precision in which every processor computes: 32 bits a number."""
 
-LOADING = threading.RLock()
+LOADING = ForkSafeLock()
 """Held while a model is loaded and runs for the first time; one thread of the process does so at a time.
 
 Bindings of native libraries fill tables when they are first called. If two threads enter together, one may hold the

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.embedding.runtimes import LOADING
 from neurogated.embedding.vectors import unit_vectors
 from neurogated.errors import EmbeddingError, MissingExtraError
@@ -68,6 +70,15 @@ class SentenceTransformersEmbedder:
         self._lock = threading.Lock()
         self._loaded: SentenceTransformer | None = None
         self._pool: dict[Any, Any] | None = None
+        bind_to_process(self)
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - a native library cannot say whether it rests
+        """Refuse to run a loaded model in a forked child; its pool of processes is the parent's."""
+        if self._loaded is not None or self._lock.locked():
+            self._lock = cast("threading.Lock", InheritedLock())
+        if "torch" in sys.modules:
+            # The thread that forked would wait for the threads that OpenMP had in the parent.
+            sys.modules["torch"].set_num_threads(1)
 
     @property
     def name(self) -> str:

@@ -14,8 +14,8 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import CausalJudgement
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import CausalJudge, EntityFinder
+from neurogated.core.watchdog import stage
 from neurogated.errors import LLMError
-from neurogated.utils.watchdog import stage
 
 __all__ = ["CAUSE", "ENTITIES", "Analysis", "Findings", "SupportsCausalBatch", "causal_pairs"]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.model import Vector
 from neurogated.core.ports import Embedder
-from neurogated.utils.watchdog import stage
+from neurogated.core.watchdog import stage
 
 __all__ = ["EmbeddingAhead"]
 

@@ -18,6 +18,7 @@ from neurogated.core.model import MemoryNode, json_metadata
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_mark, quoted, render
 from neurogated.core.times import find_times
+from neurogated.core.watchdog import stage
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
@@ -34,7 +35,6 @@ from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.revision import NodeChange, Reviser, expiry, with_lifetime
 from neurogated.utils.hash_utils import compute_mdhash_id
-from neurogated.utils.watchdog import stage
 
 __all__ = ["IngestionEngine"]
 

@@ -26,11 +26,11 @@ from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, Suppor
 from neurogated.core.rendering import quoted, quotes, without_quotes
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
+from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.similarity import PARTS, QuestionSimilarity, Scored, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
-from neurogated.utils.watchdog import stage
 
 __all__ = ["NeuroRetriever", "RecallOptions"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.forking import ForkSafeLock
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.core.ports import Embedder
 from neurogated.errors import ConfigError, InputError
@@ -28,7 +28,7 @@ _STATEMENT_STRENGTH = 0.1
 
 # Embedders of one name make the same vectors, so what was learned over them serves every memory of the process.
 _learned: dict[tuple[str, tuple[QuestionExample, ...]], LearnedKinds] = {}
-_learning = threading.Lock()
+_learning = ForkSafeLock()
 
 
 def load_examples() -> tuple[QuestionExample, ...]:

@@ -90,7 +90,8 @@ class BackgroundWorker:
         self._join()
 
     def _join(self) -> None:
-        while (thread := self._thread) is not None and thread is not threading.current_thread():
+        # A forked child has no copy of the thread.
+        while (thread := self._thread) is not None and thread is not threading.current_thread() and thread.is_alive():
             thread.join()
 
     def _job(self) -> Job | None:

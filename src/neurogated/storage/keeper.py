@@ -56,7 +56,7 @@ class Keeper:
         graph_lock: threading.RLock,
         freeze: Callable[[], FrozenForm | None],
         adopt: Callable[[Path], None],
-        is_current: Callable[[], bool],
+        is_current: Callable[[], bool | None],
         least: int,
     ) -> None:
         self._kept = kept

@@ -24,6 +24,7 @@ __all__ = [
     "connect_reader",
     "fetch",
     "fetch_columns",
+    "read_beginning",
     "read_whole_file",
     "reserve_checksums",
     "translated",
@@ -67,6 +68,25 @@ def connect_reader(path: Path) -> apsw.Connection:
         # Without a log there is nothing to share with a writer, and no file that SQLite would have to make.
         return read_whole_file(path)
     return connect(path, read_only=True)
+
+
+def read_beginning(path: Path, size: int) -> bytes:
+    """Return the first `size` bytes of a file, fewer where it is shorter; SQLite may have it open in this process.
+
+    Closing a descriptor of our own would drop all locks that SQLite holds on the file; SQLite closes none as long as
+    it holds locks.
+
+    Raises:
+        OSError: there is no such file, or it cannot be read.
+    """
+    path.stat()
+    with translated(path):
+        # SQLite's file layer follows no links.
+        file = apsw.VFSFile("", str(path.resolve()), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
+        try:
+            return file.xRead(min(size, file.xFileSize()), 0)
+        finally:
+            file.xClose()
 
 
 def fetch(

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import threading
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import apsw
 
-from neurogated.errors import StorageError
+from neurogated.core.forking import InheritedLock, bind_to_process
+from neurogated.errors import ForkedMemoryError, MemoryLockedError, StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
+from neurogated.storage.file_guard import FileGuard
 from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, translated
 from neurogated.storage.sqlite_making import drop_draft, make_file
 from neurogated.storage.sqlite_schema import CHECKS, check_format
@@ -22,6 +27,13 @@ from neurogated.storage.writer_lock import WriterLock
 __all__ = ["Block", "SqliteFile"]
 
 _log = logging.getLogger(__name__)
+
+_FILES = ("", "-wal", "-shm")
+_PATIENCE_SECONDS = 10
+# The locks of the files that this process has open for writing.
+_writers: dict[str, threading.RLock] = {}
+# Files of which SQLite, in this forked process, knows locks that only its parent held.
+_busy_at_fork: set[tuple[int, int]] = set()
 
 
 @dataclass(slots=True)
@@ -57,23 +69,58 @@ class SqliteFile:
         self._block: Block | None = None
         self._reader_lock = threading.Lock()
         self._reader: apsw.Connection | None = None
+        self._closed = True
+        # Where SQLite puts the files beside it, also where the path is a link.
+        self._location = str(path.resolve())
         self._acknowledged = AcknowledgedNote(path.with_suffix(".acknowledged"))
         if read_only:
-            self._opened = self._which_file()
-            self._connection = self._open_for_reading()
-            return
-        self._writer_lock = WriterLock(path)
-        self._writer_lock.acquire()
+            self._open_for_reading()
+        else:
+            self._writer_lock = WriterLock(path)
+            self._open_as_writer(from_scratch=from_scratch)
+        self._closed = False
+        bind_to_process(self, self.lock)
+
+    def _open_as_writer(self, *, from_scratch: bool) -> None:
+        self._lock_for_writing()
         try:
-            self._connection = self._open_for_writing(from_scratch=from_scratch)
+            self._open_for_writing(from_scratch=from_scratch)
             self._sequence = self._progress(self._connection)[1]
         except BaseException as error:
+            _writers.pop(self._location, None)
             self._writer_lock.release()
             if isinstance(error, OSError) and not isinstance(error, StorageError):
                 raise StorageError(
-                    f"{path} cannot be opened ({error}); check it, or choose another save_dir"
+                    f"{self.path} cannot be opened ({error}); check it, or choose another save_dir"
                 ) from error
             raise
+
+    def _lock_for_writing(self) -> None:
+        try:
+            self._writer_lock.acquire()
+        except MemoryLockedError:
+            # A background thread may be using a memory that was dropped, for the last time.
+            lock = _writers.get(self._location)
+            if lock is not None and lock.acquire(timeout=_PATIENCE_SECONDS):
+                lock.release()
+            self._writer_lock.acquire()
+        _writers[self._location] = self.lock
+
+    def disown(self, *, at_rest: bool) -> None:
+        """Leave the file to the parent process: nothing of it is used or closed in the child."""
+        if not at_rest or self._connection.in_transaction:
+            _busy_at_fork.add(self._opened)
+        _writers.clear()
+        self.lock = cast("threading.RLock", InheritedLock())
+        self._closed = True
+
+    def __del__(self) -> None:
+        """Release what was never closed, so that the memory can be opened again."""
+        if not self._closed:
+            try:
+                warnings.warn(f"{self.path} was not closed; call close()", ResourceWarning, stacklevel=2, source=self)
+            finally:
+                self.close()
 
     @property
     def connection(self) -> apsw.Connection:
@@ -94,7 +141,9 @@ class SqliteFile:
         """
         with self.lock, self.translated():
             outer = self.block
-            if outer is not None and not self._connection.in_transaction:
+            if outer is None:
+                self._require_same_files("nothing was written")
+            elif not self._connection.in_transaction:
                 raise StorageError(f"a write to {self.path} failed and took back all of its transaction; begin anew")
             block = self._block = Block(outer)
             # Not known within a transaction, and set for each one, so that no interrupt leaves a wrong setting behind.
@@ -117,6 +166,8 @@ class SqliteFile:
                     raise
                 raise failure  # noqa: B904 - it came first
             block.made = True
+            if outer is None:
+                self._require_same_files("the last change is lost")
             if outer is None and sequence > self._sequence:
                 self._acknowledged.write(identity, sequence)
                 self._sequence = sequence
@@ -173,10 +224,12 @@ class SqliteFile:
             file = self._which_file()
             if self.read_only and file != self._opened:
                 _log.info("%s was replaced; it is opened again", self.path)
-                self._connection.close()
-                self._connection, self._opened = self._open_for_reading(), file
+                with self._guard.released():
+                    self._connection.close()
+                self._open_for_reading()
             ((version,),) = fetch(self._connection, "PRAGMA data_version")
-            return *file, int(version)
+            self._hold_guard(self._connection, self._guard)
+            return *self._opened, int(version)
 
     def problems(self) -> list[str]:
         """Return what is wrong in the file, a line each; none if it is sound."""
@@ -211,14 +264,22 @@ class SqliteFile:
         return sum(file.stat().st_size for file in files if file.exists())
 
     def close(self) -> None:
-        """Close the file and let other processes write."""
+        """Close the file and let other processes write; closing twice does no harm."""
+        if self._closed:
+            return
         with self.lock, self._reader_lock, self.translated():
-            if self._reader is not None:
-                self._reader.close()
-            self._connection.close()
-        if not self.read_only:
-            self._acknowledged.close()
-            self._writer_lock.release()
+            if not self.read_only and self._files() != self._written:
+                # What is at these paths now is not to be mixed with what was written to other files.
+                self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            with self._guard.released():
+                if self._reader is not None:
+                    self._reader.close()
+                self._connection.close()
+            self._closed = True
+            if not self.read_only:
+                self._acknowledged.close()
+                _writers.pop(self._location, None)
+                self._writer_lock.release()
 
     def _progress(self, connection: apsw.Connection) -> tuple[str, int]:
         """Return the memory's identity and the number of its last delta."""
@@ -238,7 +299,27 @@ class SqliteFile:
         refuse_cut_file(self.path, connection)
         refuse_lost_changes(self.path, self._acknowledged, lambda: self._progress(connection))
 
-    def _open_for_writing(self, *, from_scratch: bool) -> apsw.Connection:
+    def _files(self) -> list[tuple[int, int] | None]:
+        """Return which files there are: the memory, its log and the shared memory."""
+        found: list[tuple[int, int] | None] = []
+        for suffix in _FILES:
+            try:
+                status = os.stat(self._location + suffix)  # noqa: PTH116 - twice a commit
+            except OSError:
+                found.append(None)
+            else:
+                found.append((status.st_dev, status.st_ino))
+        return found
+
+    def _require_same_files(self, consequence: str) -> None:
+        """Refuse to acknowledge what went to files that nobody will read."""
+        if not self.read_only and self._files() != self._written:
+            raise StorageError(
+                f"another program deleted or replaced {self.path} or its log while it was open, and {consequence}; "
+                "close the memory and open it again"
+            )
+
+    def _open_for_writing(self, *, from_scratch: bool) -> None:
         drop_draft(self.path)
         if not from_scratch:
             refuse_missing_file(self.path, self._acknowledged)
@@ -248,18 +329,11 @@ class SqliteFile:
             make_file(self.path)
         else:
             check_format(self.path)
-        with self.translated():
-            connection = connect(self.path)
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = FULL")
-                self._refuse_loss(connection)
-            except BaseException:
-                connection.close()
-                raise
-        return connection
+        self._attach(connect, "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL")
+        self._written = self._files()
 
-    def _open_for_reading(self) -> apsw.Connection:
+    def _open_for_reading(self) -> None:
+        self._which_file()
         try:
             check_format(self.path)
         except StorageError:
@@ -268,11 +342,36 @@ class SqliteFile:
             raise StorageError(
                 f"{self.path} cannot be opened ({error}); check it, or choose another save_dir"
             ) from error
-        with self.translated():
-            connection = connect_reader(self.path)
-            try:
+        self._attach(connect_reader)
+
+    def _attach(self, open_connection: Callable[[Path], apsw.Connection], *settings: str) -> None:
+        """Open SQLite's connection, guarded against other parts of the process that close the file."""
+        opened = self._which_file()
+        if opened in _busy_at_fork:
+            raise ForkedMemoryError(
+                f"{self.path} was being written when this process was forked, so it cannot be opened here; fork "
+                "before the memory is used, or start processes by the 'spawn' method"
+            )
+        connection, guard = None, FileGuard(self.path)
+        try:
+            with self.translated():
+                connection = open_connection(self.path)
+                for setting in settings:
+                    connection.execute(setting)
                 self._refuse_loss(connection)
-            except BaseException:
-                connection.close()
-                raise
-        return connection
+                self._hold_guard(connection, guard)
+        except BaseException:
+            with guard.released():
+                if connection is not None:
+                    connection.close()
+            raise
+        self._connection, self._guard, self._opened = connection, guard, opened
+
+    def _hold_guard(self, connection: apsw.Connection, guard: FileGuard) -> None:
+        # A file without a log, such as a snapshot, must let a writer change how it is logged.
+        if (
+            not guard.is_held
+            and Path(self._location + "-shm").exists()
+            and fetch(connection, "PRAGMA journal_mode") == [("wal",)]
+        ):
+            guard.hold()

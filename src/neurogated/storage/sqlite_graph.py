@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from typing import cast
+from weakref import WeakValueDictionary
 
 import apsw
 import numpy as np
@@ -13,6 +16,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, to_micros
 from neurogated.core.delta import HistoryEntry, JournalEntry
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.storage.columns import Column
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.sqlite_connection import fetch
@@ -40,6 +44,14 @@ class SqliteGraph(GraphStore):
         self._lock = file.lock
         # What another process has written is to be taken in before it is read.
         self._waits = file.read_only
+        # A cycle would keep the file open, and locked for other processes, until the garbage collector runs.
+        self._family = WeakValueDictionary({name: self})
+        bind_to_process(self)
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - what the child has is not used anyway
+        """Leave the graph to the parent process: every call in the child says so."""
+        self._lock = self._searching = cast("threading.RLock", InheritedLock())
+        self._closed = True
 
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; marks of use are left out."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import weakref
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from weakref import WeakValueDictionary
+from typing import ParamSpec, TypeVar
 
 import apsw
 import numpy as np
@@ -32,6 +33,9 @@ __all__ = ["SqlitePresent", "find_namespace"]
 
 _log = logging.getLogger(__name__)
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 class SqlitePresent(SqliteGraph):
     """A graph whose working form follows the file, and is kept beside it in the background."""
@@ -47,9 +51,8 @@ class SqlitePresent(SqliteGraph):
         open_graphs: OpenGraphs | None = None,
     ) -> None:
         super().__init__(file, name, namespace, config=config, clock=clock)
-        # A namespace that is closed and that no user refers to is forgotten.
-        self._family = WeakValueDictionary({name: self})
-        self._open_graphs = open_graphs or OpenGraphs(self._config.MAX_OPEN_NAMESPACES)
+        self._own_graphs = None if open_graphs else OpenGraphs(self._config.MAX_OPEN_NAMESPACES)
+        self._open_graphs = weakref.ref(open_graphs or self._own_graphs)
         self._searching = self._searches = Uses()
         self._kept = KeptForms(file.path)
         # Until it is read, other threads have nothing to read meanwhile.
@@ -61,9 +64,9 @@ class SqlitePresent(SqliteGraph):
         self._keeper = Keeper(
             self._kept,
             graph_lock=self._lock,
-            freeze=self._freeze,
-            adopt=self._adopt,
-            is_current=self._is_current,
+            freeze=_while_alive(self._freeze),
+            adopt=_while_alive(self._adopt),
+            is_current=_while_alive(self._is_current),
             least=self._config.KEEP_CHANGES,
         )
         self._load()
@@ -95,7 +98,22 @@ class SqlitePresent(SqliteGraph):
     def _require_open(self) -> None:
         self._renew()
         super()._require_open()
-        self._open_graphs.use(self, in_transaction=self._file.connection.in_transaction)
+        self._note_open()
+
+    def _note_open(self) -> None:
+        """Let the graph count as used just now."""
+        if (graphs := self._open_graphs()) is not None:
+            in_transaction = self._file.connection.in_transaction
+            graphs.use(self, is_first=graphs is self._own_graphs, in_transaction=in_transaction)
+
+    def _note_closed(self) -> None:
+        if (graphs := self._open_graphs()) is not None:
+            graphs.discard(self)
+
+    @property
+    def is_unloaded(self) -> bool:
+        """Whether the working form was let go of, so that it is read on the next use; see `unload`."""
+        return self._interrupted and not len(self._node_keys) and self._waits
 
     def unload(self) -> bool:
         """Let go of the working form, which is read again on the next use.
@@ -116,13 +134,13 @@ class SqlitePresent(SqliteGraph):
             self._form, self._interrupted, self._waits = WorkingForm(self._config), True, True
             self._node_keys, self._edge_keys = Column(np.int64), Column(np.int64)
             self._committed = self._now()
-        self._open_graphs.discard(self)
+        self._note_closed()
         return True
 
     def _publish(self) -> None:
         """Let other threads read the present, unless it is that of a transaction or has to be read again."""
         if self._is_right() and not self._in_transaction:
-            self._waits = False
+            self._waits = self._file.read_only
             super()._publish()
 
     def _renew(self) -> None:
@@ -158,7 +176,7 @@ class SqlitePresent(SqliteGraph):
             with self._file.reading() as connection:
                 if not self._file.read_only and find_namespace(connection, self._name) != self._namespace:
                     self._closed = True
-                    self._open_graphs.discard(self)
+                    self._note_closed()
                     if self._family.get(self._name) is self:
                         del self._family[self._name]
                     return
@@ -174,7 +192,7 @@ class SqlitePresent(SqliteGraph):
                 self._keeper.owe(self._size - kept, self._size)
             break
         self._generation, self._state, self._interrupted = generation, state, False
-        self._open_graphs.use(self, in_transaction=self._file.connection.in_transaction)
+        self._note_open()
         self._publish()
 
     def _load_kept(self, connection: apsw.Connection) -> KeyedForm:
@@ -260,6 +278,17 @@ class SqlitePresent(SqliteGraph):
             self._form.adopt(folder / FORM_FOLDER)
             # What is in memory is let go of.
             self._publish()
+
+
+def _while_alive(method: Callable[P, T]) -> Callable[P, T | None]:
+    """Return a function that calls a method as long as its object is in use, and does not keep it in use."""
+    reference = weakref.WeakMethod(method)
+
+    def call(*args: P.args, **kwargs: P.kwargs) -> T | None:
+        method = reference()
+        return None if method is None else method(*args, **kwargs)
+
+    return call
 
 
 def find_namespace(connection: apsw.Connection, name: str) -> int:

@@ -13,7 +13,7 @@ import struct
 from pathlib import Path
 
 from neurogated.errors import CorruptMemoryError, FormatVersionError
-from neurogated.storage.sqlite_connection import RESERVED_BYTES
+from neurogated.storage.sqlite_connection import RESERVED_BYTES, read_beginning
 
 __all__ = ["APPLICATION_ID", "CHECKS", "DDL", "FORMAT_VERSION", "check_format"]
 
@@ -175,8 +175,7 @@ def check_format(path: Path) -> int:
         CorruptMemoryError: not an SQLite file, or one that holds something else.
         FormatVersionError: a memory of a version that is not known here.
     """
-    with path.open("rb") as file:
-        header = file.read(_HEADER_SIZE)
+    header = read_beginning(path, _HEADER_SIZE)
     if len(header) < _HEADER_SIZE or not header.startswith(_MAGIC):
         raise CorruptMemoryError(
             f"{path} is not a memory: it is no SQLite file; restore it from a backup or move it away"

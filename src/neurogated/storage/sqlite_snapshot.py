@@ -13,7 +13,7 @@ import apsw
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
 from neurogated.storage.kept_forms import KeptForms
-from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, translated
+from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, read_whole_file, translated
 from neurogated.storage.sqlite_making import LOG_SUFFIXES, drop_file, drop_log, replace_file
 from neurogated.storage.sqlite_schema import check_format
 from neurogated.storage.sqlite_wholeness import last_change, refuse_cut_file, refuse_lost_changes
@@ -96,10 +96,11 @@ def _refuse_unusable(snapshot: Path, path: Path) -> None:
 
 def _copy(snapshot: Path, draft: Path) -> None:
     """Make a single file of a snapshot and what its log holds, without writing anything beside the snapshot."""
-    if _beside(snapshot, "-shm").exists():
-        # A process may have it open: only SQLite can tell what belongs together.
+    beside = [suffix for suffix in LOG_SUFFIXES if _beside(snapshot, suffix).exists()]
+    if not beside or "-shm" in beside:
+        # A process may have it open, this one too: only SQLite can tell what belongs together, and keeps its locks.
         with (
-            contextlib.closing(connect(snapshot, read_only=True)) as source,
+            contextlib.closing(connect(snapshot, read_only=True) if beside else read_whole_file(snapshot)) as source,
             contextlib.closing(connect(draft, create=True)) as copy,
         ):
             _refuse_loss(snapshot, source, snapshot)
@@ -107,9 +108,8 @@ def _copy(snapshot: Path, draft: Path) -> None:
                 backup.step(-1)
             copy.execute("PRAGMA journal_mode = DELETE")
         return
-    for suffix in ("", *LOG_SUFFIXES):
-        if not suffix or _beside(snapshot, suffix).exists():
-            shutil.copyfile(_beside(snapshot, suffix), _beside(draft, suffix))
+    for suffix in ("", *beside):
+        shutil.copyfile(_beside(snapshot, suffix), _beside(draft, suffix))
     with contextlib.closing(connect(draft)) as copy:
         _refuse_loss(draft, copy, snapshot)
         copy.execute("PRAGMA journal_mode = DELETE")

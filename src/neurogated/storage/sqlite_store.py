@@ -253,7 +253,7 @@ class SqliteStore(SqlitePresent):
             namespace,
             config=self._config,
             clock=self._clock,
-            open_graphs=self._open_graphs,
+            open_graphs=self._open_graphs(),
         )
 
     def _follow_others(self) -> None:
@@ -266,7 +266,7 @@ class SqliteStore(SqlitePresent):
             dropped._keeper.cancel()
             dropped._interrupted = True
             dropped._form.close()
-            self._open_graphs.discard(dropped)
+            dropped._note_closed()
         with self._file.reading() as connection:
             number = find_namespace(connection, namespace)
         self._kept.drop(number)
@@ -304,7 +304,7 @@ class SqliteStore(SqlitePresent):
     def _renew_all(self) -> None:
         """Read all open graphs again that are not right; the others are read on their next use."""
         for store in list(self._family.values()):
-            if store in self._open_graphs:
+            if not store.is_unloaded:
                 store._renew()
 
 

@@ -9,7 +9,7 @@ from contextvars import copy_context
 
 import pytest
 
-from neurogated.utils.watchdog import Watchdog, stage
+from neurogated.core.watchdog import Watchdog, stage
 
 # Long enough for the slowest machine; nothing waits for it unless a test fails.
 PATIENCE = 60.0
@@ -36,7 +36,7 @@ class Warnings(logging.Handler):
 @pytest.fixture
 def warnings() -> Iterator[Warnings]:
     handler = Warnings()
-    logger = logging.getLogger("neurogated.utils.watchdog")
+    logger = logging.getLogger("neurogated.core.watchdog")
     logger.addHandler(handler)
     yield handler
     logger.removeHandler(handler)

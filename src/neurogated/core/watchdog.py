@@ -72,8 +72,9 @@ class Watchdog:
         with self._changed:
             self._under_way.add(work)
             if self._thread is None and not self._closed:
-                self._thread = threading.Thread(target=self._run, name="neurogated-watchdog", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="neurogated-watchdog", daemon=True)
+                thread.start()
+                self._thread = thread
         token = _current.set(work)
         try:
             yield

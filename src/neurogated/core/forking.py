@@ -1,0 +1,113 @@
+"""Objects that belong to the process that made them, and what a forked child does with the copies it inherits.
+
+A fork copies locks that other threads hold, thread pools without their threads, and descriptors that share file locks
+with the parent. Waiting for such a lock or thread never ends, and closing such a file can release the parent's lock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+import weakref
+from typing import Any, NoReturn, Protocol
+
+from neurogated.errors import ForkedMemoryError
+
+__all__ = ["ForkSafeLock", "InheritedLock", "ProcessBound", "bind_to_process", "keep_for_ever"]
+
+# How long a fork waits for writes that are under way in other threads.
+_PATIENCE_SECONDS = 10
+
+
+class ProcessBound(Protocol):
+    """An object that a forked child must not use as it is."""
+
+    def disown(self, *, at_rest: bool) -> None:
+        """Prepare the copy in the child: replace what the parent owns, or refuse to work.
+
+        Called in the child before anything else runs there. `at_rest` says that no other thread was using the object.
+        """
+
+
+class InheritedLock:
+    """Replaces a lock in a forked child, where the object that it protected cannot be used."""
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> NoReturn:  # noqa: ARG002, FBT001, FBT002 - as RLock
+        """Raise ForkedMemoryError."""
+        raise ForkedMemoryError(
+            "this memory was opened before the process was forked, and only the parent can use it; open it in the "
+            "child, with read_only while the parent writes, or start processes by the 'spawn' method"
+        )
+
+    def release(self) -> None:
+        """Do nothing: a block that began before the fork may end in the child."""
+
+    def __enter__(self) -> NoReturn:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+class ForkSafeLock:
+    """A lock for the whole process that is free in a forked child, whichever thread of the parent held it.
+
+    A thread that holds it may take it again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        bind_to_process(self)
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - free either way
+        """Begin with a free lock, and stay bound for the child's own forks."""
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+_bound: weakref.WeakKeyDictionary[ProcessBound, threading.RLock | None] = weakref.WeakKeyDictionary()
+# The locks that the forking thread took; several threads may fork at once.
+_held: dict[int, list[threading.RLock]] = {}
+
+
+def bind_to_process(thing: ProcessBound, lock: threading.RLock | None = None) -> None:
+    """Let `thing` know of forks for as long as it lives; a fork waits some time for its `lock`, where it has one."""
+    _bound[thing] = lock
+
+
+def keep_for_ever(thing: Any) -> None:  # noqa: ANN401 - whatever belongs to the parent
+    """Keep an inherited object from being finalised in this process, at the interpreter's exit too."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+
+
+def _before_fork() -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    held = _held.setdefault(threading.get_ident(), [])
+    for lock in list(_bound.values()):
+        if lock is not None and lock.acquire(timeout=max(0, deadline - time.monotonic())):
+            held.append(lock)
+
+
+def _after_fork() -> None:
+    for lock in _held.pop(threading.get_ident(), []):
+        lock.release()
+
+
+def _after_fork_in_child() -> None:
+    held = _held.get(threading.get_ident(), [])
+    for thing, lock in list(_bound.items()):
+        keep_for_ever(thing)
+        thing.disown(at_rest=lock is None or lock in held)
+        _bound[thing] = None
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)

@@ -1,0 +1,156 @@
+"""Locks on a memory file that stay when another part of the process closes the file.
+
+SQLite tells other processes by POSIX locks that a file is in use. The system drops all of them when the process closes
+any descriptor of the file, as a copy of the folder or another SQLite library does. The next process that closes the
+file then believes it is the last, and deletes the log that is still written to. A lock of an open file description
+stays until its own descriptor is closed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import os
+import struct
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from neurogated.core.forking import ForkSafeLock
+from neurogated.errors import StorageError
+
+if sys.platform == "linux":
+    import fcntl
+
+__all__ = ["FileGuard"]
+
+_log = logging.getLogger(__name__)
+
+# What SQLite locks: the bytes that every reader of a file shares (https://www.sqlite.org/src/file/src/os.h), and the
+# byte of the shared memory that says whether somebody uses it (UNIX_SHM_DMS in os_unix.c).
+_SHARED_FIRST, _SHARED_SIZE = 0x40000002, 510
+_IN_USE_AT = 128
+# struct flock: type, whence, start, length, process.
+_FLOCK = "hhqqi4x"
+_HELD_ELSEWHERE = frozenset({errno.EAGAIN, errno.EACCES})
+
+
+@dataclass(eq=False)
+class _Shared:
+    """What the guards of one file share."""
+
+    users: int = 0
+    descriptors: list[int] = field(default_factory=list)
+    """Of the file, the first one holding the lock; closing one would drop SQLite's locks."""
+    shared_memory: int | None = None
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def open_shared_memory(self, path: Path) -> int:
+        """Return a descriptor of SQLite's shared memory; one that was deleted since is replaced."""
+        if self.shared_memory is not None:
+            if os.path.samestat(os.fstat(self.shared_memory), path.stat()):
+                return self.shared_memory
+            os.close(self.shared_memory)
+        self.shared_memory = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return self.shared_memory
+
+
+_shared: dict[tuple[int, int], _Shared] = {}
+_lock = ForkSafeLock()
+
+
+class FileGuard:
+    """Says that this process uses a memory file, for as long as one guard of the file is held.
+
+    Where the system has no such locks, it does nothing. SQLite's own locks stay what they are.
+
+    Attributes:
+        is_held: whether `hold` was called.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file beside SQLite, before SQLite does; raises OSError."""
+        self._path = path.resolve()
+        self._file: _Shared | None = None
+        self.is_held = False
+        if sys.platform == "linux":
+            with _lock:
+                status = path.stat()
+                found = _shared.get((status.st_dev, status.st_ino))
+                if found is None:
+                    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                    # Another file may have taken its name meanwhile, which this process may use already.
+                    status = os.fstat(descriptor)
+                    found = _shared.setdefault((status.st_dev, status.st_ino), _Shared())
+                    found.descriptors.append(descriptor)
+                found.users += 1
+                self._file = found
+
+    def hold(self) -> None:
+        """Take the locks; called once SQLite has the file open with a write-ahead log.
+
+        Raises:
+            StorageError: another process has the file for itself.
+        """
+        if sys.platform != "linux" or self._file is None or self.is_held:
+            return
+        with self._file.lock:
+            _lock_bytes(self._path, self._file.descriptors[0], fcntl.F_RDLCK, _SHARED_FIRST, _SHARED_SIZE)
+            shared_memory = self._file.open_shared_memory(self._path.with_name(self._path.name + "-shm"))
+            _lock_bytes(self._path, shared_memory, fcntl.F_RDLCK, _IN_USE_AT, 1)
+        self.is_held = True
+
+    @contextlib.contextmanager
+    def released(self) -> Iterator[None]:
+        """Run the block, which closes SQLite's connection, without the locks where this guard is the last one."""
+        file, self._file, self.is_held = self._file, None, False
+        if sys.platform != "linux" or file is None:
+            yield
+            return
+        with file.lock:
+            if file.users == 1 and file.shared_memory is not None:
+                # SQLite's own lock again, should it have been dropped: the file must not seem unused in between.
+                with contextlib.suppress(OSError):
+                    fcntl.lockf(file.descriptors[0], fcntl.LOCK_SH | fcntl.LOCK_NB, _SHARED_SIZE, _SHARED_FIRST)
+                _lock_bytes(self._path, file.descriptors[0], fcntl.F_UNLCK, _SHARED_FIRST, _SHARED_SIZE)
+                _lock_bytes(self._path, file.shared_memory, fcntl.F_UNLCK, _IN_USE_AT, 1)
+            try:
+                yield
+            finally:
+                with _lock:
+                    file.users -= 1
+                    if not file.users:
+                        _forget(file)
+
+
+def _lock_bytes(path: Path, descriptor: int, kind: int, start: int, length: int) -> None:
+    if sys.platform != "linux":
+        return
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack(_FLOCK, kind, os.SEEK_SET, start, length, 0))
+    except OSError as error:
+        if error.errno in _HELD_ELSEWHERE:
+            raise StorageError(f"another process has {path} for itself; open it again once it is free") from error
+        _log.debug("%s cannot be guarded against processes that close it (%s)", path, error)
+
+
+def _forget(file: _Shared) -> None:
+    """Close the descriptors of a file that no store of this process uses."""
+    for key in [key for key, value in _shared.items() if value is file]:
+        del _shared[key]
+    for descriptor in (*file.descriptors, file.shared_memory):
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _forget_all() -> None:
+    """Let go of the parent's files in a forked child; the parent's locks stay until the parent releases them."""
+    for file in list(_shared.values()):
+        _forget(file)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)

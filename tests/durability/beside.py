@@ -1,0 +1,49 @@
+"""What goes on beside a process that writes a memory: others that open the file and close it, all the while."""
+
+import contextlib
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+from neurogated.errors import StorageError
+from neurogated.storage.sqlite_store import SqliteStore
+
+__all__ = ["read_in_this_process", "read_with_plain_sqlite"]
+
+_PAUSE_SECONDS = 0.02
+
+
+_MEMORY = Path("out", "memory", "memory.db")
+
+
+def read_in_this_process(folder: Path) -> None:
+    """Read the memory in a thread, and close descriptors of its files, until this process is killed."""
+    path = folder / _MEMORY
+
+    def read() -> None:
+        while True:
+            # The memory may be made just now, or dropped.
+            with contextlib.suppress(StorageError), SqliteStore.open(path, read_only=True) as store:
+                store.view()
+            for suffix in ("", "-wal", "-shm"):
+                with contextlib.suppress(FileNotFoundError):
+                    path.with_name(path.name + suffix).open("rb").close()
+            time.sleep(_PAUSE_SECONDS)
+
+    threading.Thread(target=read, daemon=True).start()
+
+
+def read_with_plain_sqlite(folder: Path) -> None:
+    """Read the memory with plain SQLite, and close it, until this process is killed.
+
+    It opens the file for reading only: pages that it brought in from the log would have no checksums.
+    """
+    uri = f"{(folder / _MEMORY).as_uri()}?mode=ro"
+    while True:
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(uri, uri=True)) as connection,
+        ):
+            connection.execute("SELECT count(*) FROM nodes").fetchone()
+        time.sleep(_PAUSE_SECONDS)

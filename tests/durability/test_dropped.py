@@ -1,0 +1,83 @@
+"""Memories that are dropped without `close`: the lock goes with the last reference, not with the garbage collector."""
+
+import gc
+import warnings
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.errors import UnknownIdError
+
+_TEXT = "Rain fell. The dam broke because of it."
+
+
+def _nothing(memory: NeuroGraphMemory) -> None:
+    """Only open it."""
+
+
+def _learn(memory: NeuroGraphMemory) -> None:
+    memory.recall("Why did the dam break?")
+    memory.feedback(memory.add_document("The dam was old."))
+    memory.undo()
+
+
+def _look_back(memory: NeuroGraphMemory) -> None:
+    memory.recall("Why did the dam break?", as_of=1)
+    assert memory.check() == []
+
+
+def _use_namespaces(memory: NeuroGraphMemory) -> None:
+    memory.in_namespace("other").add_document(_TEXT)
+    memory.in_namespace("other").in_namespace("third").add_document(_TEXT)
+    memory.drop_namespace("third")
+
+
+def _fail(memory: NeuroGraphMemory) -> None:
+    with pytest.raises(UnknownIdError):
+        memory.delete(["nowhere"])
+
+
+def _change_much(memory: NeuroGraphMemory) -> None:
+    """So much that a thread keeps the graph on disk in the background."""
+    memory.add_documents([f"Rain {number} fell. Dam {number} broke." for number in range(60)], progress=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("use", [_nothing, _learn, _look_back, _use_namespaces, _fail, _change_much])
+def test_a_memory_that_was_dropped_is_opened_again_at_once(
+    config: MemoryConfig, use: Callable[[NeuroGraphMemory], None]
+) -> None:
+    config = config.replace(KEEP_CHANGES=5)
+    memory = NeuroGraphMemory(config)
+    memory.add_document(_TEXT)
+    use(memory)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        del memory
+        memory = NeuroGraphMemory(config)
+    with memory:
+        assert _TEXT in memory.retrieve("Why did the dam break?")
+        assert memory.check() == []
+
+
+def test_dropping_a_memory_warns_of_the_missing_close(config: MemoryConfig) -> None:
+    memory = NeuroGraphMemory(config)
+    with pytest.warns(ResourceWarning, match=r"memory\.db was not closed; call close\(\)"):
+        del memory
+
+
+def test_another_namespace_keeps_the_file_open(config: MemoryConfig) -> None:
+    memory = NeuroGraphMemory(config)
+    other = memory.in_namespace("other")
+    del memory
+    other.add_document(_TEXT)
+    assert other.retrieve("What fell?") == [_TEXT]
+    other.store.close()

@@ -1,0 +1,172 @@
+"""Other programs, and other parts of this process, that open and close a memory's files while it is written."""
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.errors import StorageError
+from neurogated.storage.sqlite_schema import check_format
+from neurogated.storage.sqlite_snapshot import restore_snapshot
+from neurogated.storage.sqlite_store import SqliteStore
+from tests.durability.contents import environment
+
+_FOREIGN = """
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as connection:
+    print(connection.execute("SELECT count(*) FROM nodes").fetchone()[0])
+connection.close()
+"""
+
+
+def _foreign_count(path: Path) -> int:
+    """Count nodes in another process with plain SQLite, which closes the file afterwards."""
+    command = [sys.executable, "-c", _FOREIGN, str(path)]
+    return int(subprocess.run(command, env=environment(), capture_output=True, check=True).stdout)
+
+
+def _node(name: str) -> MemoryNode:
+    return MemoryNode(id=name, content=f"badger {name}", embedding=[1.0, 2.0])
+
+
+def _read_along(path: Path) -> None:
+    SqliteStore.open(path, read_only=True).close()
+
+
+def _copy_folder(path: Path) -> None:
+    shutil.copytree(path.parent, path.parent.with_name("backup"))
+
+
+def _read_with_another_library(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT count(*) FROM nodes").fetchone() == (1,)
+    connection.close()
+
+
+def _read_header(path: Path) -> None:
+    check_format(path)
+
+
+def _take_snapshot(path: Path) -> None:
+    with SqliteStore.open(path, read_only=True) as store:
+        store.snapshot(path.parent.parent / "snapshot")
+
+
+def _restore_elsewhere(path: Path) -> None:
+    restore_snapshot(path, path.parent.parent / "restored" / "memory.db")
+
+
+_PARTS_OF_THE_PROCESS = [
+    _read_along, _copy_folder, _read_with_another_library, _read_header, _take_snapshot, _restore_elsewhere,
+]  # fmt: skip
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory" / "memory.db"
+
+
+@pytest.mark.parametrize("part", _PARTS_OF_THE_PROCESS)
+def test_writes_stay_after_a_part_of_the_process_and_then_another_process_close_the_file(
+    path: Path, part: Callable[[Path], None]
+) -> None:
+    with SqliteStore.open(path) as store:
+        store.add_node(_node("first"))
+        part(path)
+        assert _foreign_count(path) == 1
+        for number in range(20):
+            store.add_node(_node(str(number)))
+        assert _foreign_count(path) == 21
+    assert not path.with_name("memory.db-wal").exists(), "the last one to close the file writes its log back"
+    with SqliteStore.open(path) as store:
+        assert len(store) == 21
+        assert store.check() == []
+
+
+@pytest.mark.parametrize("part", [_copy_folder, _read_with_another_library])
+def test_a_reader_sees_later_writes_after_other_parts_of_its_process_closed_the_file(
+    path: Path, part: Callable[[Path], None]
+) -> None:
+    write = "import sys; from tests.durability.writer import pair; from neurogated.storage.sqlite_store import *\n"
+    write += "with SqliteStore.open(sys.argv[1]) as store: store.apply(pair(int(sys.argv[2])))"
+    with SqliteStore.open(path) as store:
+        store.add_node(_node("first"))
+    with SqliteStore.open(path, read_only=True) as reader:
+        part(path)
+        for number in range(3):
+            subprocess.run([sys.executable, "-c", write, str(path), str(number)], env=environment(), check=True)
+            assert len(reader) == 3 + 2 * number
+            assert _foreign_count(path) == len(reader)
+
+
+def test_a_reader_of_a_snapshot_lets_a_writer_begin_a_log_and_follows_it(path: Path, tmp_path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        store.add_node(_node("first"))
+        store.snapshot(tmp_path / "snapshot")
+    restore_snapshot(tmp_path / "snapshot", path)
+    with SqliteStore.open(path, read_only=True) as reader, SqliteStore.open(path) as store:
+        store.add_node(_node("second"))
+        assert len(reader) == 2
+        _copy_folder(path)
+        assert _foreign_count(path) == 2
+        store.add_node(_node("third"))
+        assert len(reader) == 3
+
+
+def test_a_reader_stays_guarded_when_the_writer_of_its_process_closes(path: Path) -> None:
+    writer = SqliteStore.open(path)
+    with SqliteStore.open(path, read_only=True) as reader:
+        writer.add_node(_node("first"))
+        writer.close()
+        _copy_folder(path)
+        assert _foreign_count(path) == 1
+        with SqliteStore.open(path) as store:
+            store.add_node(_node("second"))
+            assert _foreign_count(path) == len(reader) == 2
+    with SqliteStore.open(path) as store:
+        assert store.check() == []
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
+def test_nothing_is_acknowledged_once_a_file_was_deleted(path: Path, suffix: str) -> None:
+    store = SqliteStore.open(path)
+    store.add_node(_node("kept"))
+    shutil.copytree(path.parent, path.parent.with_name("backup"))
+    path.with_name(path.name + suffix).unlink()
+    for _ in range(2):
+        with pytest.raises(StorageError, match=r"deleted or replaced .* close the memory"):
+            store.add_node(_node("refused"))
+    assert [node.id for node in store.all_nodes()] == ["kept"]
+    store.close()
+
+
+def test_a_write_during_which_the_log_was_deleted_is_not_acknowledged(path: Path) -> None:
+    store = SqliteStore.open(path)
+
+    def write() -> None:
+        with store._file.transaction() as connection:
+            connection.execute("INSERT INTO nodes VALUES (77, 1, 'lost')")
+            path.with_name("memory.db-wal").unlink()
+
+    with pytest.raises(StorageError, match="the last change is lost"):
+        write()
+    before = path.read_bytes()
+    store.close()
+    assert path.read_bytes() == before, "an old log was mixed into a file that others may have written"
+
+
+def test_a_reader_beside_the_writer_costs_no_write_in_the_documented_example(config: MemoryConfig) -> None:
+    path = Path(config.save_dir) / "memory" / "memory.db"
+    with NeuroGraphMemory(config) as memory:
+        memory.add_document("Rain fell.")
+        with NeuroGraphMemory(config.replace(read_only=True)) as reader:
+            assert reader.retrieve("What fell?") == ["Rain fell."]
+        _foreign_count(path)
+        memory.add_documents([f"Dam {number} broke." for number in range(20)], progress=False)
+    with NeuroGraphMemory(config) as memory:
+        assert len(memory.store.view().live_nodes()) == 21

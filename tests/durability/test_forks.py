@@ -1,0 +1,241 @@
+"""Forked children of a process that has a memory open: they never hang, and never harm their parent."""
+
+import asyncio
+import contextlib
+import faulthandler
+import gc
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.errors import ForkedMemoryError, MemoryLockedError
+from neurogated.storage.faiss_library import load_faiss
+from neurogated.storage.sqlite_store import SqliteStore
+from tests.durability.contents import environment
+from tests.durability.kill_rounds import run_child
+
+_QUESTION = "Why did the dam break?"
+_HANGS_AFTER = 120
+_OPEN = "import sys; from neurogated.storage.sqlite_store import *; SqliteStore.open(sys.argv[1]).close()"
+
+
+def _in_child(work: Callable[[], object]) -> None:
+    """Run `work` in a forked child, which must end well; where it hangs, it says where."""
+
+    def run(_: int) -> None:
+        faulthandler.dump_traceback_later(_HANGS_AFTER, exit=True)
+        work()
+
+    child, pipe = run_child(run)
+    _, status = os.waitpid(child, 0)
+    os.close(pipe)
+    assert status == 0
+
+
+def _refused(call: Callable[[], object]) -> None:
+    with pytest.raises(ForkedMemoryError, match="before the process was forked"):
+        call()
+
+
+def _recall(memory: NeuroGraphMemory) -> None:
+    _refused(lambda: memory.recall(_QUESTION))
+    _refused(lambda: asyncio.run(memory.arecall(_QUESTION)))
+    _refused(memory.store.view)
+
+
+def _add(memory: NeuroGraphMemory) -> None:
+    _refused(lambda: memory.add_document("The child fell."))
+    _refused(memory.history)
+
+
+def _close(memory: NeuroGraphMemory) -> None:
+    memory.close()
+    memory.close()
+    _recall(memory)
+
+
+def _collect(memory: NeuroGraphMemory) -> None:
+    memory.__dict__.clear()
+    gc.collect()
+
+
+def _exit(memory: NeuroGraphMemory) -> None:  # noqa: ARG001 - only there while the interpreter is torn down
+    # The teardown of the interpreter would hide what it prints.
+    with contextlib.suppress(SystemExit):
+        sys.exit(0)
+
+
+def _is_locked(config: MemoryConfig) -> bool:
+    command = [sys.executable, "-c", _OPEN, str(Path(config.save_dir, "memory", "memory.db"))]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0 or MemoryLockedError.__name__ in done.stderr, done.stderr
+    return done.returncode != 0
+
+
+@pytest.fixture(params=["hash", "all-MiniLM-L6-v2"])
+def forked(config: MemoryConfig, request: pytest.FixtureRequest) -> MemoryConfig:
+    return config.replace(embedding_name=request.param)
+
+
+def test_a_child_is_told_at_once_and_its_parent_goes_on(forked: MemoryConfig) -> None:
+    with NeuroGraphMemory(forked) as memory:
+        memory.add_documents([f"Rain {number} fell. The dam broke." for number in range(30)], progress=False)
+        found = memory.retrieve(_QUESTION)
+        for work in (_recall, _add, _close, _collect, _exit):
+            _in_child(lambda work=work: work(memory))  # type: ignore[misc]
+            memory.add_document(f"The parent wrote after the child did {work.__name__}.")
+            assert _is_locked(forked), work.__name__
+        assert set(memory.retrieve(_QUESTION)) >= set(found[:1])
+        assert memory.check() == []
+    assert not _is_locked(forked)
+
+
+def test_a_child_that_ends_by_itself_leaves_the_parents_memory_alone(config: MemoryConfig) -> None:
+    script = (
+        "import os, sys; from neurogated import *\n"
+        "memory = NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name='hash'))\n"
+        "memory.add_document('Rain fell.'); memory.recall('What fell?')\n"
+        "child = os.fork()\n"
+        "if not child: sys.exit(0)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "memory.add_document('It fell again.')\n"
+        "try: NeuroGraphMemory(memory.config)\n"
+        "except Exception as error: assert type(error).__name__ == 'MemoryLockedError', error\n"
+        "else: raise SystemExit('the lock is gone')\n"
+        "memory.close()\n"
+    )
+    command = [sys.executable, "-c", script, config.save_dir]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_child_opens_memories_of_its_own(config: MemoryConfig, tmp_path: Path) -> None:
+    def work() -> None:
+        with NeuroGraphMemory(config.replace(read_only=True)) as reader:
+            assert reader.retrieve(_QUESTION) == ["Rain fell. The dam broke."]
+        with pytest.raises(MemoryLockedError):
+            NeuroGraphMemory(config)
+        with NeuroGraphMemory(config.replace(save_dir=str(tmp_path / "own"))) as own:
+            own.add_documents(["A child wrote."] * 5, progress=False)
+            assert asyncio.run(own.aretrieve("Who wrote?")) == ["A child wrote."]
+
+    with NeuroGraphMemory(config) as memory:
+        memory.add_document("Rain fell. The dam broke.")
+        memory.recall(_QUESTION)
+        asyncio.run(memory.arecall(_QUESTION))
+        _in_child(work)
+        assert memory.check() == []
+
+
+def test_a_childs_reader_follows_its_parent_that_closes_the_file_in_between(config: MemoryConfig) -> None:
+    """SQLite in the child takes the parent's locks for its own; the guard of the file must not."""
+    path = Path(config.save_dir, "memory", "memory.db")
+    parent_reads, child_writes = os.pipe()
+    child_reads, parent_writes = os.pipe()
+
+    def work() -> None:
+        with SqliteStore.open(path, read_only=True) as reader:
+            for expected in (1, 2, 3):
+                os.write(child_writes, b".")
+                os.read(child_reads, 1)
+                assert len(reader) == expected
+
+    store = SqliteStore.open(path)
+    child, pipe = run_child(lambda _: work())
+    for number in range(3):
+        os.read(parent_reads, 1)
+        if store.closed:
+            store = SqliteStore.open(path)
+        store.add_node(MemoryNode(id=str(number), content="badger", embedding=[1.0, 2.0]))
+        # Closed as the last writer would: the child reads on all the same.
+        store.close()
+        shutil.copytree(path.parent, path.parent.with_name(f"backup {number}"))
+        os.write(parent_writes, b".")
+    assert os.waitpid(child, 0)[1] == 0
+    for end in (pipe, parent_reads, child_writes, child_reads, parent_writes):
+        os.close(end)
+
+
+def test_a_child_that_embeds_after_its_parent_did_is_told_at_once(config: MemoryConfig, tmp_path: Path) -> None:
+    config = config.replace(embedding_name="all-MiniLM-L6-v2", embedding_backend="openvino")
+
+    def work() -> None:
+        with (
+            NeuroGraphMemory(config.replace(save_dir=str(tmp_path / "own"))) as own,
+            pytest.raises(ForkedMemoryError, match="'spawn' or 'forkserver'"),
+        ):
+            own.add_documents([f"Rain {number} fell." for number in range(40)], progress=False)
+
+    with NeuroGraphMemory(config) as memory:
+        memory.add_documents([f"Rain {number} fell." for number in range(40)], progress=False)
+        _in_child(work)
+
+
+def test_faiss_answers_in_a_child_of_a_process_that_used_it() -> None:
+    vectors = np.random.default_rng(0).standard_normal((20_000, 32), dtype=np.float32)
+
+    def search() -> None:
+        faiss = load_faiss()
+        index = faiss.IndexFlatIP(32)
+        index.add(vectors)
+        index.search(vectors[:500], 5)
+
+    search()
+    _in_child(search)
+
+
+def test_forks_while_other_threads_write(config: MemoryConfig) -> None:
+    """No child inherits a lock of SQLite that a thread of its parent held."""
+    stop = threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not stop.is_set():
+            memory.add_document(f"Rain {number} fell.")
+            number += 1
+
+    def read() -> None:
+        with NeuroGraphMemory(config.replace(read_only=True)) as reader:
+            assert reader.recall("What fell?").memories
+
+    with NeuroGraphMemory(config) as memory:
+        memory.add_document("Rain fell.")
+        thread = threading.Thread(target=write)
+        thread.start()
+        try:
+            for _ in range(5):
+                _in_child(read)
+        finally:
+            stop.set()
+            thread.join()
+        assert memory.check() == []
+
+
+def _recall_in_worker(memory: NeuroGraphMemory, results: "multiprocessing.SimpleQueue[str]") -> None:
+    try:
+        memory.recall(_QUESTION)
+    except ForkedMemoryError as error:
+        results.put(str(error))
+
+
+def test_a_worker_of_multiprocessing_is_told_what_to_do(config: MemoryConfig) -> None:
+    context = multiprocessing.get_context("fork")
+    results = context.SimpleQueue()
+    with NeuroGraphMemory(config) as memory:
+        memory.add_document("Rain fell.")
+        memory.recall(_QUESTION)
+        worker = context.Process(target=_recall_in_worker, args=(memory, results))
+        worker.start()
+        assert "open it in the child" in results.get()
+        worker.join()
+        assert worker.exitcode == 0
+    results.close()
