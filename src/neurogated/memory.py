@@ -350,26 +350,20 @@ class NeuroGraphMemory(Upkeep):
         return erased
 
     def close(self) -> None:
-        """Write what was used in all namespaces and release file and model; closing twice does no harm.
-
-        Closing what `in_namespace` returned only writes what was used.
-        """
+        """Write what was used in all namespaces and release file and model; what `in_namespace` gave only writes."""
         if self.store.closed:
             return
         try:
             self._accesses.flush_if_possible()
         finally:
-            self._release()
-
-    def _release(self) -> None:
-        if self._owns_parts:
-            self.store.close()
-            self._parts.embedder.close()
-            if self._parts.language_model is not None:
-                self._parts.language_model.close()
-            # Questions under way end, with an error, now that everything is closed.
-            self._threads.shutdown()
-            self._watchdog.close()
+            if self._owns_parts:
+                self.store.close()
+                self._parts.embedder.close()
+                if self._parts.language_model is not None:
+                    self._parts.language_model.close()
+                # Questions under way end, with an error, now that everything is closed.
+                self._threads.shutdown()
+                self._watchdog.close()
 
     def __enter__(self) -> Self:
         return self
