@@ -148,23 +148,10 @@ class SqliteFile:
             block = self._block = Block(outer)
             # Not known within a transaction, and set for each one, so that no interrupt leaves a wrong setting behind.
             self._connection.execute(f"PRAGMA foreign_keys = {int(check_references)}")
-            failure = None
-            try:
-                # The driver begins, commits and rolls back in C, where no interrupt strikes.
-                self._connection.transaction_mode = "IMMEDIATE"
-                with block.under_way, self._connection:
-                    try:
-                        yield self._connection
-                        # Asked before the commit: what fails after it would be taken for a change that was not made.
-                        identity, sequence = self._progress(self._connection)
-                    except BaseException as error:
-                        failure = error
-                        raise
-            except apsw.SQLError:
-                # Where the disk is full or fails, SQLite has rolled back already, and the driver cannot.
-                if failure is None:
-                    raise
-                raise failure  # noqa: B904 - it came first
+            with block.under_way, self._begun("IMMEDIATE"):
+                yield self._connection
+                # Asked before the commit: what fails after it would be taken for a change that was not made.
+                identity, sequence = self._progress(self._connection)
             block.made = True
             if outer is None:
                 self._require_same_files("the last change is lost")
@@ -187,9 +174,26 @@ class SqliteFile:
             if self._connection.in_transaction:
                 yield self._connection
                 return
-            self._connection.transaction_mode = "DEFERRED"
-            with self._connection as connection:
-                yield connection
+            with self._begun("DEFERRED"):
+                yield self._connection
+
+    @contextlib.contextmanager
+    def _begun(self, mode: str) -> Iterator[None]:
+        """Run the block as a transaction of the driver, which begins and ends it in C, where no interrupt strikes."""
+        self._connection.transaction_mode = mode
+        failure = None
+        try:
+            with self._connection:
+                try:
+                    yield
+                except BaseException as error:
+                    failure = error
+                    raise
+        except apsw.SQLError:
+            # Where the disk is full or fails, SQLite has rolled back already, and the driver cannot.
+            if failure is None:
+                raise
+            raise failure  # noqa: B904 - it came first
 
     @contextlib.contextmanager
     def reader(self) -> Iterator[apsw.Connection]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -155,12 +156,16 @@ class GraphFollower:
 
     def _follow_vectors(self, keyed: KeyedForm, since: int) -> None:
         """Take in new vectors, reading a part at a time, and let go of those that ended."""
-        found = self.connection.execute(
+        statement = (
             f"SELECT v.node, v.vector FROM vectors v {_since_index('vectors', since)} JOIN nodes n ON n.node = v.node "
             "WHERE n.namespace = :namespace AND v.since > :since AND v.until IS NULL ORDER BY v.node"
         )
+        values = {"namespace": self.namespace, "since": since}
         # In one step for those who search meanwhile: a vector that was replaced has ended, too.
-        with keyed.form.vectors.changing() as change:
+        with (
+            closing(self.connection.execute(statement, values)) as found,
+            keyed.form.vectors.changing() as change,
+        ):
             change.remove(self._ended(keyed, "vectors", since))
             while chunk := list(islice(found, _VECTORS_AT_ONCE)):
                 put_vectors(change, keyed.node_keys.values, chunk)
