@@ -80,13 +80,15 @@ def read_beginning(path: Path, size: int) -> bytes:
         OSError: there is no such file, or it cannot be read.
     """
     path.stat()
-    with translated(path):
+    try:
         # SQLite's file layer follows no links.
         file = apsw.VFSFile("", str(path.resolve()), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
         try:
             return file.xRead(min(size, file.xFileSize()), 0)
         finally:
             file.xClose()
+    except apsw.Error as error:
+        raise OSError(str(error)) from error
 
 
 def fetch(
