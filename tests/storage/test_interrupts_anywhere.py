@@ -42,12 +42,14 @@ def _operations(code: CodeType) -> dict[int, str]:
     return {operation.offset: operation.opname for operation in dis.get_instructions(code)}
 
 
-def _leaves_with(frame: FrameType) -> bool:
-    """Return whether a `with` block is being left: Python lets no interrupt strike between a block and its exit."""
+def _is_spared(frame: FrameType) -> bool:
+    """Return whether Python lets no interrupt strike here: where a `with` block is left, or nothing is done.
+
+    A `return` in a `with` block is such a line, which the exit of the block does not cover.
+    """
     name = _operations(frame.f_code).get(frame.f_lasti, "")
-    return frame.f_lineno in _with_lines(frame.f_code.co_filename) and name in (
-        "LOAD_CONST", "PUSH_EXC_INFO", "WITH_EXCEPT_START",
-    )  # fmt: skip
+    leaves = name in ("LOAD_CONST", "SWAP", "PUSH_EXC_INFO", "WITH_EXCEPT_START")
+    return name == "NOP" or (leaves and frame.f_lineno in _with_lines(frame.f_code.co_filename))
 
 
 def _finalizes(frame: FrameType | None) -> bool:
@@ -64,7 +66,7 @@ def interrupt(raises: Callable[[Place], BaseException | None]) -> Iterator[None]
     def trace(frame: FrameType, event: str, _: Any) -> Any:  # noqa: ANN401
         if not frame.f_code.co_filename.startswith(STORAGE) or (event == "call" and _finalizes(frame)):
             return None
-        if event == "line" and not _leaves_with(frame):
+        if event == "line" and not _is_spared(frame):
             error = raises(Place(frame.f_code.co_filename, frame.f_lineno))
             if error is not None:
                 raise error
@@ -207,7 +209,7 @@ def test_an_interrupt_at_any_line_leaves_what_is_stored(tmp_path: Path, action: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("action", ACTIONS)
-def test_an_interrupt_at_every_line_leaves_what_is_stored(
+def test_an_interrupt_at_many_lines_leaves_what_is_stored(
     tmp_path: Path, action: Callable[[SqliteStore], None]
 ) -> None:
-    assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share=1)
+    assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share=5)

@@ -175,10 +175,10 @@ class SqlitePresent(SqliteGraph):
             state = self._file.state()
             with self._file.reading() as connection:
                 if not self._file.read_only and find_namespace(connection, self._name) != self._namespace:
-                    self._closed = True
                     self._note_closed()
                     if self._family.get(self._name) is self:
                         del self._family[self._name]
+                    self._closed = True
                     return
                 generation = _generation(connection)
                 try:
