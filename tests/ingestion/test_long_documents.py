@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -39,7 +40,9 @@ def causal(bench: Bench) -> Bench:
 
 def graph(bench: Bench) -> tuple[object, ...]:
     """Return everything of a graph but when it was written."""
-    nodes = {node.id: (node.content, node.metadata, bytes(node.embedding)) for node in bench.store.all_nodes()}
+    nodes = {
+        node.id: (node.content, node.metadata, np.asarray(node.embedding).tobytes()) for node in bench.store.all_nodes()
+    }
     return nodes, {(edge.key, edge.weight) for edge in bench.store.all_edges()}
 
 

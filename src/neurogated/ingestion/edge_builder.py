@@ -65,7 +65,9 @@ def similarity_edges(
         among_new = exact_cosines(exact[:position], exact[position])
         least = np.partition(among_new, -neighbors)[-neighbors] if position > neighbors else -1.0
         candidates = dict(stored)
-        candidates.update((new_nodes[row].id, float(among_new[row])) for row in np.flatnonzero(among_new >= least))
+        candidates.update(
+            (new_nodes[row].id, float(among_new[row])) for row in np.flatnonzero(among_new >= least).tolist()
+        )
         candidates.pop(node.id, None)
         best = sorted(candidates.items(), key=lambda pair: (-pair[1], pair[0]))[:neighbors]
         for neighbor_id, cosine in best:

@@ -188,7 +188,7 @@ class PostingTable:
                 if part.serial == owner:
                     words, counts = part.texts.text_at(int(part.texts.keys.searchsorted(key)))
                     if at_most is not None:
-                        few = self.frequencies_of(words) <= at_most
+                        few = self.frequencies_of(words.astype(np.int64)) <= at_most
                         words, counts = words[few], counts[few]
                     return self.vocabulary.words(words.astype(np.int64)), counts
         return [], np.empty(0, dtype=np.int64)
