@@ -101,10 +101,7 @@ class NeuroGraphMemory(Upkeep):
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
     ) -> list[str]:
-        """Remember a text.
-
-        A text of more than `INDEX_BATCH` chunks is stored as many at a time. An interruption keeps those stored before
-        it; adding the text again stores the rest.
+        """Remember a text; a long one is stored `INDEX_BATCH` chunks at a time, and adding it again stores the rest.
 
         Args:
             text: of any length; it is cut into chunks of whole sentences.
@@ -142,8 +139,7 @@ class NeuroGraphMemory(Upkeep):
             The node ids of each document, in order.
 
         Raises:
-            InputError: a document cannot be stored; its position is named. Batches before it are stored, and the parts
-                of a long document (see `add_document`).
+            InputError: a document cannot be stored; its position is named. Batches before it are stored.
         """
         total = len(documents) if isinstance(documents, Sized) else None
         stored = self._ingestion.add(read_documents(documents))

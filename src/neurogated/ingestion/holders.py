@@ -123,9 +123,15 @@ class TextChange:
         own = {subject_mark(name) for groups in self._by_subject for name in groups}
         own |= set(map(opening_mark, own))
 
+        # Most words are in many of the texts, so the store is asked about each once.
+        known: dict[str, bool] = {}
+
         def carried(marks: Iterable[str]) -> frozenset[str]:
             asked = frozenset(marks)
-            return self._store.carried(asked, self._view) | (asked & own)
+            if unasked := asked - known.keys():
+                found = self._store.carried(unasked, self._view) | own
+                known.update((mark, mark in found) for mark in unasked)
+            return frozenset(filter(known.__getitem__, asked))
 
         def named_in(text: Text) -> Iterable[str]:
             # What a text is about itself is no mention.
