@@ -37,9 +37,9 @@ def read_in_this_process(folder: Path) -> None:
 def read_with_plain_sqlite(folder: Path) -> None:
     """Read the memory with plain SQLite, and close it, until this process is killed.
 
-    It opens the file for reading only: pages that it brought in from the log would have no checksums.
+    Where nobody else has the file open, that brings what is in the log into the file.
     """
-    uri = f"{(folder / _MEMORY).as_uri()}?mode=ro"
+    uri = f"{(folder / _MEMORY).as_uri()}?mode=rw"
     while True:
         with (
             contextlib.suppress(sqlite3.Error),

@@ -20,11 +20,14 @@ from neurogated.errors import CorruptMemoryError, StorageError
 
 __all__ = [
     "RESERVED_BYTES",
+    "checked_file",
     "connect",
     "connect_reader",
     "fetch",
     "fetch_columns",
+    "plain_file",
     "read_beginning",
+    "read_unchecked",
     "read_whole_file",
     "reserve_checksums",
     "translated",
@@ -81,14 +84,46 @@ def read_beginning(path: Path, size: int) -> bytes:
     """
     path.stat()
     try:
-        # SQLite's file layer follows no links.
-        file = apsw.VFSFile("", str(path.resolve()), [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
-        try:
+        with plain_file(path) as file:
             return file.xRead(min(size, file.xFileSize()), 0)
-        finally:
-            file.xClose()
     except apsw.Error as error:
         raise OSError(str(error)) from error
+
+
+@contextlib.contextmanager
+def plain_file(path: Path) -> Iterator[apsw.VFSFile]:
+    """Open a file to be read as SQLite reads it, without regard to checksums."""
+    with _opened_file(_plain_layer(), path, apsw.SQLITE_OPEN_READONLY) as file:
+        yield file
+
+
+def read_unchecked(path: Path) -> apsw.Connection:
+    """Return a connection to a file that nothing writes to, without regard to checksums."""
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags, vfs=_plain_layer())
+
+
+def _plain_layer() -> str:
+    # Once it is registered, the checksumming file layer is SQLite's default.
+    return next(name for name in apsw.vfs_names() if name != _VFS)
+
+
+@contextlib.contextmanager
+def checked_file(path: Path, *, writable: bool = False) -> Iterator[apsw.VFSFile]:
+    """Open a file whose pages are checked when they are read, and get their checksums when they are written."""
+    _checksums()
+    with _opened_file(_VFS, path, apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def _opened_file(layer: str, path: Path, flags: int) -> Iterator[apsw.VFSFile]:
+    # SQLite's file layer follows no links.
+    file = apsw.VFSFile(layer, str(path.resolve()), [flags | apsw.SQLITE_OPEN_MAIN_DB, 0])
+    try:
+        yield file
+    finally:
+        file.xClose()
 
 
 def fetch(

@@ -15,9 +15,10 @@ from typing import cast
 import apsw
 
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.errors import ForkedMemoryError, MemoryLockedError, StorageError
+from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryLockedError, StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
 from neurogated.storage.file_guard import FileGuard
+from neurogated.storage.sealing import refuse_unsealed, seal_pages
 from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, translated
 from neurogated.storage.sqlite_making import drop_draft, make_file
 from neurogated.storage.sqlite_schema import CHECKS, check_format
@@ -85,7 +86,8 @@ class SqliteFile:
         self._lock_for_writing()
         try:
             self._open_for_writing(from_scratch=from_scratch)
-            self._sequence = self._progress(self._connection)[1]
+            self._identity, self._sequence = self._progress(self._connection)
+            self._acknowledged.write(self._identity, self._sequence)
         except BaseException as error:
             _writers.pop(self._location, None)
             self._writer_lock.release()
@@ -203,10 +205,9 @@ class SqliteFile:
         """
         if self.lock.acquire(blocking=self.read_only):
             try:
-                if self.read_only or self._connection.in_transaction:
-                    with self.translated():
-                        yield self._connection
-                    return
+                with self.translated():
+                    yield self._connection
+                return
             finally:
                 self.lock.release()
         with self._reader_lock, self.translated():
@@ -281,6 +282,8 @@ class SqliteFile:
                 self._connection.close()
             self._closed = True
             if not self.read_only:
+                if not Path(self._location + "-wal").exists():
+                    self._acknowledged.write(self._identity, self._sequence, closed=True)
                 self._acknowledged.close()
                 _writers.pop(self._location, None)
                 self._writer_lock.release()
@@ -333,8 +336,21 @@ class SqliteFile:
             make_file(self.path)
         else:
             check_format(self.path)
-        self._attach(connect, "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL")
+        was_open = self._acknowledged.says_open()
+        try:
+            self._attach_for_writing()
+        except CorruptMemoryError:
+            if not (was_open and seal_pages(self.path)):
+                raise
+            self._attach_for_writing()
+        else:
+            # Nobody can copy pages of the log any more; somebody may have done so until now.
+            if was_open:
+                seal_pages(self.path)
         self._written = self._files()
+
+    def _attach_for_writing(self) -> None:
+        self._attach(connect, "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL")
 
     def _open_for_reading(self) -> None:
         self._which_file()
@@ -346,6 +362,8 @@ class SqliteFile:
             raise StorageError(
                 f"{self.path} cannot be opened ({error}); check it, or choose another save_dir"
             ) from error
+        if self._acknowledged.says_open():
+            refuse_unsealed(self.path)
         self._attach(connect_reader)
 
     def _attach(self, open_connection: Callable[[Path], apsw.Connection], *settings: str) -> None:

@@ -1,0 +1,88 @@
+"""A memory whose writer was killed, and whose log another program then copied into the file."""
+
+import logging
+import os
+import signal
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from neurogated import MemoryNode
+from neurogated.errors import CorruptMemoryError, StorageError
+from neurogated.storage.sqlite_store import SqliteStore
+from tests.durability.kill_rounds import run_child
+
+NAMES = [f"n{number}" for number in range(40)]
+
+
+def write(path: Path, names: list[str], _: int) -> None:
+    store = SqliteStore.open(path)
+    for name in names:
+        store.add_node(MemoryNode(name, f"a heron, {name}, stood in the reeds", embedding=[1.0, 2.0]))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def in_child(work: Callable[[int], None]) -> None:
+    child, pipe = run_child(work)
+    os.waitpid(child, 0)
+    os.close(pipe)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return a memory file of which the log was copied by plain SQLite after its writer was killed."""
+    path = tmp_path / "memory.db"
+    in_child(lambda pipe: write(path, NAMES, pipe))
+    visit(path)
+    assert not path.with_name("memory.db-wal").exists()
+    return path
+
+
+def visit(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT count(*) FROM nodes").fetchone()[0] >= len(NAMES)
+    connection.close()
+
+
+def test_it_is_sound_and_all_of_it_is_there(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("later", "later still"):
+        with caplog.at_level(logging.WARNING), SqliteStore.open(path) as store:
+            assert "another program wrote" in caplog.text
+            assert {node.id for node in store.all_nodes()} >= set(NAMES)
+            assert store.check() == []
+        caplog.clear()
+        with caplog.at_level(logging.WARNING), SqliteStore.open(path, read_only=True) as reader:
+            assert reader.check() == []
+        assert "another program" not in caplog.text
+        in_child(lambda pipe, name=name: write(path, [name], pipe))  # type: ignore[misc]
+        visit(path)
+
+
+def test_a_process_that_only_reads_says_what_to_do(path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(StorageError, match="open it for writing once"):
+        SqliteStore.open(path, read_only=True)
+    assert path.read_bytes() == before
+    SqliteStore.open(path).close()
+    with SqliteStore.open(path, read_only=True) as reader:
+        assert len(reader) == len(NAMES)
+
+
+def test_damage_is_still_damage(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    # The kind of the second page, a node of a tree.
+    content[4096] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(CorruptMemoryError, match="is damaged"):
+        SqliteStore.open(path)
+
+
+def test_a_flipped_bit_after_a_clean_end_is_noticed(path: Path) -> None:
+    SqliteStore.open(path).close()
+    content = bytearray(path.read_bytes())
+    content[content.index(b"a heron")] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(CorruptMemoryError, match="is damaged"), SqliteStore.open(path) as store:
+        store.check()
