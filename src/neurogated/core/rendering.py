@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import accumulate, chain, cycle, filterfalse
+from itertools import accumulate, chain, filterfalse
 from typing import Any
 
 from neurogated.core.keywords import fold, split_keywords
@@ -39,6 +39,7 @@ __all__ = [
 TIME_MARK = "time"
 """Mark of a memory whose content tells a time."""
 _TERM = "term "
+_WORD = "word "
 _SUBJECT = "subject "
 _SPEAKER = "speaker "
 _OPENS = "opens "
@@ -102,8 +103,8 @@ def marks(content: str, metadata: Mapping[str, Any]) -> frozenset[str]:
     carried += [TIME_MARK] * bool(metadata.get("times"))
     if isinstance(document_id := metadata.get("document_id"), str):
         carried.append(document_mark(document_id))
-    carried += map(term_mark, terms(content, metadata))
-    carried += map(word_mark, split_words(fold(content)))
+    carried += [_TERM + term for term in terms(content, metadata)]
+    carried += [_WORD + word for word in set(split_words(fold(content)))]
     return frozenset(carried)
 
 
@@ -147,7 +148,7 @@ def term_mark(term: str) -> str:
 
 def word_mark(word: str) -> str:
     """Return the mark of nodes whose content holds `word`, folded."""
-    return f"word {word}"
+    return f"{_WORD}{word}"
 
 
 def subjects_among(carried: Iterable[str]) -> frozenset[str]:
@@ -183,15 +184,16 @@ def names_carried(
         carried: returns which of some marks are carried.
         speakers: whether names of speakers count, beside those of subjects.
     """
-    firsts = [kind + word for kind in (_SUBJECT, _SPEAKER)[: 1 + speakers] for word in words]
-    openings = [_OPENS + first for first in firsts]
-    begun = carried(openings)
+    kinds = (_SUBJECT, _SPEAKER)[: 1 + speakers]
+    distinct = set(words)
+    begun = carried([_OPENS + kind + word for kind in kinds for word in distinct])
     if not begun:
         return frozenset()
     runs = (
-        accumulate(words[begin + 1 : begin + _LONGEST_SUBJECT], "{} {}".format, initial=first)
-        for first, opening, begin in zip(firsts, openings, cycle(range(len(words))), strict=False)
-        if opening in begun
+        accumulate(words[begin + 1 : begin + _LONGEST_SUBJECT], "{} {}".format, initial=kind + first)
+        for kind in kinds
+        for begin, first in enumerate(words)
+        if _OPENS + kind + first in begun
     )
     return carried(chain.from_iterable(runs))
 

@@ -213,7 +213,8 @@ def _quoted_terms(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _is_capital(text: str, bare: str) -> bool:
-    return text not in _NO_NAMES and not _LETTER_WORD.match(text) and any(map(str.isupper, bare))
+    has_capital = bare[:1].isupper() or any(map(str.isupper, bare))
+    return has_capital and text not in _NO_NAMES and not _LETTER_WORD.match(text)
 
 
 def _read(text: str) -> tuple[list[_Word], set[str]]:
