@@ -93,6 +93,11 @@ FIXED_CONSTANTS = {
         "RESERVED_BYTES", "_BUSY_MILLISECONDS", "_ROWS_AT_ONCE",
     },
     "storage/sqlite_reembedding.py": {"_AT_ONCE"},  # how many texts are in memory at once
+    # How many nodes or edges are in memory at once.
+    "core/edge_columns.py": {"_AT_ONCE"},
+    "plasticity/undo.py": {"_AT_ONCE"},
+    "storage/agreement.py": {"_AT_ONCE"},
+    "storage/base_store.py": {"_AT_ONCE"},
     "storage/acknowledged.py": {"_DIGITS", "_LONGEST", "_MODE"},  # a line of fixed length; who may read it
     "storage/sqlite_schema.py": {  # the file format
         "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT", "_RESERVED_AT",
