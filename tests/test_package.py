@@ -99,6 +99,11 @@ FIXED_CONSTANTS = {
     "core/forking.py": {"_PATIENCE_SECONDS"},  # longer than a write takes
     "storage/sqlite_file.py": {"_PATIENCE_SECONDS"},  # the same
     "storage/file_guard.py": {"_SHARED_FIRST", "_SHARED_SIZE", "_IN_USE_AT"},  # the bytes that SQLite locks
+    # How many nodes or edges are in memory at once.
+    "core/edge_columns.py": {"_AT_ONCE"},
+    "plasticity/undo.py": {"_AT_ONCE"},
+    "storage/agreement.py": {"_AT_ONCE"},
+    "storage/base_store.py": {"_AT_ONCE"},
     "storage/acknowledged.py": {"_DIGITS", "_LONGEST", "_MODE"},  # a line of fixed length; who may read it
     "storage/sqlite_schema.py": {  # the file format
         "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT", "_RESERVED_AT",
