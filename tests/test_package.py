@@ -29,7 +29,7 @@ FIXED_CONSTANTS = {
     "core/edge_type.py": {"_MOST_TYPES"},  # a width of the file format
     "core/model.py": {"_DEEPEST"},  # what SQLite and Python can read
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
-    "core/clock.py": {"_EPOCH"},  # the year of the file format's time zero
+    "core/clock.py": {"_EPOCH", "MICROS_A_DAY"},  # the year of the file format's time zero
     "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # what the demonstration shows
     "embedding/export.py": {"_MIN_COSINE", "_PROBES"},  # when an export is trusted
     "embedding/exported_model.py": {"_BLOCK"},  # how processors multiply; measured in docs/adr/0013
@@ -56,7 +56,7 @@ FIXED_CONSTANTS = {
     "llm/structured.py": {"_SHOWN"},  # how much of a wrong answer an error shows
     "cli/profile.py": {"_QUERIES", "_TEXTS", "_FUNCTIONS", "_QUESTION_LENGTH", "_MILLISECONDS"},  # defaults of flags
     "cli/output.py": {"_WIDTH"},  # how a line is cut for the eye
-    "storage/sqlite_loading.py": {"NOW"},  # the largest number SQLite holds
+    "storage/sqlite_loading.py": {"NOW", "UNCHANGED"},  # the largest number SQLite holds
     # A property of single precision; how much is worked on at once; what measurements showed to be enough.
     "storage/vector_search.py": {"_ROUNDING_ERROR", "_SPARE", "_AT_ONCE", "_GATHERED", "_WIDENING"},
     "storage/vector_state.py": {"_SAMPLES", "_AT_ONCE", "_GROWTH"},
@@ -104,7 +104,8 @@ FIXED_CONSTANTS = {
     "plasticity/undo.py": {"_AT_ONCE"},
     "storage/agreement.py": {"_AT_ONCE"},
     "storage/base_store.py": {"_AT_ONCE"},
-    "storage/acknowledged.py": {"_DIGITS", "_LONGEST", "_MODE"},  # a line of fixed length; who may read it
+    "storage/sealing.py": {"_HEADER_SIZE", "_PAGE_SIZE_AT", "_LARGEST_PAGE"},  # SQLite's file format
+    "storage/acknowledged.py": {"_DIGITS", "_LONGEST", "_MODE", "_PARTS"},  # a line of fixed length; who may read it
     "storage/sqlite_schema.py": {  # the file format
         "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT", "_RESERVED_AT",
     },
