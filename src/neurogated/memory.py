@@ -216,7 +216,7 @@ class NeuroGraphMemory(Upkeep):
             query: a question or any text.
             **options: `top_n`, how many memories, `TOP_N_RETRIEVAL` when left out; `as_of`, answer with what was known
                 then, a time or a `sequence` of `history`; `valid_at`, a time, answer with what held in the world then,
-                by `valid_from` and `valid_to`. The last two leave no marks of use.
+                by `valid_from` and `valid_to`. The last two count as no use.
 
         Raises:
             InputError: the query is blank, `top_n` is less than 1, a time is no time, or there is no such delta.

@@ -48,7 +48,7 @@ class Upkeep:
         return ThreadPoolExecutor(self.config.recall_concurrency, thread_name_prefix="recall")
 
     def history(self) -> list[HistoryEntry]:
-        """Return what changed, when and why, oldest first; marks of use are left out."""
+        """Return what changed, when and why, oldest first; uses are left out."""
         return self.store.history()
 
     def undo(self, to: int | None = None) -> HistoryEntry | None:

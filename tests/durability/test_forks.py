@@ -99,6 +99,15 @@ def test_a_child_is_told_at_once_and_its_parent_goes_on(forked: MemoryConfig) ->
     assert not _is_locked(forked)
 
 
+def test_a_memory_that_was_closed_before_hides_no_open_one_from_the_child(config: MemoryConfig, tmp_path: Path) -> None:
+    with NeuroGraphMemory(config.replace(save_dir=str(tmp_path / "first"))) as closed:
+        closed.add_document("Snow fell.")
+    with NeuroGraphMemory(config) as memory:
+        memory.add_document("Rain fell.")
+        _in_child(lambda: _add(memory))
+        assert closed.store.closed
+
+
 def test_a_child_that_ends_by_itself_leaves_the_parents_memory_alone(config: MemoryConfig) -> None:
     script = (
         "import os, sys; from neurogated import *\n"
@@ -235,7 +244,8 @@ def test_a_worker_of_multiprocessing_is_told_what_to_do(config: MemoryConfig) ->
         memory.recall(_QUESTION)
         worker = context.Process(target=_recall_in_worker, args=(memory, results))
         worker.start()
-        assert "open it in the child" in results.get()
         worker.join()
         assert worker.exitcode == 0
+        assert not results.empty(), "the child recalled from its parent's memory"
+        assert "open it in the child" in results.get()
     results.close()

@@ -128,7 +128,7 @@ class GraphStorePort(Protocol):
         """Return the judgements that wait to be made up, oldest first."""
 
     def history(self) -> list[HistoryEntry]:
-        """Return every delta that changed the graph, oldest first; marks of use are left out."""
+        """Return every delta that changed the graph, oldest first; uses are left out."""
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         """Yield every delta numbered above `after`, oldest first, as far as compaction left it."""

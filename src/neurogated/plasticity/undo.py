@@ -59,7 +59,7 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
         removed_nodes=tuple(sorted(removed)),
         nodes=tuple(nodes),
         edges=tuple(old.edges(put)),
-        weights=tuple(map(_weight_of, old.edges(weighed))),
+        weights=tuple(map(_weight_back, old.edges(weighed), new.edges(there[weighed]))),
         reason=reason,
         at=at,
     )
@@ -87,7 +87,8 @@ def _same(old: MemoryNode, new: MemoryNode | None) -> bool:
     return new is not None and replace(old, last_accessed=new.last_accessed) == new
 
 
-def _weight_of(old: MemoryEdge) -> WeightChange:
+def _weight_back(old: MemoryEdge, new: MemoryEdge) -> WeightChange:
+    """Return the change that gives an edge its old weight; when it was last used stays as it is."""
     if old.type.plastic:
-        return WeightChange(old.key, old.weight, old.last_activated)
+        return WeightChange(old.key, old.weight, new.last_activated)
     return WeightChange(old.key, old.weight, derived=True)

@@ -145,7 +145,7 @@ class GraphStore(IsolatedStore):
         return list(self._latest().pending)
 
     def history(self) -> list[HistoryEntry]:
-        """Return every delta that changed the graph, oldest first; marks of use are left out."""
+        """Return every delta that changed the graph, oldest first; uses are left out."""
         return [entry for entry in self._told if entry.changes or entry.operators]
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:

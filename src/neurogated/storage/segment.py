@@ -198,10 +198,6 @@ class Segment:
         """Return the same segment under another number."""
         return replace(self, serial=serial)
 
-    def places_of(self, keys: Rows) -> Rows:
-        """Return where the texts of `keys`, which are all here, are."""
-        return np.searchsorted(self.texts.keys, keys)
-
     def column(self, word: int) -> NDArray[np.uint8] | None:
         """Return the impact of a common word on each text, None for other words."""
         # As the same type: otherwise numpy would turn the whole array into the wider one first.

@@ -8,15 +8,15 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
 import apsw
 
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryLockedError, StorageError
+from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
+from neurogated.storage.block import Block
 from neurogated.storage.file_guard import FileGuard
 from neurogated.storage.sealing import refuse_unsealed, seal_pages
 from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, translated
@@ -25,7 +25,7 @@ from neurogated.storage.sqlite_schema import CHECKS, check_format
 from neurogated.storage.sqlite_wholeness import last_change, refuse_cut_file, refuse_lost_changes, refuse_missing_file
 from neurogated.storage.writer_lock import WriterLock
 
-__all__ = ["Block", "SqliteFile"]
+__all__ = ["SqliteFile"]
 
 _log = logging.getLogger(__name__)
 
@@ -35,18 +35,6 @@ _PATIENCE_SECONDS = 10
 _writers: dict[str, threading.RLock] = {}
 # Files of which SQLite, in this forked process, knows locks that only its parent held.
 _busy_at_fork: set[tuple[int, int]] = set()
-
-
-@dataclass(slots=True)
-class Block:
-    """A transaction or a part of one, by which a graph learns what became of the changes that it shows."""
-
-    outer: Block | None
-    """The one that it is a part of."""
-    under_way: threading.Lock = field(default_factory=threading.Lock)
-    """Held as long as it is neither committed nor rolled back."""
-    made: bool = False
-    """Whether it was committed, or became a part of the outer one."""
 
 
 class SqliteFile:
@@ -89,6 +77,9 @@ class SqliteFile:
             self._identity, self._sequence = self._progress(self._connection)
             self._acknowledged.write(self._identity, self._sequence)
         except BaseException as error:
+            if hasattr(self, "_guard"):
+                with self._guard.released():
+                    self._connection.close()
             _writers.pop(self._location, None)
             self._writer_lock.release()
             if isinstance(error, OSError) and not isinstance(error, StorageError):
@@ -110,7 +101,7 @@ class SqliteFile:
 
     def disown(self, *, at_rest: bool) -> None:
         """Leave the file to the parent process: nothing of it is used or closed in the child."""
-        if not at_rest or self._connection.in_transaction:
+        if not self._closed and (not at_rest or self._connection.in_transaction):
             _busy_at_fork.add(self._opened)
         _writers.clear()
         self.lock = cast("threading.RLock", InheritedLock())
@@ -205,15 +196,20 @@ class SqliteFile:
         """
         if self.lock.acquire(blocking=self.read_only):
             try:
-                with self.translated():
+                with self._unclosed():
                     yield self._connection
                 return
             finally:
                 self.lock.release()
-        with self._reader_lock, self.translated():
+        with self._reader_lock, self._unclosed():
             if self._reader is None:
                 self._reader = connect(self.path, read_only=True)
             yield self._reader
+
+    def _unclosed(self) -> contextlib.AbstractContextManager[None]:
+        if self._closed:
+            raise MemoryClosedError("the memory is closed; open it again to use it")
+        return self.translated()
 
     def translated(self) -> contextlib.AbstractContextManager[None]:
         """Turn the driver's errors into ours."""
@@ -279,6 +275,7 @@ class SqliteFile:
             with self._guard.released():
                 if self._reader is not None:
                     self._reader.close()
+                    self._reader = None
                 self._connection.close()
             self._closed = True
             if not self.read_only:
@@ -323,7 +320,7 @@ class SqliteFile:
         if not self.read_only and self._files() != self._written:
             raise StorageError(
                 f"another program deleted or replaced {self.path} or its log while it was open, and {consequence}; "
-                "close the memory and open it again"
+                "close the memory, and put back what belongs there, as with `python main.py restore FILE`"
             )
 
     def _open_for_writing(self, *, from_scratch: bool) -> None:

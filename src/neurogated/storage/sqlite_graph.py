@@ -54,7 +54,7 @@ class SqliteGraph(GraphStore):
         self._closed = True
 
     def history(self) -> list[HistoryEntry]:
-        """Return every delta that changed the graph, oldest first; marks of use are left out."""
+        """Return every delta that changed the graph, oldest first; uses are left out."""
         with self._lock, self._one_state() as connection:
             return [entry for entry in self._journal(connection).history() if entry.sequence <= self._sequence]
 

@@ -68,7 +68,7 @@ class SqliteJournal:
         return {"namespace": self._namespace, "after": after, "up_to": up_to}
 
     def history(self) -> list[HistoryEntry]:
-        """Return what changed the graph, oldest first; marks of use are left out."""
+        """Return what changed the graph, oldest first; uses are left out."""
         rows = fetch(
             self._connection,
             "SELECT sequence, at, reason, changes, operators FROM deltas "

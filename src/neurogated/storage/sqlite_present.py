@@ -17,13 +17,14 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.errors import InputError
+from neurogated.storage.block import Block
 from neurogated.storage.columns import Column
 from neurogated.storage.keeper import Keeper
 from neurogated.storage.kept_forms import FORM_FOLDER, FrozenForm, KeptForms, Stamp, StateReplacedError
 from neurogated.storage.open_graphs import OpenGraphs, Uses
 from neurogated.storage.planning import Plan
 from neurogated.storage.sqlite_connection import fetch
-from neurogated.storage.sqlite_file import Block, SqliteFile
+from neurogated.storage.sqlite_file import SqliteFile
 from neurogated.storage.sqlite_following import GraphFollower, KeyedForm
 from neurogated.storage.sqlite_graph import SqliteGraph, register_types
 from neurogated.storage.sqlite_loading import GraphLoader
@@ -51,8 +52,8 @@ class SqlitePresent(SqliteGraph):
         open_graphs: OpenGraphs | None = None,
     ) -> None:
         super().__init__(file, name, namespace, config=config, clock=clock)
-        self._own_graphs = None if open_graphs else OpenGraphs(self._config.MAX_OPEN_NAMESPACES)
-        self._open_graphs = weakref.ref(open_graphs or self._own_graphs)
+        self._own_graphs = OpenGraphs(self._config.MAX_OPEN_NAMESPACES) if open_graphs is None else None
+        self._open_graphs = weakref.ref(self._own_graphs if open_graphs is None else open_graphs)
         self._searching = self._searches = Uses()
         self._kept = KeptForms(file.path)
         # Until it is read, other threads have nothing to read meanwhile.
@@ -139,9 +140,10 @@ class SqlitePresent(SqliteGraph):
 
     def _publish(self) -> None:
         """Let other threads read the present, unless it is that of a transaction or has to be read again."""
-        if self._is_right() and not self._in_transaction:
-            self._waits = self._file.read_only
-            super()._publish()
+        if self._is_right() and not self._in_transaction and not self._file.read_only:
+            # In this order: a thread that need not wait finds the graph.
+            self._committed = self._now()
+            self._waits = False
 
     def _renew(self) -> None:
         """Read the working form from the file again where it is not right."""

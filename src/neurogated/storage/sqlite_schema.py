@@ -32,7 +32,7 @@ PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {FORMAT_VERSION};
 
 CREATE TABLE settings (
-    name TEXT PRIMARY KEY,               -- 'identity', 'generation', 'embedder', 'dimension'
+    name TEXT PRIMARY KEY,               -- 'identity', 'generation', 'erasures', 'embedder', 'dimension'
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 
@@ -185,9 +185,13 @@ def check_format(path: Path) -> int:
     if application_id != APPLICATION_ID:
         raise CorruptMemoryError(f"{path} is an SQLite file, but not a memory; choose another save_dir")
     if version != FORMAT_VERSION:
+        remedy = (
+            "install a newer neurogated"
+            if version > FORMAT_VERSION
+            else "`export` it with the neurogated that wrote it and `import` that into another save_dir, or index again"
+        )
         raise FormatVersionError(
-            f"{path} has format version {version}, but this neurogated reads version {FORMAT_VERSION}; "
-            "`export` it with the neurogated that wrote it, and `import` the export here"
+            f"{path} has format version {version}, but this neurogated reads version {FORMAT_VERSION}; {remedy}"
         )
     if header[_RESERVED_AT] != RESERVED_BYTES:
         raise CorruptMemoryError(f"{path} is damaged: its pages carry no checksums; restore a snapshot")

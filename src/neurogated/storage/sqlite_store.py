@@ -91,7 +91,7 @@ class SqliteStore(SqlitePresent):
         return store
 
     def history(self) -> list[HistoryEntry]:
-        """Return every delta that changed the graph, oldest first; marks of use are left out."""
+        """Return every delta that changed the graph, oldest first; uses are left out."""
         with self._lock:
             self._latest()
             return super().history()
@@ -104,9 +104,9 @@ class SqliteStore(SqlitePresent):
     def in_namespace(self, namespace: str) -> Self:
         """Return another graph of the file, made if there is none; the graphs never see each other."""
         with self._lock:
-            if namespace in self._family:
+            if (known := self._family.get(namespace)) is not None:
                 # It may be one whose making was taken back.
-                self._family[namespace]._renew()
+                known._renew()
             return super().in_namespace(namespace)
 
     def namespaces(self) -> list[str]:
@@ -190,17 +190,18 @@ class SqliteStore(SqlitePresent):
 
         A namespace that was made in the block can then no longer be used.
         """
-        with self._lock, self._apart():
+        with self._lock:
             self._require_open()
             self._renew_all()
-            try:
-                with self._file.transaction():
-                    for store in list(self._family.values()):
-                        store._block = self._file.block
-                    yield
-            except BaseException:
-                self._renew_all()
-                raise
+            with self._apart():
+                try:
+                    with self._file.transaction():
+                        for store in list(self._family.values()):
+                            store._block = self._file.block
+                        yield
+                except BaseException:
+                    self._renew_all()
+                    raise
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
         """Yield every version of a node, past or present, in any namespace, that has a vector."""
