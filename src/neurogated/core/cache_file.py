@@ -89,7 +89,7 @@ class CacheFile:
         self._hits = self._misses = 0
         self._connection: sqlite3.Connection | None = None
         self._inode: int | None = None
-        bind_to_process(self)
+        bind_to_process(self, self._lock)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             try:

@@ -11,7 +11,7 @@ import os
 import threading
 import time
 import weakref
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from neurogated.errors import ForkedMemoryError
 
@@ -72,14 +72,17 @@ class ForkSafeLock:
         self._lock.release()
 
 
-_bound: weakref.WeakKeyDictionary[ProcessBound, threading.RLock | None] = weakref.WeakKeyDictionary()
+if TYPE_CHECKING:
+    _Lock = threading.Lock | threading.RLock
+
+_bound: weakref.WeakKeyDictionary[ProcessBound, tuple[_Lock, ...]] = weakref.WeakKeyDictionary()
 # The locks that the forking thread took; several threads may fork at once.
-_held: dict[int, list[threading.RLock]] = {}
+_held: dict[int, list[_Lock]] = {}
 
 
-def bind_to_process(thing: ProcessBound, lock: threading.RLock | None = None) -> None:
-    """Let `thing` know of forks for as long as it lives; a fork waits some time for its `lock`, where it has one."""
-    _bound[thing] = lock
+def bind_to_process(thing: ProcessBound, *locks: _Lock) -> None:
+    """Let `thing` know of forks for as long as it lives; a fork waits some time for its `locks`, in their order."""
+    _bound[thing] = locks
 
 
 def keep_for_ever(thing: Any) -> None:  # noqa: ANN401 - whatever belongs to the parent
@@ -90,9 +93,10 @@ def keep_for_ever(thing: Any) -> None:  # noqa: ANN401 - whatever belongs to the
 def _before_fork() -> None:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     held = _held.setdefault(threading.get_ident(), [])
-    for lock in list(_bound.values()):
-        if lock is not None and lock.acquire(timeout=max(0, deadline - time.monotonic())):
-            held.append(lock)
+    for locks in list(_bound.values()):
+        for lock in locks:
+            if lock.acquire(timeout=max(0, deadline - time.monotonic())):
+                held.append(lock)
 
 
 def _after_fork() -> None:
@@ -102,10 +106,10 @@ def _after_fork() -> None:
 
 def _after_fork_in_child() -> None:
     held = _held.get(threading.get_ident(), [])
-    for thing, lock in list(_bound.items()):
+    for thing, locks in list(_bound.items()):
         keep_for_ever(thing)
-        thing.disown(at_rest=lock is None or lock in held)
-        _bound[thing] = None
+        thing.disown(at_rest=all(lock in held for lock in locks))
+        _bound[thing] = ()
     _held.clear()
 
 

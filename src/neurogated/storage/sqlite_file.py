@@ -68,7 +68,7 @@ class SqliteFile:
             self._writer_lock = WriterLock(path)
             self._open_as_writer(from_scratch=from_scratch)
         self._closed = False
-        bind_to_process(self, self.lock)
+        bind_to_process(self, self.lock, self._reader_lock)
 
     def _open_as_writer(self, *, from_scratch: bool) -> None:
         self._lock_for_writing()
