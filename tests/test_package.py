@@ -104,7 +104,7 @@ FIXED_CONSTANTS = {
     "plasticity/undo.py": {"_AT_ONCE"},
     "storage/agreement.py": {"_AT_ONCE"},
     "storage/base_store.py": {"_AT_ONCE"},
-    "storage/sealing.py": {"_HEADER_SIZE", "_PAGE_SIZE_AT", "_LARGEST_PAGE"},  # SQLite's file format
+    "storage/sealing.py": {"_HEADER_SIZE", "_PAGE_SIZE_AT", "_PAGES_AT", "_LARGEST_PAGE"},  # SQLite's file format
     "storage/acknowledged.py": {"_DIGITS", "_LONGEST", "_MODE", "_PARTS"},  # a line of fixed length; who may read it
     "storage/sqlite_schema.py": {  # the file format
         "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT", "_RESERVED_AT",

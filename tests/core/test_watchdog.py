@@ -55,8 +55,18 @@ def build() -> Iterator[Callable[[float], Watchdog]]:
         watchdog.close()
 
 
+_of_others: set[threading.Thread] = set()
+
+
+@pytest.fixture(autouse=True)
+def _know_others() -> None:
+    """Note the threads of memories of other tests, which end when they wake."""
+    _of_others.clear()
+    _of_others.update(threading.enumerate())
+
+
 def threads() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == NAME]
+    return [thread for thread in threading.enumerate() if thread.name == NAME and thread not in _of_others]
 
 
 def test_a_stall_is_told_with_the_work_and_its_stage(build: Callable[[float], Watchdog], warnings: Warnings) -> None:

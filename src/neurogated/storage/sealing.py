@@ -23,6 +23,7 @@ _log = logging.getLogger(__name__)
 
 _HEADER_SIZE = 100
 _PAGE_SIZE_AT = slice(16, 18)
+_PAGES_AT = slice(28, 32)
 # The header has 1 for the one size that two bytes cannot hold.
 _LARGEST_PAGE = 65_536
 
@@ -71,7 +72,11 @@ def _unsealed(path: Path) -> Iterator[int]:
         return
     with checked_file(path) as file:
         size = _page_size(file)
-        for number in range(file.xFileSize() // size):
+        pages, rest = divmod(file.xFileSize(), size)
+        if rest or pages < int.from_bytes(file.xRead(_HEADER_SIZE, 0)[_PAGES_AT], "big"):
+            # Of a file that was cut short nothing is to be accepted.
+            return
+        for number in range(pages):
             try:
                 file.xRead(size, number * size)
             except apsw.IOError:

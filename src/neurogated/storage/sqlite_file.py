@@ -382,6 +382,8 @@ class SqliteFile:
         except BaseException:
             with guard.released():
                 if connection is not None:
+                    # What is in the log stays there, to be looked at.
+                    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                     connection.close()
             raise
         self._connection, self._guard, self._opened = connection, guard, opened
