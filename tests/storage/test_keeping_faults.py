@@ -75,7 +75,7 @@ def test_an_erasure_that_is_cut_short_is_read_anew(path: Path, monkeypatch: pyte
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(SqliteStore, "_reload_all", interrupted)
+            patch.setattr(SqliteStore, "_renew_all", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 store.compact()
         _put(store, 9, 5)

@@ -206,7 +206,8 @@ class AbilitiesContract(NamespacesContract):
         assert store.history() == told
         for number in (first, removed):
             assert [one.content for one in store.as_of(number).all_nodes()] == ["new words", "again"]
-        assert [edge.key[:2] for edge in store.as_of(first).all_edges()] == [("a", "b")]
+        # A store may erase edges that ended as well.
+        assert {edge.key[:2] for edge in store.as_of(first).all_edges()} <= {("a", "b")}
         assert list(store.as_of(removed).all_edges()) == []
         texts = [one.content for entry in store.journal() for one in entry.delta.nodes]
         assert texts == ["new words", "again"]
