@@ -54,7 +54,9 @@ def test_nothing_is_logged_past_the_loggers(line: str) -> None:
     forbidden = line.split("(", maxsplit=1)[0]
     for path in SOURCES:
         calls = [node.func for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
-        assert forbidden not in map(ast.unparse, calls), path
+        # A file that was not closed is told as Python tells of its own.
+        allowed = forbidden == "warnings.warn" and path.name == "sqlite_file.py"
+        assert allowed or forbidden not in map(ast.unparse, calls), path
 
 
 def test_the_work_is_logged_at_info_and_each_recall_with_its_stages_at_debug(

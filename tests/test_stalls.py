@@ -16,6 +16,20 @@ from neurogated.embedding.hash_embedder import HashEmbedder
 PATIENCE = 60.0
 
 
+_of_others: set[threading.Thread] = set()
+
+
+@pytest.fixture(autouse=True)
+def _know_others() -> None:
+    """Note the threads of memories of other tests, which end when they wake."""
+    _of_others.clear()
+    _of_others.update(threading.enumerate())
+
+
+def watchdogs() -> list[threading.Thread]:
+    return [one for one in threading.enumerate() if one.name == "neurogated-watchdog" and one not in _of_others]
+
+
 class _Hanging(HashEmbedder):
     """Hangs until the log has told of it."""
 
@@ -74,7 +88,7 @@ def test_an_embedder_that_hangs_is_told_and_no_thread_stays(
     hanging.close()
     logger.removeHandler(handler)
     assert embedder.told.is_set()
-    assert not [thread for thread in threading.enumerate() if thread.name == "neurogated-watchdog"]
+    assert not watchdogs()
 
 
 def test_a_memory_and_its_namespaces_share_one_watchdog(memory: NeuroGraphMemory) -> None:
@@ -82,6 +96,6 @@ def test_a_memory_and_its_namespaces_share_one_watchdog(memory: NeuroGraphMemory
     for one in (memory, other):
         one.add_document("It rains.")
         one.recall("Does it rain?")
-    assert sum(thread.name == "neurogated-watchdog" for thread in threading.enumerate()) == 1
+    assert len(watchdogs()) == 1
     memory.close()
-    assert not [thread for thread in threading.enumerate() if thread.name == "neurogated-watchdog"]
+    assert not watchdogs()
