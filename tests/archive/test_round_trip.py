@@ -15,12 +15,13 @@ from neurogated.administration import export_memory
 from neurogated.archive import export, importing
 from neurogated.archive.manifest import JOURNAL, VECTORS, Manifest
 from neurogated.core.clock import from_micros
-from neurogated.core.delta import JournalEntry, PendingTask
+from neurogated.core.delta import AccessMark, JournalEntry, PendingTask
 from neurogated.core.ports import GraphStorePort
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import EmbedderMismatchError, InputError, StorageError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
+from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 from tests.archive.lives import TEXT, WORDS, Life, OpenStore, Step, lives, plain
 
@@ -81,6 +82,16 @@ def test_an_imported_memory_is_the_exported_one(  # noqa: PLR0917 - what chance 
         assert sorted(target.namespaces()) == sorted(source.namespaces())
         for namespace in source.namespaces():
             _assert_alike(source.in_namespace(namespace), target.in_namespace(namespace), clock)
+
+
+def test_a_judgement_that_waits_is_exported_after_a_use(tmp_path: Path) -> None:
+    clock, task = ManualClock(), PendingTask("cause", ("a", "b"))
+    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as source, GraphStore(clock=clock) as target:
+        source.apply(GraphDelta(nodes=(MemoryNode("a", "x"), MemoryNode("b", "y")), queued=(task,), at=clock()))
+        source.apply(GraphDelta(touch=AccessMark(frozenset("a")), at=clock()))
+        _export(source, tmp_path / "out")
+        _import(tmp_path / "out", target)
+        assert target.pending() == [task]
 
 
 @given(steps=lives())

@@ -9,6 +9,7 @@ import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Self
 
@@ -168,16 +169,16 @@ class _Survey:
     """For nodes of which the journal says another time: the number of the last put, and the time in microseconds."""
     tasks: Sequence[PendingTask] | None
     """What waits; None where the journal says the same."""
-    last: JournalEntry
-    """The last delta, without its contents."""
+    last: datetime
+    """When the last delta was made."""
 
     def entries(self, store: GraphStorePort) -> Iterator[JournalEntry]:
         """Yield the deltas to be written."""
         yield from _journal(store, self.sequence)
         if self.tasks:
             # At the time of the last delta, so that the memory as of any time stays what it was.
-            delta = GraphDelta(queued=tuple(self.tasks), reason="what waited when exported", at=self.last.delta.at)
-            yield JournalEntry(self.last.sequence + 1, delta)
+            delta = GraphDelta(queued=tuple(self.tasks), reason="what waited when exported", at=self.last)
+            yield JournalEntry(self.sequence + 1, delta)
 
     def corrected(self, entry: JournalEntry) -> GraphDelta:
         """Return the delta as it is to be written."""
@@ -208,7 +209,7 @@ def _survey(name: str, store: GraphStorePort) -> _Survey:
     view, pending = _present(store)
     accessed: dict[str, tuple[int, int]] = {}
     waiting: dict[PendingTask, None] = {}
-    last = JournalEntry(0, GraphDelta(at=from_micros(0)))
+    last = from_micros(0)
     deltas = 0
     for entry in _journal(store, view.sequence):
         delta = entry.delta
@@ -222,7 +223,7 @@ def _survey(name: str, store: GraphStorePort) -> _Survey:
         waiting.update(dict.fromkeys(delta.queued))
         for task in delta.settled:
             waiting.pop(task, None)
-        last = JournalEntry(entry.sequence, GraphDelta(at=delta.at))
+        last = delta.at
         deltas += 1
     tasks = None if list(waiting) == pending else pending
     if tasks:
