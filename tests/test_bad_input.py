@@ -91,9 +91,9 @@ def test_unknown_ids_are_named(kept: NeuroGraphMemory) -> None:
             call("ghost")
 
 
-def test_a_second_process_or_handle_cannot_write(kept: NeuroGraphMemory) -> None:
+def test_a_memory_that_is_open_cannot_be_dropped(kept: NeuroGraphMemory) -> None:
     with pytest.raises(MemoryLockedError, match=str(os.getpid())):
-        NeuroGraphMemory(kept.config)
+        NeuroGraphMemory(kept.config.replace(force_index_from_scratch=True))
     assert kept.retrieve("ferry") == [GOOD]
 
 

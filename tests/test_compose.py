@@ -9,7 +9,7 @@ import pytest
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build, load_config
-from neurogated.core.ports import SupportsNamespaces
+from neurogated.core.abilities import SupportsNamespaces
 from neurogated.errors import ConfigError, EmbedderMismatchError, MemoryLockedError, StorageError
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
@@ -195,9 +195,9 @@ def test_memory_opens_again_after_its_embedding_cache_could_not(config: MemoryCo
         assert memory.add_document("Now it works.")
 
 
-def test_open_memory_cannot_be_opened_twice(config: MemoryConfig) -> None:
+def test_open_memory_cannot_be_dropped(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config), pytest.raises(MemoryLockedError):
-        NeuroGraphMemory(config)
+        NeuroGraphMemory(config.replace(force_index_from_scratch=True))
     with NeuroGraphMemory(config) as memory:
         assert not memory.store.closed
 

@@ -19,18 +19,12 @@ from neurogated.archive import export, importing
 from neurogated.archive.manifest import Manifest
 from neurogated.archive.progress import Progress
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsNamespaces, SupportsReembedding, SupportsTransaction, VersionKey
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
-from neurogated.core.ports import (
-    Embedder,
-    GraphStorePort,
-    SupportsNamespaces,
-    SupportsReembedding,
-    SupportsTransaction,
-    VersionKey,
-)
+from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import render
 from neurogated.core.view import Rows
 from neurogated.errors import ConfigError, StorageError

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsClear
 from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.ports import (
@@ -21,7 +22,6 @@ from neurogated.core.ports import (
     GraphStorePort,
     KernelSource,
     LanguageModel,
-    SupportsClear,
     VectorIndex,
 )
 from neurogated.embedding.cache import CachedEmbedder

@@ -14,10 +14,10 @@ from uuid import UUID
 from neurogated import compose
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsCompaction, SupportsNamespaces
 from neurogated.core.clock import checked_moment
 from neurogated.core.forking import bind_to_process
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import SupportsCompaction, SupportsNamespaces
 from neurogated.core.trace import Feedback, Recall, RecalledMemory
 from neurogated.core.watchdog import Watchdog
 from neurogated.errors import ConfigError, InputError

@@ -6,7 +6,8 @@ from typing import Any
 
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.ports import GraphStorePort, SupportsNamespaces, SupportsStatistics
+from neurogated.core.abilities import SupportsNamespaces, SupportsStatistics
+from neurogated.core.ports import GraphStorePort
 
 __all__ = ["memory_stats"]
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsCheck, SupportsNamespaces, SupportsSnapshot
 from neurogated.core.delta import HistoryEntry
-from neurogated.core.ports import GraphStorePort, SupportsCheck, SupportsNamespaces, SupportsSnapshot
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall
 from neurogated.core.watchdog import Watchdog

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from neurogated.core.abilities import SupportsClear, SupportsStatistics
 from neurogated.core.cache_file import CacheFile
-from neurogated.core.ports import SupportsClear, SupportsStatistics
 from neurogated.errors import MemoryClosedError, StorageError
 
 # Values of several pages, of a few bytes, and of none.

@@ -110,8 +110,8 @@ def _outcome(killed: Killed, folder: Path, *, read_only: bool) -> str:
         return "refused" if str(folder / "memory.db") in str(error) else f"WRONG: {error}"
 
 
-NAMES = ["memory.db", "memory.db-wal", "memory.db-shm", "memory.acknowledged", "memory.holder", "memory.lock"]
-HARMLESS = {"memory.db-shm", "memory.acknowledged", "memory.holder", "memory.lock"}
+NAMES = ["memory.db", "memory.db-wal", "memory.db-shm", "memory.acknowledged", "memory.open", "memory.lock"]
+HARMLESS = {"memory.db-shm", "memory.acknowledged", "memory.open", "memory.lock"}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -25,7 +25,10 @@ from tests.durability.kill_rounds import run_child
 
 _QUESTION = "Why did the dam break?"
 _HANGS_AFTER = 120
-_OPEN = "import sys; from neurogated.storage.sqlite_store import *; SqliteStore.open(sys.argv[1]).close()"
+_DROP = (
+    "import sys; from neurogated.storage.sqlite_store import *; "
+    "SqliteStore.open(sys.argv[1], from_scratch=True).close()"
+)
 
 
 def _in_child(work: Callable[[], object]) -> None:
@@ -75,7 +78,7 @@ def _exit(memory: NeuroGraphMemory) -> None:  # noqa: ARG001 - only there while 
 
 
 def _is_locked(config: MemoryConfig) -> bool:
-    command = [sys.executable, "-c", _OPEN, str(Path(config.save_dir, "memory", "memory.db"))]
+    command = [sys.executable, "-c", _DROP, str(Path(config.save_dir, "memory", "memory.db"))]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0 or MemoryLockedError.__name__ in done.stderr, done.stderr
     return done.returncode != 0
@@ -117,7 +120,7 @@ def test_a_child_that_ends_by_itself_leaves_the_parents_memory_alone(config: Mem
         "if not child: sys.exit(0)\n"
         "assert os.waitpid(child, 0)[1] == 0\n"
         "memory.add_document('It fell again.')\n"
-        "try: NeuroGraphMemory(memory.config)\n"
+        "try: NeuroGraphMemory(memory.config.replace(force_index_from_scratch=True))\n"
         "except Exception as error: assert type(error).__name__ == 'MemoryLockedError', error\n"
         "else: raise SystemExit('the lock is gone')\n"
         "memory.close()\n"
@@ -132,7 +135,10 @@ def test_a_child_opens_memories_of_its_own(config: MemoryConfig, tmp_path: Path)
         with NeuroGraphMemory(config.replace(read_only=True)) as reader:
             assert reader.retrieve(_QUESTION) == ["Rain fell. The dam broke."]
         with pytest.raises(MemoryLockedError):
-            NeuroGraphMemory(config)
+            NeuroGraphMemory(config.replace(force_index_from_scratch=True))
+        with NeuroGraphMemory(config) as writer:
+            writer.add_document("The child wrote beside its parent.")
+            assert writer.check() == []
         with NeuroGraphMemory(config.replace(save_dir=str(tmp_path / "own"))) as own:
             own.add_documents(["A child wrote."] * 5, progress=False)
             assert asyncio.run(own.aretrieve("Who wrote?")) == ["A child wrote."]
@@ -142,6 +148,8 @@ def test_a_child_opens_memories_of_its_own(config: MemoryConfig, tmp_path: Path)
         memory.recall(_QUESTION)
         asyncio.run(memory.arecall(_QUESTION))
         _in_child(work)
+        assert memory.retrieve("Who wrote beside its parent?")[0] == "The child wrote beside its parent."
+        memory.add_document("The parent went on.")
         assert memory.check() == []
 
 

@@ -35,7 +35,7 @@ def test_readers_never_see_half_a_change(tmp_path: Path, pairs: int) -> None:
                 first = int(line) + 1
                 if first == last - 3:
                     with pytest.raises(MemoryLockedError, match=f"process {writer.pid};"):
-                        SqliteStore.open(path)
+                        SqliteStore.open(path, from_scratch=True)
                 if first >= last:
                     writer.kill()
         # What was in flight may have been made as well.

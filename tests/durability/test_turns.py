@@ -17,6 +17,7 @@ from neurogated.errors import StorageError
 from neurogated.storage.sqlite_store import SqliteStore
 
 PATIENCE = 20
+MEMORY_FILES = {"memory.db", "memory.lock", "memory.open", "memory.index-lock", "memory.acknowledged"}
 
 
 @pytest.fixture
@@ -186,7 +187,7 @@ def test_what_a_crash_left_of_a_draft_is_deleted(path: Path) -> None:
     for suffix in (".draft", ".draft-journal"):
         path.with_name("memory" + suffix).write_bytes(b"a text that was deleted since")
     SqliteStore.open(path).close()
-    assert {file.name for file in path.parent.iterdir()} <= {"memory.db", "memory.lock", "memory.acknowledged"}
+    assert {file.name for file in path.parent.iterdir()} <= MEMORY_FILES
 
 
 def test_a_crash_while_a_memory_is_dropped_never_leaves_an_older_one(

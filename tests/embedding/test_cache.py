@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neurogated.core.ports import SupportsClear, SupportsStatistics
+from neurogated.core.abilities import SupportsClear, SupportsStatistics
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import StorageError

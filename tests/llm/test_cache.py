@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from neurogated.core.ports import SupportsClear, SupportsStatistics
+from neurogated.core.abilities import SupportsClear, SupportsStatistics
 from neurogated.errors import LLMError, MemoryClosedError, StorageError
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.cache import CachedLLM

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
+from neurogated.core.abilities import VersionKey
 from neurogated.core.delta import PendingTask
 from neurogated.core.model import Vector
-from neurogated.core.ports import VersionKey
 from neurogated.errors import InputError, MemoryClosedError, StorageError, UnknownIdError
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock

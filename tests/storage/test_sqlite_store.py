@@ -144,11 +144,14 @@ def test_from_scratch_drops_what_is_there(path: Path) -> None:
         assert len(store) == 0
 
 
-def test_a_second_writer_is_told_who_holds_the_memory(path: Path) -> None:
+def test_whoever_would_drop_a_memory_that_is_open_is_told_where(path: Path) -> None:
     with SqliteStore.open(path):
         with pytest.raises(MemoryLockedError, match=f"process {os.getpid()}"):
-            SqliteStore.open(path)
-        script = f"from neurogated.storage.sqlite_store import SqliteStore; SqliteStore.open({str(path)!r})"
+            SqliteStore.open(path, from_scratch=True)
+        script = (
+            "from neurogated.storage.sqlite_store import SqliteStore; "
+            f"SqliteStore.open({str(path)!r}, from_scratch=True)"
+        )
         other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
         assert other.returncode != 0
         assert f"process {os.getpid()}" in other.stderr

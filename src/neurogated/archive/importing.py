@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from neurogated.archive.lines import delta_from_json
 from neurogated.archive.manifest import JOURNAL, VECTORS, Manifest, NamespaceCounts, check_files, read_manifest
 from neurogated.archive.progress import Progress, silent
-from neurogated.core.ports import GraphStorePort, SupportsNamespaces, SupportsTransaction
+from neurogated.core.abilities import SupportsNamespaces, SupportsTransaction
+from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError, DatasetError, StorageError
 
 __all__ = ["Export", "import_memory", "open_export"]

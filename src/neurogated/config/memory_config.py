@@ -255,6 +255,9 @@ class MemoryConfig:
     storage: str = _setting("sqlite", "where the graph lives", choices=("sqlite", "memory"))
     save_dir: str = _setting("outputs", "root of all that is written; the memory is in its folder 'memory'")
     namespace: str = _setting("default", "which of the graphs in the memory is meant; one never sees another")
+    WRITE_LOCK_SECONDS: float = _setting(
+        10.0, "how long a write waits for one of another process, or of another memory of the same folder", low=0
+    )
     MAX_OPEN_NAMESPACES: int = _setting(
         64,
         "namespaces of a memory on disk whose graphs are in memory at once; beyond it the least recently used is "

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from datetime import datetime
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +18,6 @@ from neurogated.core.view import GraphView, Rows
 
 __all__ = [
     "CausalJudge",
-    "EmbeddedVersion",
     "Embedder",
     "EntityFinder",
     "GraphStorePort",
@@ -29,33 +26,12 @@ __all__ = [
     "LexicalIndex",
     "Message",
     "QuestionJudge",
-    "SupportsCheck",
-    "SupportsClear",
-    "SupportsCompaction",
     "SupportsKernelBatch",
-    "SupportsNamespaces",
-    "SupportsReembedding",
-    "SupportsSnapshot",
-    "SupportsStatistics",
-    "SupportsTransaction",
     "VectorIndex",
-    "VersionKey",
 ]
 
 Message = Mapping[str, str]
 """A message to a language model: `role` (system, user or assistant) and `content`."""
-
-
-VersionKey = tuple[int, int]
-"""What a store identifies a version of a node by; of use to the store only."""
-
-
-class EmbeddedVersion(NamedTuple):
-    """A version of a node that has a vector."""
-
-    key: VersionKey
-    content: str
-    metadata: Mapping[str, Any]
 
 
 class VectorIndex(Protocol):
@@ -240,84 +216,6 @@ class GraphStorePort(Protocol):
 
     def close(self) -> None:
         """Release what the store holds; using it afterwards raises MemoryClosedError."""
-
-
-@runtime_checkable
-class SupportsNamespaces(Protocol):
-    """Ability of a store: to hold several graphs that never see each other."""
-
-    def in_namespace(self, namespace: str) -> GraphStorePort:
-        """Return the graph of that name, made if there is none."""
-
-    def namespaces(self) -> list[str]:
-        """Return the names of all graphs, in the order they were made."""
-
-    def drop_namespace(self, namespace: str) -> None:
-        """Remove a graph with its history; raises UnknownIdError, or InputError for the store's own graph."""
-
-
-@runtime_checkable
-class SupportsTransaction(Protocol):
-    """Ability of a store: to make many changes whole or not at all."""
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """Run a block as one change: if it raises, nothing that was applied in it was ever made."""
-
-
-@runtime_checkable
-class SupportsReembedding(Protocol):
-    """Ability of a store: to take the vectors of another embedder, for the past as well."""
-
-    def embedded_versions(self) -> Iterator[EmbeddedVersion]:
-        """Yield every version of a node, past or present, that has a vector; all of one node in a row."""
-
-    def replace_vectors(
-        self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]], delta: GraphDelta
-    ) -> None:
-        """Put new vectors in the place of all there are and apply `delta`, whole or not at all."""
-
-
-@runtime_checkable
-class SupportsCompaction(Protocol):
-    """Ability of a store: to erase for good what was removed."""
-
-    def compact(self, *, history: bool = False) -> int:
-        """Erase removed nodes with all their history; return how many nodes were erased.
-
-        With `history` also erase the past versions of those that stay.
-        """
-
-
-@runtime_checkable
-class SupportsSnapshot(Protocol):
-    """Ability of a store: to be copied whole while in use."""
-
-    def snapshot(self, path: Path) -> None:
-        """Write all graphs, as they are at this moment, to one file; raises StorageError."""
-
-
-@runtime_checkable
-class SupportsClear(Protocol):
-    """Ability of a cache: to forget all it holds."""
-
-    def clear(self) -> None:
-        """Forget everything, also on disk; raises StorageError where that cannot be done now."""
-
-
-@runtime_checkable
-class SupportsCheck(Protocol):
-    """Ability of a store: to look through what it has on disk."""
-
-    def check(self) -> list[str]:
-        """Return what is wrong, a line each; none if it is sound."""
-
-
-@runtime_checkable
-class SupportsStatistics(Protocol):
-    """Ability of a part: to say how much it holds and how much it was used."""
-
-    def statistics(self) -> Mapping[str, int | float]:
-        """Return figures by name; what is counted, is counted since the part was made."""
 
 
 class Embedder(Protocol):

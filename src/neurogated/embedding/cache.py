@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsStatistics
 from neurogated.core.cache_file import CacheFile
-from neurogated.core.ports import Embedder, SupportsStatistics
+from neurogated.core.ports import Embedder
 
 __all__ = ["CachedEmbedder"]
 

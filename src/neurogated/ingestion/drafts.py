@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from neurogated.core.model import MemoryNode
+from neurogated.core.delta import PendingTask
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.rendering import render
 
-__all__ = ["Batch", "Draft", "Part"]
+__all__ = ["Analysed", "Batch", "Draft", "Part"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +80,28 @@ class Batch:
     """Those of their nodes, and of the nodes beside them, that are stored."""
     to_write: Sequence[Draft]
     """Drafts of new nodes, and of old ones that they change."""
+
+    @property
+    def basis(self) -> object:
+        """What the analysis rests on: another plan of the same parts with an equal basis has the same analysis."""
+        return self.to_write, {name: replace(node, last_accessed=node.created_at) for name, node in self.old.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """What follows from the texts of a batch alone, before it is linked with the other memories."""
+
+    new: Sequence[MemoryNode]
+    """With names found in them, and vectors."""
+    known: Sequence[MemoryNode]
+    """Nodes that are there and change, with new vectors."""
+    sequences: Sequence[MemoryEdge]
+    causes: Sequence[MemoryEdge]
+    failed: tuple[PendingTask, ...]
+    """Judgements that a model could not make."""
+    at: datetime
+
+    @property
+    def nodes(self) -> list[MemoryNode]:
+        """All nodes to be put."""
+        return [*self.new, *self.known]

@@ -6,12 +6,13 @@ import logging
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock, to_utc
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode, json_metadata
@@ -23,7 +24,7 @@ from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, checked_ttl
-from neurogated.ingestion.drafts import Batch, Draft, Part
+from neurogated.ingestion.drafts import Analysed, Batch, Draft, Part
 from neurogated.ingestion.edge_builder import (
     fitted,
     nearest_in,
@@ -52,7 +53,7 @@ class IngestionEngine:
         self._analysis = analysis
         self._config = config
         self._clock = clock
-        # Which nodes are new is found out and acted on by one thread at a time.
+        # For a store that has no lock to offer; see `exclusively`.
         self._lock = threading.RLock()
         self._chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
         self._reviser = Reviser(store, embedder, analysis, config)
@@ -116,7 +117,7 @@ class IngestionEngine:
         Raises:
             UnknownIdError: a node never existed; nothing was changed.
         """
-        with self._lock:
+        with self.exclusively():
             return self._delete(list(dict.fromkeys(node_ids)), "delete")
 
     def delete_document(self, document_id: str) -> int:
@@ -125,7 +126,7 @@ class IngestionEngine:
         Raises:
             UnknownIdError: there is no node of such a document.
         """
-        with self._lock:
+        with self.exclusively():
             ids = self._store.holders([document_mark(document_id)])
             if not ids:
                 raise UnknownIdError(f"no document {document_id!r} in the memory; see document_id in the metadata")
@@ -141,7 +142,7 @@ class IngestionEngine:
             UnknownIdError: the node does not exist.
             InputError: the new version cannot be stored; nothing was changed.
         """
-        with self._lock:
+        with self.exclusively():
             at = self._clock()
             self._expire(at)
             delta = self._reviser.update(node_id, change, at=at)
@@ -152,15 +153,17 @@ class IngestionEngine:
         """Return whether `store` is the graph that this engine writes to."""
         return self._store is store
 
-    @contextmanager
-    def exclusively(self) -> Iterator[None]:
-        """Run a block that reads the graph and acts on it while no other thread changes its texts."""
-        with self._lock:
-            yield
+    def exclusively(self) -> AbstractContextManager[object]:
+        """Run a block that reads the graph and acts on it while nobody else changes its texts.
+
+        Where the store can keep others from writing, its lock is the only one, so that a thread in a transaction of
+        the store does not wait for one that waits for the store.
+        """
+        return self._store.exclusively() if isinstance(self._store, SupportsExclusion) else self._lock
 
     def expire(self, now: datetime) -> int:
         """Remove the nodes that have expired by `now`; return how many they were."""
-        with self._lock:
+        with self.exclusively():
             return self._expire(now)
 
     def _delete(self, ids: Sequence[str], reason: str) -> int:
@@ -194,7 +197,7 @@ class IngestionEngine:
         named = self._analysis.find_entities([nodes[task.nodes[0]] for task in possible if task.kind == ENTITIES])
         failed = {*causes.failed, *named.failed}
         settled = tuple(task for task in tasks if task not in failed)
-        with self._lock:
+        with self.exclusively():
             self._expire(at)
             # Judging took its time: nodes may have changed or gone meanwhile, and only the names are ours to add.
             current = self._stored(nodes)
@@ -287,12 +290,17 @@ class IngestionEngine:
         return Batch(parts, old, to_write)
 
     def _store_batch(self, batch: Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:
-        with self._lock:
+        # The batch before may have stored some of it.
+        batch = self._planned(batch.parts)
+        analysed = self._analysed(batch, embedding)
+        with self.exclusively():
             self._expire(self._clock())
-            # The batch before, or another thread, may have stored or removed some of it.
-            batch = self._planned(batch.parts)
-            if batch.to_write:
-                self._write(batch, embedding)
+            # Analysing took its time: somebody else may have stored or removed some of it.
+            current = self._planned(batch.parts)
+            if current.basis != batch.basis:
+                analysed = self._analysed(current, embedding)
+            if current.to_write:
+                self._write(analysed)
         for part in batch.parts:
             if part.is_last:
                 yield [draft.id for draft in part.document]
@@ -316,46 +324,55 @@ class IngestionEngine:
             dict.fromkeys(pair for pair in chain.from_iterable(pairs) if all(node in there for node in pair.nodes))
         )
 
-    def _write(self, batch: Batch, embedding: EmbeddingAhead) -> None:
-        """Write nodes and edges of one batch."""
-        at, begin, old = self._clock(), time.perf_counter(), batch.old
+    def _analysed(self, batch: Batch, embedding: EmbeddingAhead) -> Analysed:
+        """Return what follows from the texts of a batch alone, which takes models and so its time."""
+        at, old = self._clock(), batch.old
         nodes = self._nodes(batch.to_write, old, at)
         texts = [render(node.content, node.metadata) for node in nodes]
         embedding.begin(texts)
-        # What follows from the texts alone is found out meanwhile.
+        # What needs no vectors is found out meanwhile.
         new_ids = {node.id for node in nodes if node.id not in old}
         named = self._analysis.find_entities([node for node in nodes if node.id in new_ids])
-        known = [node for node in nodes if node.id in old]
         there = {**old, **{node.id: node for node in nodes}}
         causes = self._analysis.find_causes(self._pairs(batch, new_ids, there), there, at)
-        stage("finding mentions")
-        mentions = text_edges(self._store, self._config, [*named.nodes, *known], at)
         stage("waiting for vectors")
-        embedded = dict(zip((node.id for node in nodes), embedding.take(texts), strict=True))
-        stage("finding similar memories")
-        self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
-        new = [replace(node, embedding=embedded[node.id]) for node in named.nodes]
-        known = [replace(node, embedding=embedded[node.id]) for node in known]
+        embedded = dict(zip((node.id for node in nodes), embedding.take(texts), strict=True)) if nodes else {}
         sequences = {
             edge.key: edge
             for part in batch.parts
             for edge in sequence_edges(part.with_neighbours(1), new_ids, weight=self._config.SEQ_WEIGHT, at=at)
             if there.keys() >= {edge.source_id, edge.target_id}
         }
+        return Analysed(
+            new=[replace(node, embedding=embedded[node.id]) for node in named.nodes],
+            known=[replace(node, embedding=embedded[node.id]) for node in nodes if node.id in old],
+            sequences=tuple(sequences.values()),
+            causes=tuple(causes.edges),
+            failed=(*named.failed, *causes.failed),
+            at=at,
+        )
+
+    def _write(self, analysed: Analysed) -> None:
+        """Link the nodes of one batch with those there are, and write all of it."""
+        begin, at, new, known = time.perf_counter(), analysed.at, analysed.new, analysed.known
+        stage("finding mentions")
+        mentions = text_edges(self._store, self._config, analysed.nodes, at)
+        stage("finding similar memories")
+        self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
         similar = similarity_edges(new, nearest_in(self._store), neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Known nodes may have new embeddings, which the store does not have yet.
-        similarities = tuple(fitted(similar, [*new, *known]) if known else similar)
-        reweighed = (*mentions.reweighted, *reweighed_similarities(known, self._store))
+        similarities = tuple(fitted(similar, analysed.nodes) if known else similar)
         stage("writing")
         self._store.apply(
             GraphDelta(
                 removed_edges=tuple(mentions.removed),
-                nodes=(*new, *known),
-                edges=(*sequences.values(), *similarities, *mentions.put, *causes.edges),
-                weights=reweighed,
-                queued=(*named.failed, *causes.failed),
+                nodes=tuple(analysed.nodes),
+                edges=(*analysed.sequences, *similarities, *mentions.put, *analysed.causes),
+                weights=(*mentions.reweighted, *reweighed_similarities(known, self._store)),
+                queued=analysed.failed,
                 reason="add_documents",
                 at=at,
             )
         )
-        _log.info("stored %d chunks, %d of them new, in %.2f s", len(nodes), len(new), time.perf_counter() - begin)
+        took = time.perf_counter() - begin
+        _log.info("stored %d chunks, %d of them new, in %.2f s", len(analysed.nodes), len(new), took)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsStatistics
 from neurogated.core.cache_file import CacheFile
-from neurogated.core.ports import Message, SupportsStatistics
+from neurogated.core.ports import Message
 from neurogated.llm.base import BaseLLM, Meta
 
 __all__ = ["CachedLLM"]

@@ -10,7 +10,8 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from neurogated.core.ports import Message, SupportsStatistics
+from neurogated.core.abilities import SupportsStatistics
+from neurogated.core.ports import Message
 from neurogated.errors import LLMError
 from neurogated.llm.base import LENGTH, BaseLLM, SupportsForgetting
 

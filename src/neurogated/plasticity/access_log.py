@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 
+from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
 from neurogated.core.delta import AccessMark, GraphDelta
 from neurogated.core.ports import GraphStorePort
-from neurogated.errors import MemoryClosedError, StorageError
+from neurogated.errors import MemoryClosedError, MemoryLockedError, StorageError
 
 __all__ = ["AccessLog"]
 
@@ -39,7 +42,8 @@ class AccessLog:
             self._last = self._clock()
             due = self._last - self._since >= self._interval or len(self._accesses) > self._most_graphs
         if due:
-            self.flush_if_possible()
+            # A question waits for nobody: while others write, accesses are gathered on.
+            self._warn(self._write(patience=0))
 
     def flush(self) -> None:
         """Write what was noted.
@@ -53,17 +57,27 @@ class AccessLog:
 
     def flush_if_possible(self) -> None:
         """Write what was noted; the log names the graphs that cannot be written to, whose accesses are lost."""
-        for error in self._write():
+        self._warn(self._write())
+
+    def _warn(self, errors: Sequence[StorageError | MemoryClosedError]) -> None:
+        for error in errors:
             # Accesses are the one thing that may be lost; a question is answered even when the disk is full.
             _log.warning("what was recalled could not be marked as used: %s", error)
 
-    def _write(self) -> list[StorageError | MemoryClosedError]:
+    def _write(self, patience: float | None = None) -> list[StorageError | MemoryClosedError]:
+        """Write what was noted; what others keep from being written within `patience` seconds stays noted."""
         accesses, at = self._take()
         errors: list[StorageError | MemoryClosedError] = []
         for store, mark in accesses.items():
+            exclusively = store.exclusively(patience) if isinstance(store, SupportsExclusion) else nullcontext()
             try:
-                store.apply(GraphDelta(touch=mark, reason="touch", at=at))
+                with exclusively:
+                    store.apply(GraphDelta(touch=mark, reason="touch", at=at))
             except (StorageError, MemoryClosedError) as error:
+                if patience is not None and isinstance(error, MemoryLockedError):
+                    with self._lock:
+                        self._accesses[store] = self._accesses.get(store, AccessMark()) | mark
+                    continue
                 # The accesses of a namespace that was dropped meanwhile are gone with it.
                 if not store.closed:
                     errors.append(error)

@@ -57,8 +57,7 @@ class GraphStore(IsolatedStore):
             InputError: something in the delta cannot be stored; nothing was changed.
             UnknownIdError: something to be changed or removed does not exist; nothing was changed.
         """
-        with self._lock:
-            self._require_open()
+        with self.exclusively():
             self._check_vectors(delta)
             self._isolate()
             plan = make_plan(self._form.topology.view(), delta)
@@ -126,13 +125,17 @@ class GraphStore(IsolatedStore):
             # One embedder serves all namespaces, whichever of them recorded it.
             if self._embedder is None:
                 self._embedder = self._known_embedder()
+            if self._embedder is None and dimension is not None:
+                with self.exclusively():
+                    # Somebody else may have recorded one meanwhile.
+                    self._embedder = self._known_embedder()
+                    if self._embedder is None:
+                        self._record_embedder(name, dimension)
+                        self._embedder = (name, dimension)
+                        self._publish()
             known_name, known_dimension = self._embedder or (name, dimension)
             if name != known_name or dimension not in (None, known_dimension):
                 raise mismatch(known_name, known_dimension, name, dimension)
-            if self._embedder is None and dimension is not None:
-                self._record_embedder(name, dimension)
-                self._embedder = (name, dimension)
-                self._publish()
             self._bound[:] = [name]
 
     @property
@@ -192,8 +195,7 @@ class GraphStore(IsolatedStore):
             UnknownIdError: there is no graph of that name.
             InputError: it is the graph that this store itself shows.
         """
-        with self._lock:
-            self._require_open()
+        with self.exclusively():
             if namespace not in self.namespaces():
                 raise UnknownIdError(f"there is no namespace {namespace!r}; there are {self.namespaces()}")
             if self._family.get(namespace) is self:
@@ -209,8 +211,7 @@ class GraphStore(IsolatedStore):
 
         A namespace that was made in the block can then no longer be used.
         """
-        with self._lock:
-            self._require_open()
+        with self.exclusively():
             before = {name: (store._form.topology.sequence, store._embedder) for name, store in self._family.items()}
             with self._apart():
                 try:

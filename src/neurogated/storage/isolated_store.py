@@ -11,7 +11,7 @@ from typing import Any
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.delta import PendingTask
-from neurogated.errors import MemoryClosedError
+from neurogated.errors import MemoryClosedError, MemoryLockedError
 from neurogated.storage.graph_state import GraphState, Records
 from neurogated.storage.mismatch import mismatch
 from neurogated.storage.searchable_store import SearchableStore
@@ -51,6 +51,30 @@ class IsolatedStore(SearchableStore):
     @abstractmethod
     def _records(self) -> Records:
         """Return what the columns do not hold, as it is now."""
+
+    @contextmanager
+    def exclusively(self, patience: float | None = None) -> Iterator[None]:
+        """Run a block that reads the graph and acts on it while nobody else writes; it may be within another.
+
+        Args:
+            patience: how many seconds to wait for others; the settings when left out.
+
+        Raises:
+            MemoryLockedError: another thread or process has not ended its write.
+        """
+        if not self._lock.acquire(timeout=-1 if patience is None else patience):
+            raise MemoryLockedError("another thread of this process writes just now; try again later")
+        try:
+            with self._turn(patience):
+                self._require_open()
+                self._follow_others()
+                yield
+        finally:
+            self._lock.release()
+
+    def _turn(self, patience: float | None) -> AbstractContextManager[object]:  # noqa: ARG002 - for durable stores
+        """Keep other processes from writing within the block; the lock is held."""
+        return nullcontext()
 
     def _follow_others(self) -> None:
         """Take in what other processes have written; the lock is held."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from neurogated.errors import MemoryLockedError
 from neurogated.storage.background import JOB_FAILURES, started
 from neurogated.storage.kept_forms import FrozenForm, KeptForms
 
@@ -22,6 +25,8 @@ T = TypeVar("T")
 
 # Seconds between two looks at whether the work was cancelled by whoever holds the lock.
 _PATIENCE = 0.05
+# Seconds to wait for others that keep something in the same folder.
+_LONGEST_WAIT = 10
 
 # How large a part of a graph may have changed before it is kept anew; so much is made up for at the next opening.
 _SHARE = 1 / 32
@@ -77,7 +82,7 @@ class Keeper:
             self._changes += changes + operators * _OPERATOR_SHARE * size
             self._begin_if_due()
 
-    def owe(self, changes: int, size: int) -> None:
+    def owe(self, changes: float, size: int) -> None:
         """Note what an opening had to make up for: it is kept when something changes, or when `keep` is called."""
         with self._lock:
             self._changes, self._size = self._changes + changes, size
@@ -119,9 +124,13 @@ class Keeper:
     def _run(self, cancelled: threading.Event) -> None:
         """Keep the graph for as long as much changes meanwhile."""
         try:
-            while self._take_on(cancelled):
+            while taken := self._take_on(cancelled):
                 try:
                     self._keep(cancelled)
+                except MemoryLockedError as error:
+                    _log.info("the graph is kept after its next change (%s)", error)
+                    self.owe(taken, self._size)
+                    return
                 except JOB_FAILURES as error:
                     _log.warning("what is derived could not be kept (%r); opening takes longer, nothing is lost", error)
         finally:
@@ -130,24 +139,39 @@ class Keeper:
                 if self._work is not None and self._work.thread is threading.current_thread():
                     self._work = None
 
-    def _take_on(self, cancelled: threading.Event) -> bool:
-        """Return whether there is something to keep, which no longer counts as due; if not, the work has ended."""
+    def _take_on(self, cancelled: threading.Event) -> float:
+        """Return how many changes are to be kept, which no longer count; if there are none, the work has ended."""
         with self._lock:
             if not self._is_due() or cancelled.is_set():
                 self._work = None
-                return False
-            self._changes = 0.0
-            return True
+                return 0.0
+            taken, self._changes = self._changes, 0.0
+            return taken
 
     def _keep(self, cancelled: threading.Event) -> None:
         frozen = self._in_turn(cancelled, self._freeze)
         if frozen is None:
             return
-        folder = self._kept.write(frozen, lambda: bool(self._in_turn(cancelled, self._is_current)))
-        if folder is not None:
-            _log.info("kept the graph up to delta %d in %s", frozen.stamp.sequence, folder)
-            self._in_turn(cancelled, partial(self._adopt, folder))
-            self._kept.tidy(frozen.stamp.namespace)
+        with self._exclusively(cancelled):
+            folder = self._kept.write(frozen, lambda: bool(self._in_turn(cancelled, self._is_current)))
+            if folder is not None:
+                _log.info("kept the graph up to delta %d in %s", frozen.stamp.sequence, folder)
+                self._in_turn(cancelled, partial(self._adopt, folder))
+                self._kept.tidy(frozen.stamp.namespace)
+
+    @contextmanager
+    def _exclusively(self, cancelled: threading.Event) -> Iterator[None]:
+        """Keep others from writing what is kept; raises MemoryLockedError if they take too long or it is cancelled."""
+        deadline = time.monotonic() + _LONGEST_WAIT
+        with ExitStack() as stack:
+            while True:
+                try:
+                    stack.enter_context(self._kept.exclusively(_PATIENCE))
+                    break
+                except MemoryLockedError:
+                    if cancelled.is_set() or time.monotonic() >= deadline:
+                        raise
+            yield
 
     def _in_turn(self, cancelled: threading.Event, action: Callable[[], T]) -> T | None:
         """Run an action with the graph's lock held; None if it was cancelled, which its holder may have done."""

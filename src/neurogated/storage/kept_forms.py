@@ -12,15 +12,18 @@ import logging
 import os
 import re
 import shutil
+import threading
 import zlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from neurogated.errors import StorageError
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.errors import MemoryLockedError, StorageError
 from neurogated.storage.array_files import load_array, save_array
 from neurogated.storage.columns import Column
 from neurogated.storage.derived import Frozen
+from neurogated.storage.process_lock import ProcessLock
 from neurogated.storage.sqlite_following import KeyedForm
 from neurogated.storage.sqlite_loading import Keys
 from neurogated.storage.working_form import WorkingForm
@@ -89,13 +92,33 @@ class _UnusableError(ValueError):
 
 
 class KeptForms:
-    """The folder beside a memory file. One process writes to it; others may read meanwhile."""
+    """The folder beside a memory file. Who writes to it holds `exclusively`; others may read meanwhile."""
 
     def __init__(self, memory: Path) -> None:
         """Keep forms beside the file `memory`."""
         self._folder = memory.with_suffix(".index")
         # Files are linked into a new state only from folders whose checksums were compared or made here.
         self._trusted: dict[int, Path] = {}
+        self._processes = ProcessLock(memory.with_suffix(".index-lock"), f"writes to {self._folder}")
+        self._threads = threading.Lock()
+
+    @contextlib.contextmanager
+    def exclusively(self, patience: float = MemoryConfig().WRITE_LOCK_SECONDS) -> Iterator[None]:
+        """Run a block in which nobody else writes to the folder.
+
+        To be entered before the lock of a graph is taken: whoever writes here takes that meanwhile.
+
+        Raises:
+            MemoryLockedError: somebody else has not ended within `patience` seconds.
+        """
+        if not self._threads.acquire(timeout=patience):
+            raise MemoryLockedError(f"another thread of this process writes to {self._folder}; try again later")
+        try:
+            with self._processes.held(patience):
+                yield
+        finally:
+            self._processes.close()
+            self._threads.release()
 
     def load(
         self,

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsSnapshot, SupportsTransaction
 from neurogated.core.clock import Clock
-from neurogated.core.ports import GraphStorePort, SupportsSnapshot, SupportsTransaction
+from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError
 
 __all__ = ["held_still", "memory_exists", "open_store", "restore_store"]

@@ -1,10 +1,9 @@
-"""The SQLite file under the durable store: opening, the writer's lock, transactions, what is wrong with it."""
+"""The SQLite file under the durable store: opening, turns of writing, transactions, what is wrong with it."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -13,41 +12,58 @@ from typing import cast
 
 import apsw
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
 from neurogated.storage.block import Block
 from neurogated.storage.file_guard import FileGuard
+from neurogated.storage.opened_files import OpenedFiles
+from neurogated.storage.process_lock import Presence, ProcessLock
 from neurogated.storage.sealing import refuse_unsealed, seal_pages
 from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, translated
 from neurogated.storage.sqlite_making import drop_draft, make_file
-from neurogated.storage.sqlite_schema import CHECKS, check_format
-from neurogated.storage.sqlite_wholeness import last_change, refuse_cut_file, refuse_lost_changes, refuse_missing_file
-from neurogated.storage.writer_lock import WriterLock
+from neurogated.storage.sqlite_schema import check_format
+from neurogated.storage.sqlite_wholeness import (
+    faults,
+    last_change,
+    refuse_cut_file,
+    refuse_lost_changes,
+    refuse_missing_file,
+)
 
 __all__ = ["SqliteFile"]
 
 _log = logging.getLogger(__name__)
 
-_FILES = ("", "-wal", "-shm")
-_PATIENCE_SECONDS = 10
-# The locks of the files that this process has open for writing.
-_writers: dict[str, threading.RLock] = {}
 # Files of which SQLite, in this forked process, knows locks that only its parent held.
 _busy_at_fork: set[tuple[int, int]] = set()
 
 
 class SqliteFile:
-    """One memory file; a writer holds it against other writers until `close`, readers hold nothing.
+    """One memory file, which several processes may have open for writing; they take turns a transaction.
 
     A commit is on disk before it returns (write-ahead log, synchronous=FULL). Threads take turns by `lock`.
     """
 
-    def __init__(self, path: Path, *, from_scratch: bool = False, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        from_scratch: bool = False,
+        read_only: bool = False,
+        patience: float = MemoryConfig().WRITE_LOCK_SECONDS,
+    ) -> None:
         """Open or create the file; with `from_scratch` drop the one that is there.
 
+        Args:
+            path: the file.
+            from_scratch: drop the file that is there; nobody else may have it open for writing.
+            read_only: never write.
+            patience: how many seconds a write waits for that of another process.
+
         Raises:
-            MemoryLockedError: another process writes to it.
+            MemoryLockedError: another process has not ended its write, or has the file open that is to be dropped.
             CorruptMemoryError: it is damaged, or lacks writes that were acknowledged.
             FormatVersionError: it is of a format version that is not known here.
             StorageError: it cannot be read or written.
@@ -55,55 +71,48 @@ class SqliteFile:
         self.path = path
         self.read_only = read_only
         self.lock = threading.RLock()
+        self._patience = patience
+        self._is_writing = False
         self._block: Block | None = None
         self._reader_lock = threading.Lock()
         self._reader: apsw.Connection | None = None
         self._closed = True
-        # Where SQLite puts the files beside it, also where the path is a link.
-        self._location = str(path.resolve())
+        self._files = OpenedFiles(path)
         self._acknowledged = AcknowledgedNote(path.with_suffix(".acknowledged"))
         if read_only:
             self._open_for_reading()
         else:
-            self._writer_lock = WriterLock(path)
+            self._turn = ProcessLock(path.with_suffix(".lock"), f"writes to {path}")
+            self._presence = Presence(path)
             self._open_as_writer(from_scratch=from_scratch)
         self._closed = False
         bind_to_process(self, self.lock, self._reader_lock)
 
     def _open_as_writer(self, *, from_scratch: bool) -> None:
-        self._lock_for_writing()
         try:
-            self._open_for_writing(from_scratch=from_scratch)
+            self._turn.acquire(self._patience)
+            if from_scratch:
+                self._presence.require_alone()
+            self._open_for_writing(from_scratch=from_scratch, is_alone=self._presence.enter())
             self._identity, self._sequence = self._progress(self._connection)
             self._acknowledged.write(self._identity, self._sequence)
+            self._turn.release()
         except BaseException as error:
             if hasattr(self, "_guard"):
                 with self._guard.released():
                     self._connection.close()
-            _writers.pop(self._location, None)
-            self._writer_lock.release()
+            self._presence.leave()
+            self._turn.close()
             if isinstance(error, OSError) and not isinstance(error, StorageError):
                 raise StorageError(
                     f"{self.path} cannot be opened ({error}); check it, or choose another save_dir"
                 ) from error
             raise
 
-    def _lock_for_writing(self) -> None:
-        try:
-            self._writer_lock.acquire()
-        except MemoryLockedError:
-            # A background thread may be using a memory that was dropped, for the last time.
-            lock = _writers.get(self._location)
-            if lock is not None and lock.acquire(timeout=_PATIENCE_SECONDS):
-                lock.release()
-            self._writer_lock.acquire()
-        _writers[self._location] = self.lock
-
     def disown(self, *, at_rest: bool) -> None:
         """Leave the file to the parent process: nothing of it is used or closed in the child."""
         if not self._closed and (not at_rest or self._connection.in_transaction):
             _busy_at_fork.add(self._opened)
-        _writers.clear()
         self.lock = cast("threading.RLock", InheritedLock())
         self._closed = True
 
@@ -121,6 +130,28 @@ class SqliteFile:
         return self._connection
 
     @contextlib.contextmanager
+    def writing(self, patience: float | None = None) -> Iterator[None]:
+        """Run the block while nobody else writes, neither a thread nor a process; it may be within another.
+
+        Args:
+            patience: how many seconds to wait for other processes; the setting when left out.
+
+        Raises:
+            MemoryLockedError: another process has not ended its write; names it.
+        """
+        with self.lock:
+            outer = self._is_writing or self.read_only or self._closed
+            try:
+                if not outer:
+                    self._turn.acquire(self._patience if patience is None else patience)
+                    self._is_writing = True
+                yield
+            finally:
+                if not outer:
+                    self._is_writing = False
+                    self._turn.release()
+
+    @contextlib.contextmanager
     def transaction(self, *, check_references: bool = True) -> Iterator[apsw.Connection]:
         """Run the block as one transaction: committed whole when it ends, rolled back when it raises.
 
@@ -132,10 +163,10 @@ class SqliteFile:
         Raises:
             StorageError: the file cannot be written, or the transaction around it has been rolled back already.
         """
-        with self.lock, self.translated():
+        with self.writing(), self.translated():
             outer = self.block
             if outer is None:
-                self._require_same_files("nothing was written")
+                self._files.require_same("nothing was written")
             elif not self._connection.in_transaction:
                 raise StorageError(f"a write to {self.path} failed and took back all of its transaction; begin anew")
             block = self._block = Block(outer)
@@ -147,7 +178,7 @@ class SqliteFile:
                 identity, sequence = self._progress(self._connection)
             block.made = True
             if outer is None:
-                self._require_same_files("the last change is lost")
+                self._files.require_same("the last change is lost")
             if outer is None and sequence > self._sequence:
                 self._acknowledged.write(identity, sequence)
                 self._sequence = sequence
@@ -222,8 +253,7 @@ class SqliteFile:
             StorageError: the file is gone.
         """
         with self.lock, self.translated():
-            file = self._which_file()
-            if self.read_only and file != self._opened:
+            if self.read_only and self._files.memory() != self._opened:
                 _log.info("%s was replaced; it is opened again", self.path)
                 with self._guard.released():
                     self._connection.close()
@@ -235,16 +265,7 @@ class SqliteFile:
     def problems(self) -> list[str]:
         """Return what is wrong in the file, a line each; none if it is sound."""
         with self.lock, self.translated():
-            found = [str(row[0]) for row in fetch(self._connection, "PRAGMA integrity_check") if row[0] != "ok"]
-            found += [
-                f"table {table}, row {row}: refers to a missing row of {parent}"
-                for table, row, parent, _ in fetch(self._connection, "PRAGMA foreign_key_check")
-            ]
-            for what, statement in CHECKS.items():
-                ((count,),) = fetch(self._connection, statement)
-                if count:
-                    found.append(f"{count} × {what}")
-        return found
+            return faults(self._connection)
 
     def rewrite(self) -> None:
         """Write the file anew without what was deleted from it, and empty its log.
@@ -268,63 +289,47 @@ class SqliteFile:
         """Close the file and let other processes write; closing twice does no harm."""
         if self._closed:
             return
-        with self.lock, self._reader_lock, self.translated():
-            if not self.read_only and self._files() != self._written:
-                # What is at these paths now is not to be mixed with what was written to other files.
-                self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            with self._guard.released():
-                if self._reader is not None:
-                    self._reader.close()
-                    self._reader = None
-                self._connection.close()
-            self._closed = True
-            if not self.read_only:
-                if not Path(self._location + "-wal").exists():
-                    self._acknowledged.write(self._identity, self._sequence, closed=True)
-                self._acknowledged.close()
-                _writers.pop(self._location, None)
-                self._writer_lock.release()
+        with contextlib.ExitStack() as stack:
+            try:
+                # Nobody opens the memory while the log is emptied, and that is noted.
+                stack.enter_context(self.writing())
+            except MemoryLockedError as error:
+                _log.warning("%s is closed all the same: %s", self.path, error)
+            stack.enter_context(self.lock)
+            stack.enter_context(self._reader_lock)
+            stack.enter_context(self.translated())
+            self._close()
+
+    def _close(self) -> None:
+        if not self._files.are_same():
+            # What is at these paths now is not to be mixed with what was written to other files.
+            self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        with self._guard.released():
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = None
+            self._connection.close()
+        self._closed = True
+        if not self.read_only:
+            if self._is_writing and not self._files.has("-wal"):
+                sequence = max(self._sequence, self._acknowledged.read(self._identity))
+                self._acknowledged.write(self._identity, sequence, closed=True)
+            self._acknowledged.close()
+            self._presence.leave()
+            self._turn.close()
 
     def _progress(self, connection: apsw.Connection) -> tuple[str, int]:
         """Return the memory's identity and the number of its last delta."""
         with self.translated():
             return last_change(connection)
 
-    def _which_file(self) -> tuple[int, int]:
-        try:
-            status = self.path.stat()
-        except OSError as error:
-            raise StorageError(
-                f"{self.path} cannot be found ({error}); a process that reads only cannot make it, restore a snapshot"
-            ) from error
-        return status.st_dev, status.st_ino
-
     def _refuse_loss(self, connection: apsw.Connection) -> None:
         refuse_cut_file(self.path, connection)
         refuse_lost_changes(self.path, self._acknowledged, lambda: self._progress(connection))
 
-    def _files(self) -> list[tuple[int, int] | None]:
-        """Return which files there are: the memory, its log and the shared memory."""
-        found: list[tuple[int, int] | None] = []
-        for suffix in _FILES:
-            try:
-                status = os.stat(self._location + suffix)  # noqa: PTH116 - twice a commit
-            except OSError:
-                found.append(None)
-            else:
-                found.append((status.st_dev, status.st_ino))
-        return found
-
-    def _require_same_files(self, consequence: str) -> None:
-        """Refuse to acknowledge what went to files that nobody will read."""
-        if not self.read_only and self._files() != self._written:
-            raise StorageError(
-                f"another program deleted or replaced {self.path} or its log while it was open, and {consequence}; "
-                "close the memory, and put back what belongs there, as with `python main.py restore FILE`"
-            )
-
-    def _open_for_writing(self, *, from_scratch: bool) -> None:
-        drop_draft(self.path)
+    def _open_for_writing(self, *, from_scratch: bool, is_alone: bool) -> None:
+        if is_alone:
+            drop_draft(self.path)
         if not from_scratch:
             refuse_missing_file(self.path, self._acknowledged)
         if from_scratch or not self.path.exists():
@@ -333,7 +338,8 @@ class SqliteFile:
             make_file(self.path)
         else:
             check_format(self.path)
-        was_open = self._acknowledged.says_open()
+        # While others have it open, the note says so, too, and the log is theirs.
+        was_open = is_alone and self._acknowledged.says_open()
         try:
             self._attach_for_writing()
         except CorruptMemoryError:
@@ -344,13 +350,13 @@ class SqliteFile:
             # Nobody can copy pages of the log any more; somebody may have done so until now.
             if was_open:
                 seal_pages(self.path)
-        self._written = self._files()
+        self._files.note()
 
     def _attach_for_writing(self) -> None:
         self._attach(connect, "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL")
 
     def _open_for_reading(self) -> None:
-        self._which_file()
+        self._files.memory()
         try:
             check_format(self.path)
         except StorageError:
@@ -365,7 +371,7 @@ class SqliteFile:
 
     def _attach(self, open_connection: Callable[[Path], apsw.Connection], *settings: str) -> None:
         """Open SQLite's connection, guarded against other parts of the process that close the file."""
-        opened = self._which_file()
+        opened = self._files.memory()
         if opened in _busy_at_fork:
             raise ForkedMemoryError(
                 f"{self.path} was being written when this process was forked, so it cannot be opened here; fork "
@@ -390,9 +396,5 @@ class SqliteFile:
 
     def _hold_guard(self, connection: apsw.Connection, guard: FileGuard) -> None:
         # A file without a log, such as a snapshot, must let a writer change how it is logged.
-        if (
-            not guard.is_held
-            and Path(self._location + "-shm").exists()
-            and fetch(connection, "PRAGMA journal_mode") == [("wal",)]
-        ):
+        if not guard.is_held and self._files.has("-shm") and fetch(connection, "PRAGMA journal_mode") == [("wal",)]:
             guard.hold()

@@ -6,6 +6,7 @@ import json
 import logging
 import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -61,6 +62,7 @@ class SqlitePresent(SqliteGraph):
         # The innermost transaction that was under way when the working form was made or last found right.
         self._block: Block | None = None
         self._frozen: weakref.ref[WorkingForm] | None = None
+        self._frozen_of = ""
         self._trained_on = 0
         self._keeper = Keeper(
             self._kept,
@@ -221,8 +223,8 @@ class SqlitePresent(SqliteGraph):
         self._pending = _read_pending(connection, self._namespace)
         self._embedder = _read_embedder(connection)
 
-    def _catch_up(self) -> None:
-        """Take in what another process has written since."""
+    def _follow_others(self) -> None:
+        """Take in what others have written since; see IsolatedStore."""
         state = self._file.state()
         if state == self._state or self._interrupted:
             return
@@ -231,13 +233,25 @@ class SqlitePresent(SqliteGraph):
             generation, self._generation = self._generation, ""
             # Another file may be an older state of the same memory, that went on otherwise.
             if replaced or not self._namespace or _generation(connection) != generation:
-                self._namespace = find_namespace(connection, self._name)
+                if self._file.read_only:
+                    self._namespace = find_namespace(connection, self._name)
                 self._load()
+                # A writer is told that its graph was dropped.
+                super()._require_open()
                 return
-            # Cut short, what was taken in by half is made anew.
-            self._follow(connection)
+            # Other threads wait, for indexes and views do not fit each other meanwhile. If it is interrupted, the
+            # graph is read again.
+            before, self._waits = self._size, True
+            with self._committing:
+                self._follow(connection)
+            self._keeper.owe(self._size - before, self._size)
             self._generation = generation
         self._state = state
+        if not self._file.read_only:
+            self._committed, self._waits = self._now(), False
+
+    def _turn(self, patience: float | None) -> AbstractContextManager[object]:
+        return self._file.writing(patience)
 
     def _known_embedder(self) -> tuple[str, int] | None:
         # Another namespace may have recorded it and been closed since.
@@ -266,14 +280,17 @@ class SqlitePresent(SqliteGraph):
         if at is None:
             return None
         stamp = Stamp(derivation, self._namespace, self._sequence, at)
-        self._frozen = weakref.ref(self._form)
+        self._frozen, self._frozen_of = weakref.ref(self._form), derivation
         self._trained_on = self._form.vectors.trained_on
         frozen = self._form.freeze(self._records().nodes)
         return FrozenForm(stamp, frozen, self._node_keys.values, self._edge_keys.values)
 
     def _is_current(self) -> bool:
-        """Return whether what was frozen last is of the form that is in use."""
-        return self._frozen is not None and self._frozen() is self._form and not self._closed
+        """Return whether what was frozen last is of the form that is in use, and nothing was erased since."""
+        if self._frozen is None or self._frozen() is not self._form or self._closed:
+            return False
+        with self._file.reading() as connection:
+            return self._frozen_of == _derivation(connection)
 
     def _adopt(self, folder: Path) -> None:
         if self._is_current():

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 import apsw
 import numpy as np
 
+from neurogated.core.abilities import EmbeddedVersion, VersionKey
 from neurogated.core.model import Vector, as_vector
-from neurogated.core.ports import EmbeddedVersion, VersionKey
 from neurogated.errors import InputError
 from neurogated.storage.sqlite_connection import fetch
 from neurogated.storage.sqlite_erasure import note_erasure

@@ -13,11 +13,11 @@ import apsw
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.acknowledged import AcknowledgedNote
 from neurogated.storage.kept_forms import KeptForms
+from neurogated.storage.process_lock import opened_alone
 from neurogated.storage.sqlite_connection import connect, connect_reader, fetch, read_whole_file, translated
 from neurogated.storage.sqlite_making import LOG_SUFFIXES, drop_file, drop_log, replace_file
 from neurogated.storage.sqlite_schema import check_format
 from neurogated.storage.sqlite_wholeness import last_change, refuse_cut_file, refuse_lost_changes
-from neurogated.storage.writer_lock import WriterLock
 
 __all__ = ["restore_snapshot", "take_snapshot"]
 
@@ -62,19 +62,14 @@ def restore_snapshot(snapshot: Path, path: Path) -> None:
         StorageError: it is the memory's own file, it cannot be read, or the memory not be written.
     """
     _refuse_unusable(snapshot, path)
-    lock = WriterLock(path)
-    lock.acquire()
-    try:
-        with _draft_of(path) as draft:
-            with translated(snapshot):
-                _copy(snapshot, draft)
-            _require_sound(draft, snapshot)
-            _settle(path)
-            AcknowledgedNote(path.with_suffix(".acknowledged")).remove()
-            KeptForms(path).drop()
-            replace_file(draft, path)
-    finally:
-        lock.release()
+    with opened_alone(path), _draft_of(path) as draft:
+        with translated(snapshot):
+            _copy(snapshot, draft)
+        _require_sound(draft, snapshot)
+        _settle(path)
+        AcknowledgedNote(path.with_suffix(".acknowledged")).remove()
+        KeptForms(path).drop()
+        replace_file(draft, path)
 
 
 def _refuse_unusable(snapshot: Path, path: Path) -> None:

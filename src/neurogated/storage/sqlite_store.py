@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Self
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import EmbeddedVersion, VersionKey
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.model import Vector, checked_text
-from neurogated.core.ports import EmbeddedVersion, VersionKey
-from neurogated.errors import InputError
+from neurogated.errors import InputError, MemoryLockedError
 from neurogated.storage.agreement import disagreements
 from neurogated.storage.kept_forms import KeptForms
 from neurogated.storage.open_graphs import OpenGraphs
@@ -36,8 +36,8 @@ _log = logging.getLogger(__name__)
 class SqliteStore(SqlitePresent):
     """One namespace of a memory file: a `GraphStore` whose texts, vectors and journal are on disk.
 
-    What `apply` returned from is there after `kill -9`. A store that is opened for reading only takes in what another
-    process writes whenever it is asked for a view.
+    When `apply` returns, the change is on disk and outlives `kill -9`. Several stores, in several processes, may have
+    one file open. Each write waits for its turn. Whoever writes or asks for a view first takes in what others wrote.
     """
 
     def __init__(
@@ -74,12 +74,13 @@ class SqliteStore(SqlitePresent):
             read_only: open an existing file beside a process that writes to it, which shows as whole deltas.
 
         Raises:
-            MemoryLockedError: another process writes to it.
+            MemoryLockedError: another process has not ended its write, or has it open and `from_scratch` is set.
             CorruptMemoryError: it is damaged or holds something else.
             FormatVersionError: it is of a format version that is not known here.
             StorageError: it cannot be read or written.
         """
-        file = SqliteFile(Path(path), from_scratch=from_scratch, read_only=read_only)
+        patience = (config or MemoryConfig()).WRITE_LOCK_SECONDS
+        file = SqliteFile(Path(path), from_scratch=from_scratch, read_only=read_only, patience=patience)
         try:
             if from_scratch:
                 KeptForms(file.path).drop()
@@ -116,6 +117,11 @@ class SqliteStore(SqlitePresent):
             rows = fetch(self._file.connection, "SELECT name FROM namespaces ORDER BY namespace")
         return [name for (name,) in rows]
 
+    def drop_namespace(self, namespace: str) -> None:
+        """Remove another graph of the file; see GraphStore."""
+        with self._kept.exclusively():
+            super().drop_namespace(namespace)
+
     def check(self) -> list[str]:
         """Return what is wrong with the memory, a line each; none if it is sound.
 
@@ -125,7 +131,9 @@ class SqliteStore(SqlitePresent):
         problems = self._file.problems()
         for name in self.namespaces():
             store = self.in_namespace(name)
-            with store._lock:
+            # Of one state of the file, whatever others write meanwhile.
+            with store._lock, store._file.reading():
+                store._follow_others()
                 problems += [f"namespace {name!r}: {line}" for line in disagreements(store)]
         return problems
 
@@ -158,8 +166,7 @@ class SqliteStore(SqlitePresent):
             InputError: within a transaction, which could not be taken back.
             StorageError: another process reads just now; the nodes are erased, but not yet from all of the disk.
         """
-        with self._lock:
-            self._require_open()
+        with self._kept.exclusively(), self.exclusively():
             if self._file.connection.in_transaction:
                 raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
             for store in list(self._family.values()):
@@ -190,9 +197,11 @@ class SqliteStore(SqlitePresent):
 
         A namespace that was made in the block can then no longer be used.
         """
-        with self._lock:
-            self._require_open()
+        with self.exclusively():
             self._renew_all()
+            for store in list(self._family.values()):
+                if not store.is_unloaded:
+                    store._follow_others()
             with self._apart():
                 try:
                     with self._file.transaction():
@@ -257,10 +266,6 @@ class SqliteStore(SqlitePresent):
             open_graphs=self._open_graphs(),
         )
 
-    def _follow_others(self) -> None:
-        if self._file.read_only:
-            self._catch_up()
-
     def _erase_namespace(self, namespace: str) -> None:
         dropped = self._family.get(namespace)
         if dropped is not None:
@@ -280,8 +285,12 @@ class SqliteStore(SqlitePresent):
         with self._file.reading() as connection:
             numbers = [number for (number,) in fetch(connection, "SELECT namespace FROM namespaces")]
         try:
-            self._kept.sweep(numbers)
-            self._kept.tidy(self._namespace)
+            with self._kept.exclusively(patience=0):
+                self._kept.sweep(numbers)
+                self._kept.tidy(self._namespace)
+        except MemoryLockedError:
+            # Another process keeps something just now, and tidies up then.
+            pass
         except OSError as error:
             _log.warning("what is kept of other states cannot be removed (%s); remove it", error)
 
@@ -315,6 +324,10 @@ def _namespace_number(file: SqliteFile, name: str) -> int:
     if file.read_only:
         with file.reading() as connection:
             return find_namespace(connection, name)
+    with file.reading() as connection:
+        number = find_namespace(connection, name)
+    if number:
+        return number
     with file.transaction() as connection:
         connection.execute("INSERT OR IGNORE INTO namespaces (name) VALUES (?)", (name,))
         return find_namespace(connection, name)

@@ -11,8 +11,9 @@ import apsw
 from neurogated.errors import CorruptMemoryError
 from neurogated.storage.acknowledged import AcknowledgedNote
 from neurogated.storage.sqlite_connection import fetch
+from neurogated.storage.sqlite_schema import CHECKS
 
-__all__ = ["last_change", "refuse_cut_file", "refuse_lost_changes", "refuse_missing_file"]
+__all__ = ["faults", "last_change", "refuse_cut_file", "refuse_lost_changes", "refuse_missing_file"]
 
 # Of the log: https://www.sqlite.org/fileformat.html#the_write_ahead_log
 _LOG_HEADER = 32
@@ -20,6 +21,20 @@ _SALTS_AT = 16
 _SALTS_SIZE = 8
 _FRAME_HEADER = 24
 _FRAME_SALTS_AT = 8
+
+
+def faults(connection: apsw.Connection) -> list[str]:
+    """Return what is wrong in a file, a line each; none if it is sound."""
+    found = [str(row[0]) for row in fetch(connection, "PRAGMA integrity_check") if row[0] != "ok"]
+    found += [
+        f"table {table}, row {row}: refers to a missing row of {parent}"
+        for table, row, parent, _ in fetch(connection, "PRAGMA foreign_key_check")
+    ]
+    for what, statement in CHECKS.items():
+        ((count,),) = fetch(connection, statement)
+        if count:
+            found.append(f"{count} × {what}")
+    return found
 
 
 def refuse_lost_changes(path: Path, note: AcknowledgedNote, progress: Callable[[], tuple[str, int]]) -> None:

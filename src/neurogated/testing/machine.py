@@ -14,11 +14,12 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import Clock
 from neurogated.core.delta import AccessMark, Decay, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge
-from neurogated.core.ports import GraphStorePort, SupportsNamespaces
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.errors import NeurogatedError
 from neurogated.plasticity.undo import delta_back_to

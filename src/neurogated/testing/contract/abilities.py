@@ -12,16 +12,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from neurogated.core.abilities import SupportsCheck, SupportsCompaction, SupportsNamespaces, SupportsTransaction
 from neurogated.core.delta import AccessMark, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
-from neurogated.core.ports import (
-    GraphStorePort,
-    SupportsCheck,
-    SupportsCompaction,
-    SupportsNamespaces,
-    SupportsTransaction,
-)
+from neurogated.core.ports import GraphStorePort
 from neurogated.errors import EmbedderMismatchError, InputError, MemoryClosedError
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import NewStore, apply, assert_shows, assert_tells

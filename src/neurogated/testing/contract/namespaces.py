@@ -10,8 +10,9 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.delta import PendingTask
-from neurogated.core.ports import GraphStorePort, SupportsNamespaces
+from neurogated.core.ports import GraphStorePort
 from neurogated.errors import EmbedderMismatchError, InputError, MemoryClosedError, UnknownIdError
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells

@@ -1,0 +1,201 @@
+"""Locks between processes on the files of a memory: who writes just now, and who has it open for writing.
+
+The system releases them when a process dies. They are taken for every transaction, so they have to be cheap:
+`fcntl.flock` on a descriptor that stays open takes microseconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.forking import bind_to_process
+from neurogated.errors import MemoryLockedError, StorageError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+__all__ = ["Presence", "ProcessLock", "opened_alone"]
+
+_MODE = 0o644
+# Seconds between two looks at a lock that another process holds: short at first, for most writes are.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
+_DIGITS = 20
+
+
+class _LockFile:
+    """A file that is locked and says which process took the lock last."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+        bind_to_process(self)
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the lock is the parent's either way
+        """Leave the lock to the parent process: a forked child closes its copy of the descriptor."""
+        self.close()
+
+    def try_lock(self, *, shared: bool = False) -> bool:
+        """Take the lock, or change its kind; return whether that was possible at once.
+
+        Raises:
+            StorageError: the file cannot be opened.
+        """
+        descriptor = self._open()
+        try:
+            if sys.platform == "win32":
+                # There are no shared locks: only the process that is alone is known.
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def sign(self) -> None:
+        """Note that this process has the lock; the note only serves an error message."""
+        with contextlib.suppress(OSError):
+            os.pwrite(self._open(), str(os.getpid()).ljust(_DIGITS).encode(), 0)
+
+    def holder(self) -> str:
+        """Return which process signed last."""
+        with contextlib.suppress(OSError):
+            noted = os.pread(self._open(), _DIGITS, 0).decode("ascii", "replace").strip()
+            if noted.isdigit():
+                return f"process {noted}"
+        return "another process"
+
+    def unlock(self) -> None:
+        """Release the lock."""
+        if self._descriptor is not None:
+            with contextlib.suppress(OSError):
+                if sys.platform == "win32":
+                    msvcrt.locking(self._descriptor, msvcrt.LK_UNLCK, 1)
+                else:
+                    fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the file; the lock is released unless a forked process has it too."""
+        if self._descriptor is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._descriptor)
+            self._descriptor = None
+
+    def _open(self) -> int:
+        if self._descriptor is None:
+            folder = self._path.parent
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StorageError(f"cannot make the folder {folder} ({error}); choose another save_dir") from error
+            try:
+                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
+            except OSError as error:
+                raise StorageError(
+                    f"cannot write in {folder} ({error}); choose another save_dir, or open it with read_only"
+                ) from error
+        return self._descriptor
+
+
+class ProcessLock:
+    """A lock that one holder has at a time, among all processes and all objects of a process."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        """Lock the file `path`, which is made; `what` is what its holder does, for the error message."""
+        self._file = _LockFile(path)
+        self._what = what
+
+    def acquire(self, patience: float) -> None:
+        """Take the lock; taking it again while it is held changes nothing.
+
+        Args:
+            patience: how many seconds to wait for another holder.
+
+        Raises:
+            MemoryLockedError: another holder has it; names the process.
+            StorageError: the folder cannot be made or written.
+        """
+        deadline, pause = time.monotonic() + patience, _FIRST_PAUSE
+        while not self._file.try_lock():
+            if time.monotonic() >= deadline:
+                raise MemoryLockedError(
+                    f"{self._file.holder()} {self._what} and has not ended within {patience:g} seconds; try again "
+                    "later, or end that process, which loses nothing that was acknowledged"
+                )
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        self._file.sign()
+
+    def release(self) -> None:
+        """Let another holder have it."""
+        self._file.unlock()
+
+    def close(self) -> None:
+        """Release the lock and its file."""
+        self._file.unlock()
+        self._file.close()
+
+    @contextlib.contextmanager
+    def held(self, patience: float) -> Iterator[None]:
+        """Hold the lock for a block; see `acquire`."""
+        try:
+            self.acquire(patience)
+            yield
+        finally:
+            self.release()
+
+
+class Presence:
+    """Says that a store has a memory open for writing, for as long as it has; several may."""
+
+    def __init__(self, memory: Path) -> None:
+        self._memory = memory
+        self._file = _LockFile(memory.with_suffix(".open"))
+
+    def enter(self) -> bool:
+        """Note that the memory is open; return whether nobody else has it open for writing.
+
+        Called while the write lock is held, so that two who open it do not take each other for the first.
+        """
+        alone = self._file.try_lock()
+        self._file.try_lock(shared=True)
+        self._file.sign()
+        return alone
+
+    def require_alone(self) -> None:
+        """Raise MemoryLockedError where another store has the memory open for writing."""
+        holder = self._file.holder()
+        if not self._file.try_lock():
+            raise MemoryLockedError(
+                f"{self._memory} is open for writing in {holder}; close it there first, for it is to be replaced"
+            )
+
+    def leave(self) -> None:
+        """Note that the memory is closed."""
+        self._file.unlock()
+        self._file.close()
+
+
+@contextlib.contextmanager
+def opened_alone(memory: Path, patience: float = MemoryConfig().WRITE_LOCK_SECONDS) -> Iterator[None]:
+    """Run a block while nobody has a memory open for writing, nor can open it.
+
+    Raises:
+        MemoryLockedError: somebody has it open; names a process.
+        StorageError: the folder cannot be made or written.
+    """
+    lock, presence = ProcessLock(memory.with_suffix(".lock"), f"writes to {memory}"), Presence(memory)
+    try:
+        lock.acquire(patience)
+        presence.require_alone()
+        yield
+    finally:
+        presence.leave()
+        lock.close()

@@ -1,0 +1,272 @@
+"""Several processes, threads and memories that write to one folder at once."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.errors import EmbedderMismatchError, MemoryClosedError, MemoryLockedError
+from neurogated.storage.sqlite_store import SqliteStore
+
+COMPANION = Path(__file__).with_name("companion.py")
+WRITERS = 4
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> MemoryConfig:
+    return MemoryConfig(save_dir=str(tmp_path), embedding_name="hash", CHUNK_SIZE=8, CHUNK_OVERLAP=0)
+
+
+def _node(name: str, *vector: float) -> MemoryNode:
+    return MemoryNode(id=name, content=f"text of {name}", embedding=vector or [1.0, 2.0])
+
+
+class _Writer:
+    """A companion process and what it was told is stored."""
+
+    def __init__(self, folder: Path, name: str, count: int) -> None:
+        self.stored: set[str] = set()
+        self._arguments = [sys.executable, str(COMPANION), str(folder), name, str(count)]
+        self._start()
+
+    def _start(self) -> None:
+        self.process = subprocess.Popen(self._arguments, stdout=subprocess.PIPE, text=True)
+        self._reader = threading.Thread(target=self._read, args=(self.process,), daemon=True)
+        self._reader.start()
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        with process.stdout:
+            for line in process.stdout:
+                if line.endswith("\n"):
+                    self.stored.update(line.split()[1:])
+
+    def kill_and_start_again(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self._reader.join()
+        self._start()
+
+    def finish(self) -> int:
+        code = self.process.wait(timeout=300)
+        self._reader.join()
+        return code
+
+
+def _watch(folder: Path, stop: threading.Event) -> int:
+    """Read along; return how many states were seen, all of whole documents."""
+    seen = 0
+    while not (folder / "memory" / "memory.db").exists():
+        time.sleep(0.01)
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash", read_only=True)) as memory:
+        while not stop.is_set():
+            chunks: dict[str, int] = {}
+            view = memory.store.view()
+            nodes = memory.store.get_nodes([view.ids[row] for row in view.live_nodes().tolist()])
+            for node in nodes:
+                name = str(node.metadata["document_id"])
+                chunks[name] = chunks.get(name, 0) + 1
+            assert set(chunks.values()) <= {CHUNKS}, "a part of a document is seen"
+            seen += 1
+    return seen
+
+
+CHUNKS = 3
+
+
+def _write_at_once(folder: Path, count: int) -> None:
+    writers = [_Writer(folder, name, count) for name in ("Ada", "Bo", "Cy", "Di")[:WRITERS]]
+    stop = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        watching = pool.submit(_watch, folder, stop)
+        try:
+            victim = writers[-1]
+            while any(writer.process.poll() is None for writer in writers[:-1]):
+                time.sleep(1)
+                if victim.process.poll() is None:
+                    victim.kill_and_start_again()
+            assert [writer.finish() for writer in writers] == [0] * WRITERS
+        finally:
+            stop.set()
+            for writer in writers:
+                writer.process.kill()
+        assert watching.result(timeout=60) > 0
+    stored = set().union(*(writer.stored for writer in writers))
+    assert len(stored) == WRITERS * count * CHUNKS
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
+        assert {node.id for node in memory.store.all_nodes()} == stored
+        assert memory.check() == []
+
+
+@pytest.mark.parametrize("count", [30, pytest.param(500, marks=pytest.mark.slow)])
+def test_processes_write_and_learn_at_once_and_nothing_acknowledged_is_lost(tmp_path: Path, count: int) -> None:
+    _write_at_once(tmp_path, count)
+
+
+HOLD = """
+import os, signal, sys
+from neurogated import MemoryNode
+from neurogated.storage.sqlite_store import SqliteStore
+with SqliteStore.open(sys.argv[1]) as store, store.transaction():
+    store.add_node(MemoryNode("half", "made by half", [1.0, 2.0]))
+    print("holding", flush=True)
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks the system whether a process is stopped")
+def test_a_stopped_writer_is_named_while_reads_go_on_and_a_killed_one_is_in_nobodys_way(config: MemoryConfig) -> None:
+    config = config.replace(WRITE_LOCK_SECONDS=0.3, TOUCH_FLUSH_SECONDS=0.0)
+    path = Path(config.save_dir) / "memory" / "memory.db"
+    with NeuroGraphMemory(config.replace(embedding_name="hash")) as memory:
+        (known,) = memory.add_document("A heron stood at the weir.")
+    with SqliteStore.open(path) as store:
+        (dimension,) = {len(node.embedding) for node in store.all_nodes() if node.embedding is not None}
+    with NeuroGraphMemory(config) as memory:
+        script = HOLD.replace("[1.0, 2.0]", f"[1.0] * {dimension}")
+        process = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True)
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "holding\n"
+            while "(stopped)" not in Path(f"/proc/{process.pid}/status").read_text(encoding="ascii"):
+                time.sleep(0.01)
+            assert memory.recall("Who stood at the weir?").ids == (known,)
+            with pytest.raises(MemoryLockedError, match=f"process {process.pid} "):
+                memory.add_document("Another heron came.")
+            assert memory.recall("Who stood at the weir?").ids == (known,)
+        finally:
+            process.kill()
+            process.communicate()
+        memory.add_document("Another heron came.")
+        assert not memory.store.has_node("half")
+        assert memory.check() == []
+
+
+def test_two_memories_of_one_folder_in_one_process_write_and_see_each_other(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two:
+        for number in range(20):
+            writer, reader = (one, two) if number % 2 else (two, one)
+            ids = writer.add_document(f"Heron {number} stood at weir {number}.")
+            assert reader.store.get_nodes(ids) == writer.store.get_nodes(ids)
+            assert set(reader.recall(f"Where did heron {number} stand?").ids) & set(ids)
+            reader.feedback(ids)
+        assert list(one.store.all_edges()) == list(two.store.all_edges())
+        assert one.history() == two.history()
+        assert one.check() == two.check() == []
+        assert one.delete(ids) == 1
+        assert two.recall("Where did heron 19 stand?").ids != []
+        assert ids[0] not in two.recall("Where did heron 19 stand?").ids
+
+
+def test_threads_with_memories_of_their_own_lose_nothing(config: MemoryConfig) -> None:
+    def work(name: str) -> list[str]:
+        with NeuroGraphMemory(config) as memory:
+            ids = [node for number in range(25) for node in memory.add_document(f"{name} saw bird {number}.")]
+            memory.feedback(memory.recall(f"What did {name} see?").ids)
+            return ids
+
+    with ThreadPoolExecutor(4) as pool:
+        stored = [node for ids in pool.map(work, ("Ada", "Bo", "Cy", "Di")) for node in ids]
+    with NeuroGraphMemory(config) as memory:
+        assert {node.id for node in memory.store.all_nodes()} == set(stored)
+        assert len(stored) == 100
+        assert memory.check() == []
+
+
+def test_the_same_text_given_to_two_memories_is_stored_once(config: MemoryConfig) -> None:
+    text = "Ada planted barley. Bo watered it. Cy sold it."
+    with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two, ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda memory: memory.add_document(text), (one, two))
+        assert first == second
+        assert [node.id for node in one.store.all_nodes()] == first
+
+
+def test_a_thread_in_a_transaction_may_add_while_another_adds(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory, ThreadPoolExecutor(1) as pool:
+        assert isinstance(memory.store, SqliteStore)
+        with memory.store.transaction():
+            other = pool.submit(memory.add_document, "Bo watered it.")
+            time.sleep(0.05)
+            memory.add_document("Ada planted barley.")
+        assert len(other.result(timeout=20)) == 1
+        assert len(memory.store) == 2
+
+
+def test_a_compaction_beside_another_memory_leaves_both_sound(config: MemoryConfig) -> None:
+    config = config.replace(KEEP_CHANGES=1)
+    with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two:
+        secret = one.add_document("The password is swordfish.")
+        two.add_document("Barley was sown.")
+        one.delete(secret)
+        assert two.compact() == 1
+        one.add_document("Barley was sold.")
+        assert len(one.store) == len(two.store) == 2
+        assert one.check() == two.check() == []
+    for file in Path(config.save_dir).rglob("*"):
+        assert not file.is_file() or b"swordfish" not in file.read_bytes(), file
+
+
+def test_a_namespace_that_another_memory_dropped_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with SqliteStore.open(path) as one, SqliteStore.open(path) as two:
+        theirs = two.in_namespace("guests")
+        theirs.add_node(_node("a"))
+        assert one.namespaces() == ["default", "guests"]
+        one.drop_namespace("guests")
+        with pytest.raises(MemoryClosedError, match="dropped"):
+            theirs.add_node(_node("b"))
+        two.in_namespace("guests").add_node(_node("c"))
+        assert [node.id for node in one.in_namespace("guests").all_nodes()] == ["c"]
+
+
+def test_a_memory_that_is_open_elsewhere_is_not_replaced(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        memory.add_document("Barley was sown.")
+        with pytest.raises(MemoryLockedError, match=f"process {os.getpid()}"):
+            NeuroGraphMemory(config.replace(force_index_from_scratch=True))
+        memory.add_document("Barley was sold.")
+        assert memory.check() == []
+    with NeuroGraphMemory(config.replace(force_index_from_scratch=True)) as memory:
+        assert len(memory.store) == 0
+
+
+def test_the_embedder_that_two_memories_record_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with SqliteStore.open(path) as one, SqliteStore.open(path) as two:
+        one.bind_embedder("first", 2)
+        with pytest.raises(EmbedderMismatchError, match="first"):
+            two.bind_embedder("second", 2)
+        two.bind_embedder("first", 2)
+        assert two.embedder == ("first", 2)
+
+
+def test_a_block_that_was_taken_back_is_never_seen_by_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with SqliteStore.open(path) as one, SqliteStore.open(path) as two:
+        one.add_node(_node("a"))
+        with suppress(ZeroDivisionError), one.transaction():
+            one.add_node(_node("phantom"))
+            assert not two.has_node("phantom")
+            raise ZeroDivisionError
+        two.add_node(_node("b"))
+        assert [node.id for node in one.all_nodes()] == [node.id for node in two.all_nodes()] == ["a", "b"]
+
+
+def test_the_note_of_who_has_it_open_is_no_lock_once_the_process_died(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    script = (
+        "import os, sys; from neurogated import MemoryNode; from neurogated.storage.sqlite_store import SqliteStore\n"
+        "store = SqliteStore.open(sys.argv[1]); store.add_node(MemoryNode('a', 'b')); os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    with SqliteStore.open(path, from_scratch=True) as store:
+        assert len(store) == 0
