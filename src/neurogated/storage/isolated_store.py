@@ -62,15 +62,13 @@ class IsolatedStore(SearchableStore):
         Raises:
             MemoryLockedError: another thread or process has not ended its write.
         """
-        if not self._lock.acquire(timeout=-1 if patience is None else patience):
+        # Only a `with` statement keeps a lock in order whenever an interrupt strikes.
+        if patience is not None and not (self._lock.acquire(timeout=patience) and self._lock.release() is None):
             raise MemoryLockedError("another thread of this process writes just now; try again later")
-        try:
-            with self._turn(patience):
-                self._require_open()
-                self._follow_others()
-                yield
-        finally:
-            self._lock.release()
+        with self._lock, self._turn(patience):
+            self._require_open()
+            self._follow_others()
+            yield
 
     def _turn(self, patience: float | None) -> AbstractContextManager[object]:  # noqa: ARG002 - for durable stores
         """Keep other processes from writing within the block; the lock is held."""

@@ -50,6 +50,11 @@ class OpenedFiles:
             ) from error
         return status.st_dev, status.st_ino
 
+    def size(self) -> int:
+        """Return how many bytes the memory and its log take."""
+        files = (self._path, self._path.with_name(self._path.name + "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
     def has(self, suffix: str) -> bool:
         """Return whether there is a file beside the memory whose name ends in `suffix`."""
         return os.path.exists(self._location + suffix)  # noqa: PTH110 - twice a commit

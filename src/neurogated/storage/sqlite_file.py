@@ -72,7 +72,7 @@ class SqliteFile:
         self.read_only = read_only
         self.lock = threading.RLock()
         self._patience = patience
-        self._is_writing = False
+        self._writing = threading.Lock()
         self._block: Block | None = None
         self._reader_lock = threading.Lock()
         self._reader: apsw.Connection | None = None
@@ -140,15 +140,15 @@ class SqliteFile:
             MemoryLockedError: another process has not ended its write; names it.
         """
         with self.lock:
-            outer = self._is_writing or self.read_only or self._closed
-            try:
-                if not outer:
-                    self._turn.acquire(self._patience if patience is None else patience)
-                    self._is_writing = True
+            if self._writing.locked() or self.read_only or self._closed:
                 yield
-            finally:
-                if not outer:
-                    self._is_writing = False
+                return
+            # Whatever line an interrupt strikes at, this tells whether it is this file's turn.
+            with self._writing:
+                try:
+                    self._turn.acquire(self._patience if patience is None else patience)
+                    yield
+                finally:
                     self._turn.release()
 
     @contextlib.contextmanager
@@ -258,6 +258,9 @@ class SqliteFile:
                 with self._guard.released():
                     self._connection.close()
                 self._open_for_reading()
+            if not self.read_only and not self._writing.locked():
+                # An interrupt may have kept it from being released.
+                self._turn.release()
             ((version,),) = fetch(self._connection, "PRAGMA data_version")
             self._hold_guard(self._connection, self._guard)
             return *self._opened, int(version)
@@ -282,36 +285,33 @@ class SqliteFile:
 
     def size(self) -> int:
         """Return how many bytes the file and its log take on disk."""
-        files = (self.path, self.path.with_name(self.path.name + "-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
+        return self._files.size()
 
     def close(self) -> None:
         """Close the file and let other processes write; closing twice does no harm."""
         if self._closed:
             return
-        with contextlib.ExitStack() as stack:
-            try:
-                # Nobody opens the memory while the log is emptied, and that is noted.
-                stack.enter_context(self.writing())
-            except MemoryLockedError as error:
-                _log.warning("%s is closed all the same: %s", self.path, error)
-            stack.enter_context(self.lock)
-            stack.enter_context(self._reader_lock)
-            stack.enter_context(self.translated())
+        try:
+            # Nobody opens the memory while the log is emptied, and that is noted.
+            with self.writing():
+                self._close()
+        except MemoryLockedError as error:
+            _log.warning("%s is closed all the same: %s", self.path, error)
             self._close()
 
     def _close(self) -> None:
-        if not self._files.are_same():
-            # What is at these paths now is not to be mixed with what was written to other files.
-            self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        with self._guard.released():
-            if self._reader is not None:
-                self._reader.close()
-                self._reader = None
-            self._connection.close()
+        with self.lock, self._reader_lock, self.translated():
+            if not self._files.are_same():
+                # What is at these paths now is not to be mixed with what was written to other files.
+                self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            with self._guard.released():
+                if self._reader is not None:
+                    self._reader.close()
+                    self._reader = None
+                self._connection.close()
         self._closed = True
         if not self.read_only:
-            if self._is_writing and not self._files.has("-wal"):
+            if self._writing.locked() and not self._files.has("-wal"):
                 sequence = max(self._sequence, self._acknowledged.read(self._identity))
                 self._acknowledged.write(self._identity, sequence, closed=True)
             self._acknowledged.close()
