@@ -20,7 +20,7 @@ def texts_with(word: str) -> int:
     """Return how many texts in the process hold a word, as far as containers refer to them, but for the word itself."""
     gc.collect()
     return sum(
-        isinstance(one, str) and one is not word and word in one.lower()
+        issubclass(type(one), str) and one is not word and word in one.lower()
         for container in gc.get_objects()
         for one in gc.get_referents(container)
     )

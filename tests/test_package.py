@@ -97,7 +97,8 @@ FIXED_CONSTANTS = {
     },
     "storage/sqlite_reembedding.py": {"_AT_ONCE"},  # how many texts are in memory at once
     "core/forking.py": {"_PATIENCE_SECONDS"},  # longer than a write takes
-    "storage/sqlite_file.py": {"_PATIENCE_SECONDS"},  # the same
+    # Who may read it; how often a lock is looked at, which costs next to nothing; a line of fixed length.
+    "storage/process_lock.py": {"_MODE", "_FIRST_PAUSE", "_LONGEST_PAUSE", "_DIGITS"},
     "storage/file_guard.py": {"_SHARED_FIRST", "_SHARED_SIZE", "_IN_USE_AT"},  # the bytes that SQLite locks
     # How many nodes or edges are in memory at once.
     "core/edge_columns.py": {"_AT_ONCE"},

@@ -9,7 +9,7 @@ NeurogatedError
 ├── StorageError (OSError)               the memory on disk cannot be opened, read or written
 │   ├── FormatVersionError               it was written by another version of the file format
 │   ├── CorruptMemoryError               it is damaged, or not a memory at all
-│   ├── MemoryLockedError                another process holds it for writing
+│   ├── MemoryLockedError                another process has not ended its write, or has it open
 │   └── EmbedderMismatchError            it was built with another embedder or dimension
 ├── EmbeddingError (RuntimeError)        the embedding model failed or returned unusable vectors
 ├── LLMError (RuntimeError)              the language model failed or its answer is not of use

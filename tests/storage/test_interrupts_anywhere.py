@@ -212,4 +212,4 @@ def test_an_interrupt_at_any_line_leaves_what_is_stored(tmp_path: Path, action: 
 def test_an_interrupt_at_many_lines_leaves_what_is_stored(
     tmp_path: Path, action: Callable[[SqliteStore], None]
 ) -> None:
-    assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share=5)
+    assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share=11)

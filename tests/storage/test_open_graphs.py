@@ -262,7 +262,7 @@ def test_visited_namespaces_leave_no_handles_behind(config: MemoryConfig) -> Non
 
     def alive() -> int:
         gc.collect()
-        return sum(isinstance(one, NeuroGraphMemory | SqliteStore) for one in gc.get_objects())
+        return sum(issubclass(type(one), NeuroGraphMemory | SqliteStore) for one in gc.get_objects())
 
     before = alive()
     with NeuroGraphMemory(config) as memory:

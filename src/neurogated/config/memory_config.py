@@ -267,9 +267,7 @@ class MemoryConfig:
     force_index_from_scratch: bool = _setting(
         False, "forget the whole memory, with all its namespaces, and index again (embeddings are kept)"
     )
-    read_only: bool = _setting(
-        False, "read a memory beside a process that writes to it; whatever would change it fails"
-    )
+    read_only: bool = _setting(False, "read a memory beside processes that write to it; whatever would change it fails")
     VECTOR_EXACT_BELOW: int = _setting(
         20_000, "vectors up to which all are compared with a question; above it an approximate index is used", low=0
     )

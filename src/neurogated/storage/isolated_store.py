@@ -63,12 +63,18 @@ class IsolatedStore(SearchableStore):
             MemoryLockedError: another thread or process has not ended its write.
         """
         # Only a `with` statement keeps a lock in order whenever an interrupt strikes.
-        if patience is not None and not (self._lock.acquire(timeout=patience) and self._lock.release() is None):
-            raise MemoryLockedError("another thread of this process writes just now; try again later")
+        if patience is not None:
+            self._require_free(patience)
         with self._lock, self._turn(patience):
             self._require_open()
             self._follow_others()
             yield
+
+    def _require_free(self, patience: float) -> None:
+        """Raise MemoryLockedError where another thread of this process does not end its write in time."""
+        if not self._lock.acquire(timeout=patience):
+            raise MemoryLockedError("another thread of this process writes just now; try again later")
+        self._lock.release()
 
     def _turn(self, patience: float | None) -> AbstractContextManager[object]:  # noqa: ARG002 - for durable stores
         """Keep other processes from writing within the block; the lock is held."""

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import MemoryLockedError
 from neurogated.storage.background import JOB_FAILURES, started
 from neurogated.storage.kept_forms import FrozenForm, KeptForms
@@ -25,8 +26,6 @@ T = TypeVar("T")
 
 # Seconds between two looks at whether the work was cancelled by whoever holds the lock.
 _PATIENCE = 0.05
-# Seconds to wait for others that keep something in the same folder.
-_LONGEST_WAIT = 10
 
 # How large a part of a graph may have changed before it is kept anew; so much is made up for at the next opening.
 _SHARE = 1 / 32
@@ -162,7 +161,7 @@ class Keeper:
     @contextmanager
     def _exclusively(self, cancelled: threading.Event) -> Iterator[None]:
         """Keep others from writing what is kept; raises MemoryLockedError if they take too long or it is cancelled."""
-        deadline = time.monotonic() + _LONGEST_WAIT
+        deadline = time.monotonic() + MemoryConfig().WRITE_LOCK_SECONDS
         with ExitStack() as stack:
             while True:
                 try:
