@@ -6,6 +6,7 @@ import sys
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -178,7 +179,7 @@ def assert_survives(path: Path, action: Callable[[SqliteStore], None], error: Ba
 
     The same store goes on, so that what one interrupt spoils shows after any later one too.
     """
-    with make(path) as store:
+    with make(path) as store, ThreadPoolExecutor(1) as another_thread:
         lines = lines_of(lambda: action(store))
         for place, times in lines[::share]:
             for occasion in {1, times}:
@@ -196,6 +197,9 @@ def assert_survives(path: Path, action: Callable[[SqliteStore], None], error: Ba
                     GraphDelta(nodes=(node(name),), edges=(MemoryEdge("a", name, EdgeType.SEQ, 0.5, AT),), at=AT)
                 )
                 assert store.get_edge("a", name).target_id == name
+                with store._lock:
+                    # It reads what was published last.
+                    assert another_thread.submit(store.has_node, name).result(), place
                 with SqliteStore.open(path, read_only=True) as fresh:
                     assert not fresh.has_node("phantom"), place
                     assert told(store) == told(fresh), place

@@ -180,7 +180,7 @@ class GraphStore(IsolatedStore):
                 sibling = self._open_namespace(namespace)
                 # One lock for all: a change may span them, and with several locks threads could deadlock.
                 sibling._family, sibling._lock, sibling._bound = self._family, self._lock, self._bound
-                sibling._in_transaction = self._in_transaction
+                sibling._transaction = self._transaction
                 self._family[namespace] = sibling
             return sibling
 
@@ -242,7 +242,7 @@ class GraphStore(IsolatedStore):
         """
         with self._lock:
             self._require_open()
-            if self._in_transaction:
+            if self._transaction.locked():
                 raise InputError("compact cannot be taken back; call it after the transaction")
             return sum(store._erase_removed(history=history) for store in self._family.values())
 

@@ -42,8 +42,9 @@ class IsolatedStore(SearchableStore):
         self._interrupted = False
         # Whether a thread that reads waits for its turn like one that writes.
         self._waits = False
-        # Whether a thread is in a transaction, and what the others read meanwhile.
-        self._in_transaction = False
+        # Held while a thread is in a transaction: only a `with` statement ends in order whenever an interrupt strikes.
+        self._transaction = threading.Lock()
+        # What the other threads read meanwhile.
         self._committed = self._now()
         # Held for moments, in which views and lifetimes do not fit each other.
         self._committing = threading.Lock()
@@ -128,7 +129,11 @@ class IsolatedStore(SearchableStore):
             self._require_open()
             if latest:
                 self._follow_others()
-            yield self._now()
+            state = self._now()
+            if state.view is not self._committed.view:
+                # An interrupt may have kept it from being published.
+                self._publish()
+            yield state
         finally:
             self._lock.release()
 
@@ -139,31 +144,31 @@ class IsolatedStore(SearchableStore):
 
     def _publish(self) -> None:
         """Let other threads read the present, unless it is that of a transaction; the lock is held."""
-        if not (self._in_transaction or self._interrupted or self._waits):
+        if not (self._transaction.locked() or self._interrupted or self._waits):
             self._committed = self._now()
 
     def _isolate(self) -> None:
         """Keep for other threads what a transaction is about to change; the lock is held."""
-        if self._in_transaction and self._committed.form is self._form:
+        if self._transaction.locked() and self._committed.form is self._form:
             self._committed = self._committed.isolated()
 
     @contextmanager
     def _apart(self) -> Iterator[None]:
         """Show other threads nothing of what is changed in the block, in any namespace; the lock is held."""
-        if self._in_transaction:
+        if self._transaction.locked():
             yield
             return
         for store in list(self._family.values()):
             store._publish()
-            store._in_transaction = True
-            # Keywords that are made later must not be made of what is being changed.
-            if store._form.made_texts is None:
-                store._isolate()
         try:
-            yield
+            with self._transaction:
+                for store in list(self._family.values()):
+                    # Keywords that are made later must not be made of what is being changed.
+                    if store._form.made_texts is None:
+                        store._isolate()
+                yield
         finally:
             for store in list(self._family.values()):
-                store._in_transaction = False
                 store._publish()
 
     def _require_unclosed(self) -> None:

@@ -142,7 +142,7 @@ class SqlitePresent(SqliteGraph):
 
     def _publish(self) -> None:
         """Let other threads read the present, unless it is that of a transaction or has to be read again."""
-        if self._is_right() and not self._in_transaction and not self._file.read_only:
+        if self._is_right() and not self._transaction.locked() and not self._file.read_only:
             # In this order: a thread that need not wait finds the graph.
             self._committed = self._now()
             self._waits = False
