@@ -159,12 +159,13 @@ def re_embed(
     versions = show_progress(store.embedded_versions(), "embedding", "text", total=total, progress=progress)
     for batch in _batches(versions, config):
         embedder.embed_documents([render(version.content, version.metadata) for version in batch])
-    deltas = {name: _similarity_delta(graph, embedder, config, at) for name, graph in graphs.items()}
+    # From here on nobody else writes, so that nothing is left with a vector or a similarity of the old model.
     with store.transaction():
+        deltas = {name: _similarity_delta(graph, embedder, config, at) for name, graph in _graphs(store).items()}
         # The first change brings the vectors of all namespaces with it.
         vectors = _vectors(store, embedder, config)
         store.replace_vectors(embedder.name, embedder.dimension, vectors, GraphDelta(at=at))
-        for name, graph in graphs.items():
+        for name, graph in _graphs(store).items():
             if deltas[name]:
                 graph.apply(deltas[name])
     return total

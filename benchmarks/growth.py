@@ -1,0 +1,78 @@
+"""How a memory file grows in use: `python -m benchmarks.growth --days 365 --corpus CORPUS.json`.
+
+Every hour an agent adds a text, asks three questions and gives feedback on what the last one found. Every night there
+is maintenance. The file is compared with that of a fresh memory of the same texts. Nothing is compacted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated.progress import show_progress
+from neurogated.testing import ManualClock
+
+HOURS = 24
+QUESTIONS = 3
+USEFUL = 3
+
+
+def documents(corpus: Path, hours: int) -> Iterator[dict[str, str]]:
+    """Yield a document an hour; where the corpus has fewer, they come again under other names."""
+    rows = json.loads(corpus.read_text(encoding="utf-8"))
+    for hour in range(hours):
+        row, again = rows[hour % len(rows)], hour // len(rows)
+        mark = f" ({again})" if again else ""
+        yield {"title": row["title"] + mark, "text": row["text"] + mark}
+
+
+def size(memory: NeuroGraphMemory) -> int:
+    """Return how many bytes the file takes once the memory is closed."""
+    memory.close()
+    return Path(memory.config.save_dir, "memory", "memory.db").stat().st_size
+
+
+def use(memory: NeuroGraphMemory, clock: ManualClock, corpus: Path, hours: int) -> None:
+    """Live through the hours."""
+    chance, titles = random.Random(1), list[str]()  # noqa: S311 - no secret
+    given = show_progress(documents(corpus, hours), "using", "hour", total=hours, progress=None)
+    for hour, document in enumerate(given):
+        clock.advance(timedelta(hours=1))
+        memory.add_document(document["text"], title=document["title"])
+        titles.append(document["title"])
+        for _ in range(QUESTIONS):
+            recall = memory.recall(f"What about {chance.choice(titles)}?")
+        memory.feedback(recall.ids[:USEFUL])
+        if hour % HOURS == HOURS - 1:
+            memory.maintenance()
+
+
+def main() -> None:
+    """Measure and print one line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--days", type=int, default=365)
+    parser.add_argument("--corpus", type=Path, default=Path("dataset/sample_corpus.json"), help="as in `main.py run`")
+    arguments = parser.parse_args()
+    hours, clock = arguments.days * HOURS, ManualClock()
+    with tempfile.TemporaryDirectory() as folder:
+
+        def opened(name: str) -> NeuroGraphMemory:
+            # Every recall is written at once, the worst for the file.
+            config = MemoryConfig(save_dir=str(Path(folder, name)), embedding_name="hash", TOUCH_FLUSH_SECONDS=0)
+            return NeuroGraphMemory(config, parts=compose.build(config, clock))
+
+        used, fresh = opened("used"), opened("fresh")
+        use(used, clock, arguments.corpus, hours)
+        fresh.add_documents(documents(arguments.corpus, hours))
+        in_use, anew = size(used), size(fresh)
+    print(f"{arguments.days} days: {in_use:,} bytes in use, {anew:,} fresh, {in_use / anew:.2f} times")
+
+
+if __name__ == "__main__":
+    main()
