@@ -17,7 +17,7 @@ import tantivy
 
 from neurogated import MemoryNode
 from neurogated.core.rendering import subject_mark, word_mark
-from neurogated.storage.text_index import TextIndex
+from neurogated.storage.index.text.text_index import TextIndex
 
 K = 100
 WORDS = 50_000

@@ -21,8 +21,8 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.words import count_words
 from neurogated.retrieval.kernel_generator import KernelGenerator
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
+from neurogated.storage.log.sqlite.schema import FORMAT_VERSION
 from neurogated.storage.registry import open_store
-from neurogated.storage.sqlite_schema import FORMAT_VERSION
 
 __all__ = ["EDGE_TYPES", "QUANTISED", "GivenVectors", "built", "bytes_in", "copied", "open_memory"]
 

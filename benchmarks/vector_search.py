@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from usearch.index import Index
 
-from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 
 DIMENSION = 384
 QUESTIONS = 200

@@ -39,7 +39,7 @@ FIXED_CONSTANTS = {
     "evaluation/locomo.py": {"_ADVERSARIAL"},  # a number of LoCoMo's format
     "evaluation/metrics.py": {"RECALL_CUTOFFS", "PERCENT", "_MILLISECONDS", "_HIGH_QUANTILE", "_MEDIAN"},  # reporting
     # The layout of SQLite's log; more than a note takes.
-    "storage/sqlite_wholeness.py": {"_LOG_HEADER", "_SALTS_AT", "_SALTS_SIZE", "_FRAME_HEADER", "_FRAME_SALTS_AT"},
+    "storage/log/sqlite/integrity.py": {"_LOG_HEADER", "_SALTS_AT", "_SALTS_SIZE", "_FRAME_HEADER", "_FRAME_SALTS_AT"},
     # How the offline analysers weigh words; measured by their tests on labelled texts, of no use to set by hand.
     "ingestion/causal_patterns.py": {"STRONG", "FIRM", "WEAK"},
     "ingestion/causal_words.py": {"_WORDS_A_CHARACTER", "_WORDS_A_LONE_CHARACTER", "_MIN_STEM", "_REMEMBERED"},
@@ -56,28 +56,29 @@ FIXED_CONSTANTS = {
     "llm/structured.py": {"_SHOWN"},  # how much of a wrong answer an error shows
     "cli/profile.py": {"_QUERIES", "_TEXTS", "_FUNCTIONS", "_QUESTION_LENGTH", "_MILLISECONDS"},  # defaults of flags
     "cli/output.py": {"_WIDTH"},  # how a line is cut for the eye
-    "storage/sqlite_loading.py": {"NOW", "UNCHANGED"},  # the largest number SQLite holds
+    "storage/log/sqlite/loading.py": {"NOW", "UNCHANGED"},  # the largest number SQLite holds
     # A property of single precision; how much is worked on at once; what measurements showed to be enough.
-    "storage/vector_search.py": {"_ROUNDING_ERROR", "_SPARE", "_AT_ONCE", "_GATHERED", "_WIDENING"},
-    "storage/vector_state.py": {"_SAMPLES", "_AT_ONCE", "_GROWTH"},
-    "storage/centroids.py": {"_ROUNDS", "_AT_ONCE"},
-    "storage/vector_slots.py": {"_BYTE_SHIFT", "_BYTE_MASK"},  # bits of a byte
+    "storage/index/vectors/search.py": {"_ROUNDING_ERROR", "_SPARE", "_AT_ONCE", "_GATHERED", "_WIDENING"},
+    "storage/index/vectors/state.py": {"_SAMPLES", "_AT_ONCE", "_GROWTH"},
+    "storage/index/vectors/centroids.py": {"_ROUNDS", "_AT_ONCE"},
+    "storage/index/vectors/slots.py": {"_BYTE_SHIFT", "_BYTE_MASK"},  # bits of a byte
     # Number formats; what made steps fine enough; memory at once.
-    "storage/vector_matrix.py": {"_LARGEST", "_BLOCK", "_AT_ONCE", "_LEAST_ROOM"},
-    "storage/array_files.py": {"_WORTH_MAPPING"},  # what is quicker to map than to read
-    "storage/inverted_lists.py": {"_ID_SIZE", "_BY_QUERY"},  # FAISS's format and modes
+    "storage/index/vectors/matrix.py": {"_LARGEST", "_BLOCK", "_AT_ONCE", "_LEAST_ROOM"},
+    "storage/checkpoint/array_files.py": {"_WORTH_MAPPING"},  # what is quicker to map than to read
+    "storage/index/vectors/inverted_lists.py": {"_ID_SIZE", "_BY_QUERY"},  # FAISS's format and modes
     # How the keyword index is laid out; measured in docs/adr/0015, of no use to set by hand.
-    "storage/posting_table.py": {"TAIL_TEXTS", "_RATIO", "_SHORT_MERGE", "_MOST_SEGMENTS"},
-    "storage/segment.py": {"_DENSE_SHARE"},
-    "storage/mark_index.py": {"_FEW", "_WIDENING"},
-    "storage/keeper.py": {"_SHARE", "_OPERATOR_SHARE", "_PATIENCE"},  # measured in docs/adr/0016
-    "storage/kept_forms.py": {"_READ_AT_ONCE"},  # how much is in memory at once
-    "storage/sqlite_following.py": {"_VECTORS_AT_ONCE"},
-    "storage/best_texts.py": {"_ROUNDINGS", "_GROWTH", "_FEW", "_SAMPLE", "_WORTH_SCORING"},
-    "storage/table_files.py": {"_RATIO"},
-    "storage/vocabulary.py": {"_REMEMBERED"},
-    "storage/bm25.py": {"_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "IMPACT_STEPS", "_AT_ONCE", "_FEW"},  # Lucene's
-    "storage/working_form.py": {"_INDEX_CHUNK"},  # how many texts are in memory at once
+    "storage/index/text/posting_table.py": {"TAIL_TEXTS", "_RATIO", "_SHORT_MERGE", "_MOST_SEGMENTS"},
+    "storage/index/text/segment.py": {"_DENSE_SHARE"},
+    "storage/index/text/mark_index.py": {"_FEW", "_WIDENING"},
+    "storage/checkpoint/checkpointer.py": {"_SHARE", "_OPERATOR_SHARE", "_PATIENCE"},  # measured in docs/adr/0016
+    "storage/checkpoint/checkpoints.py": {"_READ_AT_ONCE"},  # how much is in memory at once
+    "storage/log/sqlite/catch_up.py": {"_VECTORS_AT_ONCE"},
+    "storage/index/text/best_texts.py": {"_ROUNDINGS", "_GROWTH", "_FEW", "_SAMPLE", "_WORTH_SCORING"},
+    "storage/index/text/table_files.py": {"_RATIO"},
+    "storage/index/text/term_dictionary.py": {"_REMEMBERED"},
+    # Lucene's.
+    "storage/index/text/bm25.py": {"_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "IMPACT_STEPS", "_AT_ONCE", "_FEW"},
+    "storage/index/graph_index.py": {"_INDEX_CHUNK"},  # how many texts are in memory at once
     "core/rendering.py": {"_LONGEST_SUBJECT"},  # what is still a name
     "viewer/layout.py": {  # pixels
         "_BOX_WIDTH", "_BOX_HEIGHT", "_SMALL_WIDTH", "_SMALL_HEIGHT", "_PORT_HEIGHT", "_COLUMN_GAP", "_ROW_GAP",
@@ -92,22 +93,24 @@ FIXED_CONSTANTS = {
         "_DOT", "_SMALL_DOT", "_STROKE", "_LONGEST_LABEL", "_FULL_PERCENT", "_CURVE_TICKS", "_MARGIN",
         "_LEAST_MARGIN", "_ABOVE", "_LEGEND_AT", "_SPARE_ROW", "_FEW_TICKS",
     },
-    "storage/sqlite_connection.py": {  # SQLite's; longer than any commit takes; memory at once
+    "storage/log/sqlite/connection.py": {  # SQLite's; longer than any commit takes; memory at once
         "RESERVED_BYTES", "_BUSY_MILLISECONDS", "_ROWS_AT_ONCE",
     },
-    "storage/sqlite_reembedding.py": {"_AT_ONCE"},  # how many texts are in memory at once
+    "storage/log/sqlite/reembed.py": {"_AT_ONCE"},  # how many texts are in memory at once
     "core/forking.py": {"_PATIENCE_SECONDS"},  # longer than a write takes
     # Who may read it; how often a lock is looked at, which costs next to nothing; a line of fixed length.
-    "storage/process_lock.py": {"_MODE", "_FIRST_PAUSE", "_LONGEST_PAUSE", "_DIGITS"},
-    "storage/file_guard.py": {"_SHARED_FIRST", "_SHARED_SIZE", "_IN_USE_AT"},  # the bytes that SQLite locks
+    "storage/log/sqlite/process_lock.py": {"_MODE", "_FIRST_PAUSE", "_LONGEST_PAUSE", "_DIGITS"},
+    "storage/log/sqlite/file_guard.py": {"_SHARED_FIRST", "_SHARED_SIZE", "_IN_USE_AT"},  # the bytes that SQLite locks
     # How many nodes or edges are in memory at once.
     "core/edge_columns.py": {"_AT_ONCE"},
     "plasticity/undo.py": {"_AT_ONCE"},
-    "storage/agreement.py": {"_AT_ONCE"},
+    "storage/verify.py": {"_AT_ONCE"},
     "storage/base_store.py": {"_AT_ONCE"},
-    "storage/sealing.py": {"_HEADER_SIZE", "_PAGE_SIZE_AT", "_PAGES_AT", "_LARGEST_PAGE"},  # SQLite's file format
-    "storage/acknowledged.py": {"_DIGITS", "_LONGEST", "_MODE", "_PARTS"},  # a line of fixed length; who may read it
-    "storage/sqlite_schema.py": {  # the file format
+    # SQLite's file format.
+    "storage/log/sqlite/sealing.py": {"_HEADER_SIZE", "_PAGE_SIZE_AT", "_PAGES_AT", "_LARGEST_PAGE"},
+    # A line of fixed length; who may read it.
+    "storage/log/sqlite/commit_watermark.py": {"_DIGITS", "_LONGEST", "_MODE", "_PARTS"},
+    "storage/log/sqlite/schema.py": {  # the file format
         "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT", "_RESERVED_AT",
     },
 }  # fmt: skip

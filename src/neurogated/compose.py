@@ -37,7 +37,7 @@ from neurogated.llm.structured import StructuredLLM
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
-from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.registry import open_store
 
 __all__ = [

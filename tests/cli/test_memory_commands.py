@@ -16,7 +16,7 @@ import pytest
 from neurogated.cli import main
 from neurogated.cli.parser import COMMANDS, build_parser
 from neurogated.compose import OFFLINE_NOTICE
-from neurogated.storage.sqlite_connection import connect
+from neurogated.storage.log.sqlite.connection import connect
 
 Run = Callable[..., tuple[int, str]]
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.storage.columns import Column, PatchedColumn
+from neurogated.storage.index.graph.columns import Column, PatchedColumn
 
 EDGES = st.lists(
     st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([EdgeType.SEQ, EdgeType.SIM])).filter(

@@ -11,8 +11,8 @@ import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.errors import StorageError
-from neurogated.storage.sqlite_schema import check_format
-from neurogated.storage.sqlite_snapshot import restore_snapshot
+from neurogated.storage.log.sqlite.schema import check_format
+from neurogated.storage.log.sqlite.snapshot import restore_snapshot
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.contents import environment
 

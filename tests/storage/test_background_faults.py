@@ -10,8 +10,8 @@ import pytest
 
 from neurogated import MemoryConfig, MemoryNode
 from neurogated.storage.background import BackgroundWorker, Job
-from neurogated.storage.embedding_store import EmbeddingStore
-from neurogated.storage.kept_forms import KeptForms
+from neurogated.storage.checkpoint.checkpoints import Checkpoints
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.sqlite_store import SqliteStore
 
 
@@ -102,7 +102,7 @@ def test_indexes_are_kept_again_after_memory_ran_out(
 
     with SqliteStore.open(tmp_path / "memory.db", config=MemoryConfig(KEEP_CHANGES=1)) as store:
         with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
-            patch.setattr(KeptForms, "write", full)
+            patch.setattr(Checkpoints, "write", full)
             store.add_node(MemoryNode(id="a", content="heron"))
             store._keeper.settle()
         assert "could not be kept (MemoryError())" in caplog.text
@@ -120,7 +120,7 @@ def test_indexes_are_kept_again_after_a_fault_of_the_program(tmp_path: Path, mon
 
     with SqliteStore.open(tmp_path / "memory.db", config=MemoryConfig(KEEP_CHANGES=1)) as store:
         with monkeypatch.context() as patch:
-            patch.setattr(KeptForms, "write", odd)
+            patch.setattr(Checkpoints, "write", odd)
             store.add_node(MemoryNode(id="a", content="heron"))
             store._keeper.settle()
         store.add_node(MemoryNode(id="b", content="egret"))

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated.errors import InputError
-from neurogated.storage import centroids, vector_state
-from neurogated.storage.embedding_store import EmbeddingStore
-from neurogated.storage.inverted_lists import InvertedLists
+from neurogated.storage.index.vectors import centroids, state
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
+from neurogated.storage.index.vectors.inverted_lists import InvertedLists
 from tests.storage.vector_cases import brute_force, clusters, found, rows, small_store
 
 small_vectors = st.tuples(*[st.integers(-3, 3)] * 3)
@@ -212,7 +212,7 @@ def test_an_error_in_the_background_is_told_and_the_search_goes_on(
     vectors = clusters(300)
     store = small_store(exact_below=10)
     with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
-        patch.setattr(vector_state, "spherical_kmeans", fail)
+        patch.setattr(state, "spherical_kmeans", fail)
         store.put(np.arange(100), vectors[:100])
         store.settle()
         store.put(np.array([100]), vectors[100:101])
@@ -237,7 +237,7 @@ def _while_training(monkeypatch: pytest.MonkeyPatch, store: EmbeddingStore, coun
         go_on.wait()
         return plain(*arguments)
 
-    monkeypatch.setattr(vector_state, "spherical_kmeans", held)
+    monkeypatch.setattr(state, "spherical_kmeans", held)
     store.put(np.arange(count), clusters(count))
     begun.wait()
     return go_on.set

@@ -12,8 +12,8 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from neurogated.core.view import Rows
-from neurogated.storage import centroids, inverted_lists
-from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.index.vectors import centroids, inverted_lists
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from tests.storage.vector_cases import Floats, brute_force, clusters, found, rows, small_store
 
 POOL = clusters(400, dimension=8)

@@ -21,7 +21,7 @@ from neurogated import (
     compose,
 )
 from neurogated.core.ports import GraphStorePort
-from neurogated.storage.sqlite_connection import fetch
+from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 from neurogated.testing.contract.base import unused

@@ -10,7 +10,7 @@ import pytest
 from neurogated import Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode
 from neurogated.errors import InputError, MemoryClosedError, StorageError
 from neurogated.storage.graph_store import GraphStore
-from neurogated.storage.planning import Plan
+from neurogated.storage.resolve import Plan
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 

@@ -194,7 +194,7 @@ def test_an_inner_transaction_that_raises_is_taken_back_alone(store: GraphStore)
 
 
 def test_a_refused_delta_in_a_transaction_leaves_nothing_of_itself(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from neurogated.storage import sqlite_writing
+    from neurogated.storage.log.sqlite import append
 
     with SqliteStore.open(path) as store:
         with store.transaction():
@@ -204,7 +204,7 @@ def test_a_refused_delta_in_a_transaction_leaves_nothing_of_itself(path: Path, m
                 def fail(*_: object) -> None:
                     raise StorageError("full")
 
-                patch.setattr(sqlite_writing.PlanWriter, "_write_uses", fail)
+                patch.setattr(append.PlanWriter, "_write_uses", fail)
                 with pytest.raises(StorageError, match="full"):
                     store.add_node(_node("b"))
             store.add_node(_node("c"))

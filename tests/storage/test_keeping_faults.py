@@ -8,8 +8,8 @@ import pytest
 
 from neurogated import GraphDelta, MemoryConfig, MemoryNode
 from neurogated.errors import InputError, StorageError
-from neurogated.storage.kept_forms import KeptForms
-from neurogated.storage.sqlite_snapshot import restore_snapshot
+from neurogated.storage.checkpoint.checkpoints import Checkpoints
+from neurogated.storage.log.sqlite.snapshot import restore_snapshot
 from neurogated.storage.sqlite_store import SqliteStore
 
 OFTEN = MemoryConfig(KEEP_CHANGES=1)
@@ -191,9 +191,9 @@ def test_a_state_that_vanishes_while_it_is_read_is_looked_for_again(
 ) -> None:
     writer = SqliteStore.open(path, config=OFTEN)
     _put(writer, *range(4))
-    found, once = KeptForms._folders, iter([True])
+    found, once = Checkpoints._folders, iter([True])
 
-    def folders(self: KeptForms, namespace: int) -> list[Path]:
+    def folders(self: Checkpoints, namespace: int) -> list[Path]:
         listed = found(self, namespace)
         if next(once, False):
             # The writer is quicker than this reader.
@@ -201,7 +201,7 @@ def test_a_state_that_vanishes_while_it_is_read_is_looked_for_again(
         return listed
 
     with monkeypatch.context() as patch:
-        patch.setattr(KeptForms, "_folders", folders)
+        patch.setattr(Checkpoints, "_folders", folders)
         with SqliteStore.open(path, read_only=True) as reader:
             assert reader._kept._trusted
             assert len(reader) == 5

@@ -15,12 +15,12 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from neurogated import MemoryNode
 from neurogated.core.rendering import marks
 from neurogated.core.view import Rows
-from neurogated.storage import posting_table
-from neurogated.storage.lexical_store import LexicalStore
-from neurogated.storage.mark_index import MarkIndex
-from neurogated.storage.segment import TextWords
-from neurogated.storage.text_index import TextIndex
-from neurogated.storage.vocabulary import UNKNOWN, ExtendedVocabulary, Vocabulary, WordList
+from neurogated.storage.index.text import posting_table
+from neurogated.storage.index.text.lexical_store import LexicalStore
+from neurogated.storage.index.text.mark_index import MarkIndex
+from neurogated.storage.index.text.segment import TextWords
+from neurogated.storage.index.text.term_dictionary import UNKNOWN, ExtendedVocabulary, Vocabulary, WordList
+from neurogated.storage.index.text.text_index import TextIndex
 
 WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
 CONTENTS = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)

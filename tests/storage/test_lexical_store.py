@@ -16,10 +16,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from neurogated.core.keywords import split_keywords
 from neurogated.core.ports import LexicalIndex
-from neurogated.storage.bm25 import IMPACT_STEPS, SATURATION, rated, rounded_lengths
-from neurogated.storage.lexical_store import LexicalStore
-from neurogated.storage.posting_table import PostingTable
-from neurogated.storage.segment import Segment
+from neurogated.storage.index.text.bm25 import IMPACT_STEPS, SATURATION, rated, rounded_lengths
+from neurogated.storage.index.text.lexical_store import LexicalStore
+from neurogated.storage.index.text.posting_table import PostingTable
+from neurogated.storage.index.text.segment import Segment
 
 WORDS = ["apple", "banana", "cherry", "running", "the", "北京大学", "猫"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)
@@ -33,7 +33,7 @@ def way(request: pytest.FixtureRequest) -> Iterator[None]:
     """Search every index in the way of a small one, and then of a large one."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "the best are looked for":
-            patch.setattr("neurogated.storage.bm25._FEW", -1)
+            patch.setattr("neurogated.storage.index.text.bm25._FEW", -1)
         yield
 
 

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.view import GraphView
-from neurogated.storage import lifetimes
-from neurogated.storage.lifetimes import Lifetimes
+from neurogated.storage.index.graph import validity
+from neurogated.storage.index.graph.validity import Lifetimes
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
@@ -321,7 +321,7 @@ def _lines_of_a_view_after_a_write(count: int) -> int:
     def watch(frame: FrameType, event: str, _: Any) -> Any:  # noqa: ANN401
         nonlocal lines
         lines += event == "line"
-        return watch if frame.f_code.co_filename == lifetimes.__file__ else None
+        return watch if frame.f_code.co_filename == validity.__file__ else None
 
     before = sys.gettrace()
     sys.settrace(watch)

@@ -19,9 +19,9 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import PendingTask
 from neurogated.errors import ConfigError, InputError
 from neurogated.storage.graph_store import GraphStore
-from neurogated.storage.planning import make_plan
+from neurogated.storage.index.graph.topology import Topology
+from neurogated.storage.resolve import make_plan
 from neurogated.storage.sqlite_store import SqliteStore
-from neurogated.storage.topology import Topology
 
 OFTEN = MemoryConfig(KEEP_CHANGES=1, OVERLAY_EDGES=16)
 _REGISTRY = type(EdgeType)

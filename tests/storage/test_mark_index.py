@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from neurogated.storage.mark_index import MarkIndex
+from neurogated.storage.index.text.mark_index import MarkIndex
 
 marks = st.frozensets(st.sampled_from("abcdef"), max_size=6)
 puts = st.dictionaries(st.integers(0, 40), marks, max_size=6)

@@ -13,7 +13,7 @@ import pytest
 
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.errors import EmbedderMismatchError
-from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.open_graphs import OpenGraphs
 from neurogated.storage.sqlite_store import SqliteStore
 

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.core.delta import PendingTask
 from neurogated.errors import UnknownIdError
-from neurogated.storage import sqlite_following, sqlite_loading
-from neurogated.storage.embedding_store import EmbeddingStore
-from neurogated.storage.sqlite_records import SqliteRecords
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
+from neurogated.storage.log.sqlite import catch_up, loading
+from neurogated.storage.log.sqlite.append import PlanWriter
+from neurogated.storage.log.sqlite.rows import SqliteRecords
 from neurogated.storage.sqlite_store import SqliteStore
-from neurogated.storage.sqlite_writing import PlanWriter
 from tests.durability.contents import environment
 
 PATIENCE = 20
@@ -109,7 +109,7 @@ def test_every_read_bears_a_compaction_just_before_records_are_read(
 
 def test_a_search_finds_a_node_whose_vector_is_being_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     halfway, searched = threading.Event(), threading.Event()
-    put_vectors, search_batch = sqlite_loading.put_vectors, EmbeddingStore.search_batch
+    put_vectors, search_batch = loading.put_vectors, EmbeddingStore.search_batch
 
     def pausing(*arguments: Any) -> None:  # noqa: ANN401
         halfway.set()
@@ -130,7 +130,7 @@ def test_a_search_finds_a_node_whose_vector_is_being_replaced(path: Path, monkey
                 searched.set()
 
         with monkeypatch.context() as patch:
-            patch.setattr(sqlite_following, "put_vectors", pausing)
+            patch.setattr(catch_up, "put_vectors", pausing)
             patch.setattr(EmbeddingStore, "search_batch", beside)
             found = reader.nearest(_vector(0), 3, view)
             following.join(PATIENCE)

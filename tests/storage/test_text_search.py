@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 from neurogated import GraphDelta, GraphStore, MemoryNode
 from neurogated.core.rendering import TIME_MARK, speaker_mark, subject_mark
+from neurogated.storage.index.text.text_index import TextIndex
 from neurogated.storage.sqlite_store import SqliteStore
-from neurogated.storage.text_index import TextIndex
 from neurogated.testing import ManualClock
 
 QUERIES = ["heron", "stone heron", "Lyon", "1970", "Ann said", "苏州", "unknown", "the", ""]

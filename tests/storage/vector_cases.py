@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
-from neurogated.storage.embedding_store import EmbeddingStore
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.utils.vector_utils import cosine_similarity
 
 Floats = NDArray[np.float32]

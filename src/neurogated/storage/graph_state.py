@@ -13,9 +13,9 @@ from neurogated.core.clock import from_micros
 from neurogated.core.delta import PendingTask
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
-from neurogated.storage.records import EdgeRecord, NodeRecord
-from neurogated.storage.text_index import OverlaidTextIndex, TextIndex
-from neurogated.storage.working_form import WorkingForm
+from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.index.text.text_index import OverlaidTextIndex, TextIndex
+from neurogated.storage.log.records import EdgeRecord, NodeRecord
 
 __all__ = ["GraphState", "MemoryRecords", "Records", "RecordsErasedError"]
 
@@ -68,7 +68,7 @@ class GraphState:
     Its indexes may be ahead of its view: they take in the next delta once it is committed. See `isolated`.
     """
 
-    form: WorkingForm
+    form: GraphIndex
     view: GraphView
     """The whole graph, with what has expired."""
     records: Records

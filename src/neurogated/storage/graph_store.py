@@ -14,12 +14,12 @@ from neurogated.core.model import MemoryNode, checked_text
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.storage.graph_state import GraphState, MemoryRecords, Records
+from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.isolated_store import IsolatedStore
-from neurogated.storage.journal_erasure import erase_removed
-from neurogated.storage.lifetimes import micros_or_none
+from neurogated.storage.log.purge import erase_removed
+from neurogated.storage.log.records import EdgeRecord, NodeRecord
 from neurogated.storage.mismatch import mismatch
-from neurogated.storage.planning import Plan, make_plan
-from neurogated.storage.records import EdgeRecord, NodeRecord
+from neurogated.storage.resolve import Plan, make_plan
 
 __all__ = ["GraphStore"]
 
@@ -61,7 +61,7 @@ class GraphStore(IsolatedStore):
             self._check_vectors(delta)
             self._isolate()
             plan = make_plan(self._form.topology.view(), delta)
-            # What is persisted must reach the working form whole. An interrupt in between makes the store useless
+            # What is persisted must reach the graph index whole. An interrupt in between makes the store useless
             # but for closing; opening it again reads the truth.
             self._interrupted = True
             try:
@@ -286,7 +286,7 @@ class GraphStore(IsolatedStore):
         """Erase what is kept of another namespace beyond this process."""
 
     def _roll_back(self, sequence: int) -> None:
-        """Make the working form that of the delta `sequence` again."""
+        """Make the graph index that of the delta `sequence` again."""
         if sequence == self._form.topology.sequence:
             return
         self._become(self.as_of(sequence), self._told[:sequence])

@@ -13,10 +13,10 @@ from neurogated.core.clock import Clock
 from neurogated.core.delta import PendingTask
 from neurogated.errors import MemoryClosedError, MemoryLockedError
 from neurogated.storage.graph_state import GraphState, Records
+from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.index.text.text_index import OverlaidTextIndex, TextIndex
 from neurogated.storage.mismatch import mismatch
 from neurogated.storage.searchable_store import SearchableStore
-from neurogated.storage.text_index import OverlaidTextIndex, TextIndex
-from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["IsolatedStore"]
 
@@ -33,7 +33,7 @@ class IsolatedStore(SearchableStore):
         self._config = config
         # All graphs of the store by their names.
         self._family: MutableMapping[str, Any] = {namespace: self}
-        self._form = WorkingForm(config)
+        self._form = GraphIndex(config)
         self._pending: dict[PendingTask, None] = {}
         self._embedder: tuple[str, int] | None = None
         # The name of the embedder that this process works with; shared by all namespaces.

@@ -89,6 +89,6 @@ def restore_store(config: MemoryConfig, snapshot: Path) -> None:
     """
     if config.storage == "memory":
         raise ConfigError("a memory with storage='memory' is in no file; set storage to 'sqlite' to restore a snapshot")
-    from neurogated.storage.sqlite_snapshot import restore_snapshot
+    from neurogated.storage.log.sqlite.snapshot import restore_snapshot
 
     restore_snapshot(snapshot, _path(config))

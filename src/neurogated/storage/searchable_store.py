@@ -13,7 +13,7 @@ from neurogated.core.model import Vector
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.base_store import BaseStore
 from neurogated.storage.graph_state import GraphState
-from neurogated.storage.text_index import OverlaidTextIndex, TextIndex
+from neurogated.storage.index.text.text_index import OverlaidTextIndex, TextIndex
 
 __all__ = ["SearchableStore"]
 

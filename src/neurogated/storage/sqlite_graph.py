@@ -17,18 +17,18 @@ from neurogated.core.clock import Clock, to_micros
 from neurogated.core.delta import HistoryEntry, JournalEntry
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.storage.columns import Column
 from neurogated.storage.graph_store import GraphStore
-from neurogated.storage.sqlite_connection import fetch
-from neurogated.storage.sqlite_file import SqliteFile
-from neurogated.storage.sqlite_journal import SqliteJournal
-from neurogated.storage.sqlite_records import SqliteRecords
+from neurogated.storage.index.graph.columns import Column
+from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.file import SqliteFile
+from neurogated.storage.log.sqlite.journal import SqliteJournal
+from neurogated.storage.log.sqlite.rows import SqliteRecords
 
 __all__ = ["SqliteGraph", "register_types"]
 
 
 class SqliteGraph(GraphStore):
-    """One namespace of a memory file: the working form in memory, texts and journal on disk."""
+    """One namespace of a memory file: the graph index in memory, texts and journal on disk."""
 
     def __init__(
         self, file: SqliteFile, name: str, namespace: int, *, config: MemoryConfig | None, clock: Clock

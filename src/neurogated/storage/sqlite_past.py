@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from neurogated.core.clock import from_micros
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
-from neurogated.storage.columns import Column
-from neurogated.storage.embedding_store import OverlaidEmbeddingStore
 from neurogated.storage.graph_state import GraphState
-from neurogated.storage.planning import Plan
-from neurogated.storage.sqlite_connection import fetch
+from neurogated.storage.index.graph.columns import Column
+from neurogated.storage.index.graph.topology import Topology
+from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.index.text.text_index import OverlaidTextIndex
+from neurogated.storage.index.vectors.embedding_store import OverlaidEmbeddingStore
+from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.loading import HOLDS, NOW, GraphLoader, Keys, put_vectors
+from neurogated.storage.resolve import Plan
 from neurogated.storage.sqlite_graph import SqliteGraph, register_types
-from neurogated.storage.sqlite_loading import HOLDS, NOW, GraphLoader, Keys, put_vectors
-from neurogated.storage.text_index import OverlaidTextIndex
-from neurogated.storage.topology import Topology
-from neurogated.storage.working_form import WorkingForm
 
-__all__ = ["PastStore"]
+__all__ = ["HistoricalStore"]
 
 _Answer = TypeVar("_Answer")
 
@@ -49,7 +49,7 @@ _EDGES_CHANGED_SINCE = (
 )
 
 
-class PastStore(SqliteGraph):
+class HistoricalStore(SqliteGraph):
     """A store of the past, to be read only.
 
     Its graph is read from the file; vectors and texts are those of the present but for the nodes that have changed
@@ -71,7 +71,7 @@ class PastStore(SqliteGraph):
         self._present = present
         self._as_of = sequence
         self._embedder = present.embedder
-        self._seen: tuple[WorkingForm, int] | None = None
+        self._seen: tuple[GraphIndex, int] | None = None
         self._overlaid: OverlaidTextIndex | None = None
         self._require_open()
 
@@ -107,7 +107,7 @@ class PastStore(SqliteGraph):
         with self._lock:
             return super()._read(question)
 
-    def as_of(self, moment: int | datetime) -> PastStore:
+    def as_of(self, moment: int | datetime) -> HistoricalStore:
         """Return the graph as it was known earlier still.
 
         Raises:
@@ -115,7 +115,7 @@ class PastStore(SqliteGraph):
         """
         with self._lock:
             sequence = self._sequence_at(moment)
-            return PastStore(self._present, sequence, moment if isinstance(moment, datetime) else None)
+            return HistoricalStore(self._present, sequence, moment if isinstance(moment, datetime) else None)
 
     def _look_back(self) -> None:
         """Read the graph as it was, and find out which vectors and texts have changed since."""
@@ -123,7 +123,7 @@ class PastStore(SqliteGraph):
         self._namespace = present._namespace
         with present._lock, self._file.reading() as connection:
             keys = present._node_keys.values.copy()
-            form = WorkingForm(self._config)
+            form = GraphIndex(self._config)
             loader = GraphLoader(connection, self._namespace, register_types(connection), self._as_of)
             self._changed_texts = self._changed_since("node_versions", keys, self._as_of)
             self._load_nodes(loader, form, keys)
@@ -136,7 +136,7 @@ class PastStore(SqliteGraph):
         self._form, self._overlaid = form, None
         self._node_keys, self._edge_keys = Column.of(keys), Column.of(edge_keys)
 
-    def _load_nodes(self, loader: GraphLoader, form: WorkingForm, keys: Keys) -> None:
+    def _load_nodes(self, loader: GraphLoader, form: GraphIndex, keys: Keys) -> None:
         """Write the node columns as they were; those that have not changed since are taken from the present."""
         now = self._present._form.topology.view()
         alive, energies, accessed = now.alive.all(), now.base_energy.all(), now.last_accessed.all()
@@ -162,7 +162,7 @@ class PastStore(SqliteGraph):
         form.topology.sequence = loader.last_sequence()
         loader.load_node_lifetimes(form.lifetimes, keys)
 
-    def _load_edges(self, loader: GraphLoader, form: WorkingForm, keys: Keys) -> Keys:
+    def _load_edges(self, loader: GraphLoader, form: GraphIndex, keys: Keys) -> Keys:
         """Append the edges as they were; those that have not changed since are taken from the present."""
         since = {"namespace": self._namespace, "now": self._as_of}
         ((first_new,),) = fetch(

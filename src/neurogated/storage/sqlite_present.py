@@ -1,4 +1,4 @@
-"""One namespace of a memory file at present: its working form, and how it follows the file and is kept beside it."""
+"""One namespace of a memory file at present: its graph index, and how it follows the file and is kept beside it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.errors import InputError
-from neurogated.storage.block import Block
-from neurogated.storage.columns import Column
-from neurogated.storage.keeper import Keeper
-from neurogated.storage.kept_forms import FORM_FOLDER, FrozenForm, KeptForms, Stamp, StateReplacedError
+from neurogated.storage.checkpoint.checkpointer import Checkpointer
+from neurogated.storage.checkpoint.checkpoints import FORM_FOLDER, Checkpoints, FrozenIndex, Stamp, StateReplacedError
+from neurogated.storage.index.graph.columns import Column
+from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.log.sqlite.block import Block
+from neurogated.storage.log.sqlite.catch_up import GraphFollower, KeyedIndex
+from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.file import SqliteFile
+from neurogated.storage.log.sqlite.loading import GraphLoader
 from neurogated.storage.open_graphs import OpenGraphs, Uses
-from neurogated.storage.planning import Plan
-from neurogated.storage.sqlite_connection import fetch
-from neurogated.storage.sqlite_file import SqliteFile
-from neurogated.storage.sqlite_following import GraphFollower, KeyedForm
+from neurogated.storage.resolve import Plan
 from neurogated.storage.sqlite_graph import SqliteGraph, register_types
-from neurogated.storage.sqlite_loading import GraphLoader
-from neurogated.storage.working_form import WorkingForm
 
 __all__ = ["SqlitePresent", "find_namespace"]
 
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class SqlitePresent(SqliteGraph):
-    """A graph whose working form follows the file, and is kept beside it in the background."""
+    """A graph whose graph index follows the file, and is kept beside it in the background."""
 
     def __init__(
         self,
@@ -56,15 +56,15 @@ class SqlitePresent(SqliteGraph):
         self._own_graphs = OpenGraphs(self._config.MAX_OPEN_NAMESPACES) if open_graphs is None else None
         self._open_graphs = weakref.ref(self._own_graphs if open_graphs is None else open_graphs)
         self._searching = self._searches = Uses()
-        self._kept = KeptForms(file.path)
+        self._kept = Checkpoints(file.path)
         # Until it is read, other threads have nothing to read meanwhile.
         self._waits = True
-        # The innermost transaction that was under way when the working form was made or last found right.
+        # The innermost transaction that was under way when the graph index was made or last found right.
         self._block: Block | None = None
-        self._frozen: weakref.ref[WorkingForm] | None = None
+        self._frozen: weakref.ref[GraphIndex] | None = None
         self._frozen_of = ""
         self._trained_on = 0
-        self._keeper = Keeper(
+        self._keeper = Checkpointer(
             self._kept,
             graph_lock=self._lock,
             freeze=_while_alive(self._freeze),
@@ -115,11 +115,11 @@ class SqlitePresent(SqliteGraph):
 
     @property
     def is_unloaded(self) -> bool:
-        """Whether the working form was let go of, so that it is read on the next use; see `unload`."""
+        """Whether the graph index was let go of, so that it is read on the next use; see `unload`."""
         return self._interrupted and not len(self._node_keys) and self._waits
 
     def unload(self) -> bool:
-        """Let go of the working form, which is read again on the next use.
+        """Let go of the graph index, which is read again on the next use.
 
         Returns:
             Whether it was let go of: it is not while a search is under way, or while a thread in the background is
@@ -134,7 +134,7 @@ class SqlitePresent(SqliteGraph):
             return False
         self._form.close()
         with self._committing:
-            self._form, self._interrupted, self._waits = WorkingForm(self._config), True, True
+            self._form, self._interrupted, self._waits = GraphIndex(self._config), True, True
             self._node_keys, self._edge_keys = Column(np.int64), Column(np.int64)
             self._committed = self._now()
         self._note_closed()
@@ -148,7 +148,7 @@ class SqlitePresent(SqliteGraph):
             self._waits = False
 
     def _renew(self) -> None:
-        """Read the working form from the file again where it is not right."""
+        """Read the graph index from the file again where it is not right."""
         if not self._is_right():
             with self._lock:
                 # Another thread may have been about to make it right.
@@ -156,7 +156,7 @@ class SqlitePresent(SqliteGraph):
                     self._load()
 
     def _is_right(self) -> bool:
-        """Return whether the working form shows what the file holds, or is closed.
+        """Return whether the graph index shows what the file holds, or is closed.
 
         It does not where a write was interrupted, or where changes that it shows were taken back.
         """
@@ -169,7 +169,7 @@ class SqlitePresent(SqliteGraph):
     # Following the file
 
     def _load(self) -> None:
-        """Make the working form anew: from what is kept beside the file, and what the file has gained since.
+        """Make the graph index anew: from what is kept beside the file, and what the file has gained since.
 
         A graph that the file does not have is closed: it was dropped, or the transaction that made it was taken back.
         """
@@ -199,15 +199,15 @@ class SqlitePresent(SqliteGraph):
         self._note_open()
         self._publish()
 
-    def _load_kept(self, connection: apsw.Connection) -> KeyedForm:
+    def _load_kept(self, connection: apsw.Connection) -> KeyedIndex:
         """Return the form that is kept beside the file, an empty one if there is none."""
         # Forms name edge types, which must be known when they are read.
         register_types(connection)
-        load_form = partial(WorkingForm.load, config=self._config)
+        load_form = partial(GraphIndex.load, config=self._config)
         made_at = partial(_made_at, connection, self._namespace)
         keyed = self._kept.load(load_form, _derivation(connection), self._namespace, made_at)
         if keyed is None:
-            return KeyedForm(WorkingForm(self._config))
+            return KeyedIndex(GraphIndex(self._config))
         self._trained_on = keyed.form.vectors.trained_on
         loader = GraphLoader(connection, self._namespace, {}, keyed.form.topology.sequence)
         loader.load_node_lifetimes(keyed.form.lifetimes, keyed.node_keys.values)
@@ -217,7 +217,7 @@ class SqlitePresent(SqliteGraph):
     def _follow(self, connection: apsw.Connection) -> None:
         """Take in what the file has gained."""
         types = register_types(connection)
-        keyed = KeyedForm(self._form, self._node_keys, self._edge_keys)
+        keyed = KeyedIndex(self._form, self._node_keys, self._edge_keys)
         follower = GraphFollower(connection, self._namespace, types, lambda rows: self._records().nodes(rows))
         follower.follow(keyed)
         self._pending = _read_pending(connection, self._namespace)
@@ -271,8 +271,8 @@ class SqlitePresent(SqliteGraph):
             self._keeper.keep(at_once=self._form.vectors.trained_on != self._trained_on)
         self._keeper.settle()
 
-    def _freeze(self) -> FrozenForm | None:
-        """Return the working form as it is now, None if it cannot be kept."""
+    def _freeze(self) -> FrozenIndex | None:
+        """Return the graph index as it is now, None if it cannot be kept."""
         if self._closed or not self._is_right():
             return None
         with self._file.reading() as connection:
@@ -283,7 +283,7 @@ class SqlitePresent(SqliteGraph):
         self._frozen, self._frozen_of = weakref.ref(self._form), derivation
         self._trained_on = self._form.vectors.trained_on
         frozen = self._form.freeze(self._records().nodes)
-        return FrozenForm(stamp, frozen, self._node_keys.values, self._edge_keys.values)
+        return FrozenIndex(stamp, frozen, self._node_keys.values, self._edge_keys.values)
 
     def _is_current(self) -> bool:
         """Return whether what was frozen last is of the form that is in use, and nothing was erased since."""

@@ -15,18 +15,18 @@ from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.model import Vector, checked_text
 from neurogated.errors import InputError, MemoryLockedError
-from neurogated.storage.agreement import disagreements
-from neurogated.storage.kept_forms import KeptForms
+from neurogated.storage.checkpoint.checkpoints import Checkpoints
+from neurogated.storage.log.sqlite.append import PlanWriter
+from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.file import SqliteFile
+from neurogated.storage.log.sqlite.purge import erase_namespace, erase_removed
+from neurogated.storage.log.sqlite.reembed import embedded_versions, replace_vectors
+from neurogated.storage.log.sqlite.snapshot import take_snapshot
 from neurogated.storage.open_graphs import OpenGraphs
-from neurogated.storage.planning import Plan
-from neurogated.storage.sqlite_connection import fetch
-from neurogated.storage.sqlite_erasure import erase_namespace, erase_removed
-from neurogated.storage.sqlite_file import SqliteFile
-from neurogated.storage.sqlite_past import PastStore
+from neurogated.storage.resolve import Plan
+from neurogated.storage.sqlite_past import HistoricalStore
 from neurogated.storage.sqlite_present import SqlitePresent, find_namespace
-from neurogated.storage.sqlite_reembedding import embedded_versions, replace_vectors
-from neurogated.storage.sqlite_snapshot import take_snapshot
-from neurogated.storage.sqlite_writing import PlanWriter
+from neurogated.storage.verify import disagreements
 
 __all__ = ["SqliteStore"]
 
@@ -83,7 +83,7 @@ class SqliteStore(SqlitePresent):
         file = SqliteFile(Path(path), from_scratch=from_scratch, read_only=read_only, patience=patience)
         try:
             if from_scratch:
-                KeptForms(file.path).drop()
+                Checkpoints(file.path).drop()
             store = cls(file, namespace, config=config, clock=clock)
             store._tidy_kept()
         except BaseException:
@@ -137,7 +137,7 @@ class SqliteStore(SqlitePresent):
                 problems += [f"namespace {name!r}: {line}" for line in disagreements(store)]
         return problems
 
-    def as_of(self, moment: int | datetime) -> PastStore:
+    def as_of(self, moment: int | datetime) -> HistoricalStore:
         """Return the graph as it was known after a delta, given by its number or a time, to be read only.
 
         0 is the empty graph; a time stands for the last delta that was made at it or before.
@@ -147,7 +147,7 @@ class SqliteStore(SqlitePresent):
         """
         with self._lock:
             self.view()
-            return PastStore(self, self._sequence_at(moment), moment if isinstance(moment, datetime) else None)
+            return HistoricalStore(self, self._sequence_at(moment), moment if isinstance(moment, datetime) else None)
 
     def compact(self, *, history: bool = False) -> int:
         """Erase removed nodes, of all namespaces, with all their history, and leave nothing of them on disk.

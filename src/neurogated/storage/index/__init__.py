@@ -1,0 +1,1 @@
+"""The graph index: derived from a log, and rebuilt from it where need be."""

@@ -1,0 +1,1 @@
+"""Columns, adjacency and validity of nodes and edges."""

@@ -1,0 +1,285 @@
+"""The graph index of a graph: node and edge columns with layered adjacency, without texts and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from neurogated.core.clock import to_micros
+from neurogated.core.delta import Decay
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.view import Adjacency, GraphView, Layer, PatchedValues, Rows
+from neurogated.storage.index.graph.columns import Column, PatchedColumn
+from neurogated.storage.resolve import Plan
+
+__all__ = ["Fading", "Topology", "layer_of"]
+
+_TYPE_CODE = np.int16
+"""`EdgeType` refuses more types than this can number."""
+
+
+class Fading(NamedTuple):
+    """One evaluation of a decay."""
+
+    sequence: int
+    """The number of its delta."""
+    operator: Decay
+    spared: Rows
+    """Rows of edges that had been used and do not fade, ascending."""
+
+
+def _adjacency(leaving: NDArray[Any], reached: NDArray[Any], edges: Rows, nodes: int) -> Adjacency:
+    order = np.argsort(leaving, kind="stable")
+    targets, edge_rows = reached[order].astype(np.int32), edges[order].astype(np.int32)
+    if edges.size >= nodes:
+        counts, sources = np.bincount(leaving, minlength=nodes), None
+    else:
+        sources, counts = np.unique(leaving.astype(np.int64), return_counts=True)
+    return Adjacency(np.concatenate(([0], np.cumsum(counts))), targets, edge_rows, sources)
+
+
+class Topology:
+    """Rows, columns and layers of one graph. `commit` takes what `planning` found valid, and cannot fail."""
+
+    def __init__(self, overlay_edges: int) -> None:
+        self.sequence = 0
+        self._overlay_edges = overlay_edges
+        self._ids: list[str] = []
+        self._rows_by_id: dict[str, int] = {}
+        self._alive = PatchedColumn(np.bool_, overlay_edges)
+        self._base_energy = PatchedColumn(np.float64, overlay_edges)
+        self._last_accessed = PatchedColumn(np.int64, overlay_edges)
+        self._edge_types: list[EdgeType] = []
+        self._edge_source = Column(np.int32)
+        self._edge_target = Column(np.int32)
+        self._edge_type = Column(_TYPE_CODE)
+        self._weight = PatchedColumn(np.float64, overlay_edges)
+        self._last_activated = PatchedColumn(np.int64, overlay_edges)
+        self._layers: list[Layer] = []
+        self._view: GraphView | None = None
+
+    @classmethod
+    def of(cls, view: GraphView, ids: list[str], overlay_edges: int) -> Self:
+        """Return a graph index that begins with what `view` shows, whose arrays must not change; `ids` is taken over.
+
+        Args:
+            view: a whole graph, without patches.
+            ids: id of every node row.
+            overlay_edges: how many edges are gathered before they are sorted.
+        """
+        topology = cls(overlay_edges)
+        topology.sequence = view.sequence
+        topology._ids = ids
+        topology._rows_by_id = dict(zip(ids, range(len(ids)), strict=True))
+        topology._alive = PatchedColumn.of(view.alive.base, overlay_edges)
+        topology._base_energy = PatchedColumn.of(view.base_energy.base, overlay_edges)
+        topology._last_accessed = PatchedColumn.of(view.last_accessed.base, overlay_edges)
+        topology._edge_types = list(view.edge_types)
+        topology._edge_source = Column.of(view.edge_source)
+        topology._edge_target = Column.of(view.edge_target)
+        # Files that were written when there were fewer types have narrower numbers.
+        topology._edge_type = Column.of(view.edge_type.astype(_TYPE_CODE, copy=False))
+        topology._weight = PatchedColumn.of(view.weight.base, overlay_edges)
+        topology._last_activated = PatchedColumn.of(view.last_activated.base, overlay_edges)
+        topology._layers = list(view.layers)
+        return topology
+
+    def adopt(self, base: Layer) -> None:
+        """Put a layer that was made aside, of all edges from the first on, in the place of those it covers."""
+        above = [layer for layer in self._layers if layer.begin >= base.end]
+        # One that was merged meanwhile may lie across the end of the new one; its edges are sorted anew.
+        self._layers = [base, *above] if above and above[0].begin == base.end else [base]
+        self._view = None
+
+    @property
+    def ids(self) -> list[str]:
+        """Id of every node row; the same list as long as rows keep their numbers."""
+        return self._ids
+
+    def view(self) -> GraphView:
+        """Return the graph as it is now; the same object until the next change."""
+        if self._view is None:
+            self._view = GraphView(
+                sequence=self.sequence,
+                ids=self._ids,
+                rows_by_id=self._rows_by_id,
+                node_count=len(self._alive),
+                edge_count=len(self._weight),
+                alive=self._alive.snapshot(),
+                base_energy=self._base_energy.snapshot(),
+                last_accessed=self._last_accessed.snapshot(),
+                edge_source=self._edge_source.values,
+                edge_target=self._edge_target.values,
+                edge_type=self._edge_type.values,
+                edge_types=tuple(self._edge_types),
+                weight=self._weight.snapshot(),
+                last_activated=self._last_activated.snapshot(),
+                layers=self._current_layers(),
+            )
+        return self._view
+
+    def commit(self, plan: Plan, sequence: int) -> None:
+        """Make the planned change, numbered `sequence`."""
+        delta, at = plan.delta, to_micros(plan.delta.at)
+        self._weight.set(plan.removed_edges, np.nan)
+        self._alive.set(plan.removed_nodes, values=False)
+        self.put_nodes(delta.nodes, plan.node_rows)
+        self.put_edges(delta.edges, plan.edge_ends)
+        self._weight.set(plan.weight_rows, [change.weight for change in delta.weights])
+        self._last_activated.set(plan.weight_rows, plan.weight_times)
+        self.decay([Fading(sequence, *fading) for fading in zip(delta.operators, plan.spared, strict=True)])
+        self._last_accessed.set(plan.touched_nodes, at)
+        self.use_edges(plan.touched_edges, plan.touched_times)
+        self.sequence = sequence
+        self._view = None
+
+    def put_nodes(self, nodes: Sequence[MemoryNode], rows: Rows) -> None:
+        """Write the columns of `nodes` at `rows`."""
+        self.set_nodes(
+            [node.id for node in nodes],
+            rows,
+            [node.base_energy for node in nodes],
+            [to_micros(node.last_accessed) for node in nodes],
+        )
+
+    def set_nodes(self, ids: Sequence[str], rows: Rows, energies: ArrayLike, accessed: ArrayLike) -> None:
+        """Write node columns at `rows`; rows from `node_count` on are appended."""
+        old = rows < len(self._alive)
+        energy, moment = np.asarray(energies, dtype=np.float64), np.asarray(accessed, dtype=np.int64)
+        self._alive.set(rows[old], values=True)
+        self._base_energy.set(rows[old], energy[old])
+        self._last_accessed.set(rows[old], moment[old])
+        # The columns grow before the ids are published, so that no reader finds an id without its columns.
+        new = np.flatnonzero(~old)
+        self._base_energy.extend(energy[new])
+        self._last_accessed.extend(moment[new])
+        for i in new.tolist():
+            self._rows_by_id[ids[i]] = len(self._ids)
+            self._ids.append(ids[i])
+        self._alive.extend(np.ones(new.size, dtype=np.bool_))
+        self._view = None
+
+    def put_edges(self, edges: Sequence[MemoryEdge], ends: tuple[Rows, Rows]) -> None:
+        """Append `edges`."""
+        self.append_edges(
+            ends,
+            self.type_codes([edge.type for edge in edges]),
+            [edge.weight for edge in edges],
+            [to_micros(edge.last_activated or edge.created_at) for edge in edges],
+        )
+
+    def append_edges(self, ends: tuple[Rows, Rows], types: ArrayLike, weights: ArrayLike, activated: ArrayLike) -> None:
+        """Append edge columns, all of one length."""
+        self._edge_source.extend(ends[0])
+        self._edge_target.extend(ends[1])
+        self._edge_type.extend(types)
+        self._last_activated.extend(activated)
+        self._weight.extend(weights)
+        self._view = None
+
+    def remove_edges(self, edges: Rows) -> None:
+        """Mark edge rows as those of removed edges."""
+        self._weight.set(edges, np.nan)
+        self._view = None
+
+    def set_weights(self, edges: Rows, weights: ArrayLike) -> None:
+        """Write weights of edges."""
+        self._weight.set(edges, weights)
+        self._view = None
+
+    def touch(self, nodes: Rows, moments: ArrayLike) -> None:
+        """Note when nodes were last used, in microseconds."""
+        self._last_accessed.set(nodes, moments)
+        self._view = None
+
+    def use_edges(self, edges: Rows, moments: ArrayLike) -> None:
+        """Note when edges were last used, in microseconds."""
+        self._last_activated.set(edges, moments)
+        self._view = None
+
+    def mark_removed(self, nodes: Rows) -> None:
+        """Mark node rows as those of removed nodes."""
+        self._alive.set(nodes, values=False)
+        self._view = None
+
+    def type_codes(self, types: Iterable[EdgeType]) -> NDArray[np.int16]:
+        """Return the position of each type in this graph's list of types, lengthening it as needed."""
+        codes = {edge_type: code for code, edge_type in enumerate(self._edge_types)}
+        found = np.array([codes.setdefault(edge_type, len(codes)) for edge_type in types], dtype=_TYPE_CODE)
+        self._edge_types = list(codes)
+        return found
+
+    def decay(self, fadings: Sequence[Fading], since: Rows | None = None) -> None:
+        """Evaluate decays over the plastic edges, one after the other.
+
+        Args:
+            fadings: in the order of their deltas.
+            since: (edges,) number of the delta each weight is from; a decay leaves alone what is not older than it.
+                All weights are older when left out.
+        """
+        if not fadings:
+            return
+        plastic = np.array([edge_type.plastic for edge_type in self._edge_types], dtype=np.bool_)
+        activated = self._last_activated.snapshot().all()
+        ever_idle = activated < max(to_micros(fading.operator.idle_before) for fading in fadings)
+        if plastic.size:
+            ever_idle &= plastic[self._edge_type.values]
+        rows = np.flatnonzero(ever_idle)
+        weight = self._weight.snapshot().all()
+        fading, last = weight[rows], activated[rows]
+        for sequence, operator, spared in fadings:
+            idle = last < to_micros(operator.idle_before)
+            if since is not None:
+                idle &= since[rows] < sequence
+            idle &= ~np.isin(rows, spared)
+            np.multiply(fading, operator.factor, out=fading, where=idle)
+            fading[idle & (fading < operator.floor)] = np.nan
+        weight[rows] = fading
+        self._weight.replace(weight)
+        self._view = None
+
+    def _current_layers(self) -> tuple[Layer, ...]:
+        """Return all layers, the unsorted tail sealed into one; the tail stays open until it is long enough."""
+        sealed = self._layers[-1].end if self._layers else 0
+        end = len(self._weight)
+        if end == sealed:
+            return tuple(self._layers)
+        tail = self._layer(sealed, end)
+        if end - sealed < self._overlay_edges:
+            return (*self._layers, tail)
+        self._layers.append(tail)
+        # Neighbouring layers of similar size are merged, so an edge is sorted anew about log2(edges) times in all.
+        while len(self._layers) > 1 and _size(self._layers[-2]) < 2 * _size(self._layers[-1]):
+            upper, lower = self._layers.pop(), self._layers.pop()
+            self._layers.append(self._layer(lower.begin, upper.end))
+        return tuple(self._layers)
+
+    def _layer(self, begin: int, end: int) -> Layer:
+        ends = self._edge_source.values, self._edge_target.values
+        return layer_of(begin, end, ends, self._weight.snapshot(), len(self._alive))
+
+
+def layer_of(
+    begin: int, end: int, ends: tuple[NDArray[np.int32], NDArray[np.int32]], weight: PatchedValues, nodes: int
+) -> Layer:
+    """Sort the edges of the rows from `begin` to before `end` by the nodes they leave and reach.
+
+    Args:
+        begin: first edge row.
+        end: row after the last one.
+        ends: source and target of every edge row.
+        weight: of every edge row; NaN marks those that are removed and left out.
+        nodes: number of node rows.
+    """
+    rows = np.arange(begin, end)
+    rows = rows[~np.isnan(weight.take(rows))]
+    source, target = (column[rows] for column in ends)
+    return Layer(begin, end, _adjacency(source, target, rows, nodes), _adjacency(target, source, rows, nodes))
+
+
+def _size(layer: Layer) -> int:
+    return layer.end - layer.begin

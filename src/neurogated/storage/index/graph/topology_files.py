@@ -1,0 +1,98 @@
+"""A graph's graph index as files: every column an array, the adjacency sorted into one layer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.view import Adjacency, GraphView, Layer, PatchedValues
+from neurogated.storage.checkpoint.array_files import load_array, save_array
+from neurogated.storage.index.graph.topology import Topology, layer_of
+
+__all__ = ["FrozenTopology", "load_base_layer", "load_topology"]
+
+_COLUMNS = ("alive", "base_energy", "last_accessed", "weight", "last_activated")
+_EDGES = ("edge_source", "edge_target", "edge_type")
+_DIRECTIONS = ("outgoing", "incoming")
+_ARCS = ("indptr", "targets", "edges")
+_IDS = "ids.json"
+_GRAPH = "graph.json"
+_NOTHING = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenTopology:
+    """A graph as it was at one moment, to be written while it goes on changing."""
+
+    view: GraphView
+    """The whole graph."""
+
+    def write(self, folder: Path, previous: Path | None) -> None:  # noqa: ARG002 - nothing of it only grows
+        """Write the graph into `folder`; see `derived.Frozen`."""
+        view = self.view
+        for name in _COLUMNS:
+            save_array(folder / f"{name}.npy", getattr(view, name).all())
+        for name in _EDGES:
+            save_array(folder / f"{name}.npy", getattr(view, name))
+        base = layer_of(0, view.edge_count, (view.edge_source, view.edge_target), view.weight, view.node_count)
+        _save_layer(folder, base)
+        (folder / _IDS).write_text(json.dumps(list(view.ids[: view.node_count])), encoding="utf-8")
+        described = {"sequence": view.sequence, "edge_types": [kind.value for kind in view.edge_types]}
+        (folder / _GRAPH).write_text(json.dumps(described), encoding="utf-8")
+
+
+def _save_layer(folder: Path, layer: Layer) -> None:
+    for direction in _DIRECTIONS:
+        adjacency: Adjacency = getattr(layer, direction)
+        for name in _ARCS:
+            save_array(folder / f"{direction}_{name}.npy", getattr(adjacency, name))
+        save_array(folder / f"{direction}_sources.npy", _NOTHING if adjacency.sources is None else adjacency.sources)
+
+
+def load_base_layer(folder: Path) -> Layer:
+    """Return the layer of all edges that `FrozenTopology` wrote."""
+    edges = load_array(folder / f"{_EDGES[0]}.npy").size
+    return Layer(0, edges, *(_load_adjacency(folder, direction) for direction in _DIRECTIONS))
+
+
+def _load_adjacency(folder: Path, direction: str) -> Adjacency:
+    indptr, targets, edges = (load_array(folder / f"{direction}_{name}.npy") for name in _ARCS)
+    sources = load_array(folder / f"{direction}_sources.npy")
+    return Adjacency(indptr, targets, edges, sources if sources.size else None)
+
+
+def load_topology(folder: Path, overlay_edges: int) -> Topology:
+    """Return the graph index that `FrozenTopology` wrote; the arrays stay on disk until they are looked at.
+
+    Raises:
+        OSError: a file is missing.
+        ValueError: a file is not what was written.
+    """
+    described = json.loads((folder / _GRAPH).read_text(encoding="utf-8"))
+    ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))
+    alive, energy, accessed, weight, activated = (
+        PatchedValues(load_array(folder / f"{name}.npy"), _NOTHING, _NOTHING) for name in _COLUMNS
+    )
+    source, target, kind = (load_array(folder / f"{name}.npy") for name in _EDGES)
+    view = GraphView(
+        sequence=described["sequence"],
+        ids=ids,
+        rows_by_id={},
+        node_count=len(ids),
+        edge_count=source.size,
+        alive=alive,
+        base_energy=energy,
+        last_accessed=accessed,
+        edge_source=source,
+        edge_target=target,
+        edge_type=kind,
+        edge_types=[EdgeType(value) for value in described["edge_types"]],
+        weight=weight,
+        last_activated=activated,
+        layers=(load_base_layer(folder),) if source.size else (),
+    )
+    return Topology.of(view, ids, overlay_edges)

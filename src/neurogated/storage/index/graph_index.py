@@ -1,0 +1,188 @@
+"""The form of a graph that questions and writes work on: columns, lifetimes, vectors and texts, all by row."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.delta import GraphDelta
+from neurogated.core.view import GraphView, Rows
+from neurogated.errors import InputError
+from neurogated.storage.checkpoint.derived import Frozen
+from neurogated.storage.index.graph.topology import Topology
+from neurogated.storage.index.graph.topology_files import FrozenTopology, load_base_layer, load_topology
+from neurogated.storage.index.graph.validity import Lifetimes
+from neurogated.storage.index.text.text_index import Described, TextIndex
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, VectorSettings
+from neurogated.storage.resolve import Plan
+
+__all__ = ["GraphIndex"]
+
+_log = logging.getLogger(__name__)
+
+# How many texts are read at once when the keyword index is made.
+_INDEX_CHUNK = 1000
+
+
+_TOPOLOGY = "topology"
+_VECTORS = "vectors"
+_TEXTS = "texts"
+
+
+@dataclass(frozen=True, slots=True)
+class _FrozenForm:
+    """A graph index at one moment; see `derived.Frozen`."""
+
+    parts: Mapping[str, Frozen]
+
+    def write(self, folder: Path, previous: Path | None) -> None:
+        for name, part in self.parts.items():
+            (folder / name).mkdir()
+            part.write(folder / name, None if previous is None else previous / name)
+
+
+class GraphIndex:
+    """What is kept in memory of one graph; everything in it follows from the journal and can be made anew."""
+
+    def __init__(self, config: MemoryConfig) -> None:
+        self._config = config
+        self.topology = Topology(config.OVERLAY_EDGES)
+        self.lifetimes = Lifetimes()
+        self.vectors = EmbeddingStore(**_vector_settings(config))
+        # Where they were kept at another precision, and have yet to be put.
+        self.lacks_vectors = False
+        # Made on first use, so that a memory that is only counted does not read all its texts.
+        self._texts: TextIndex | None = None
+        self._making_texts = threading.Lock()
+
+    @classmethod
+    def load(cls, folder: Path, config: MemoryConfig) -> Self:
+        """Return the form that was frozen and written, but for the lifetimes; see `lacks_vectors`.
+
+        Raises:
+            OSError: a file is missing.
+            ValueError: a file is not what was written.
+        """
+        form = cls(config)
+        form.topology = load_topology(folder / _TOPOLOGY, config.OVERLAY_EDGES)
+        try:
+            form.vectors = EmbeddingStore.load(folder / _VECTORS, **_vector_settings(config))
+        except ValueError as error:
+            _log.info("vectors are read anew: %s", error)
+            form.lacks_vectors = True
+        form._texts = TextIndex.load(folder / _TEXTS)
+        return form
+
+    def freeze(self, read: Callable[[Rows], Sequence[Described]]) -> Frozen:
+        """Return the form as it is now but for the lifetimes, to be written while it goes on changing; see `texts`."""
+        view = self.topology.view()
+        parts: dict[str, Frozen] = {_TOPOLOGY: FrozenTopology(view), _VECTORS: self.vectors.freeze()}
+        parts[_TEXTS] = self.texts(view, read).freeze()
+        return _FrozenForm(parts)
+
+    def adopt(self, folder: Path) -> None:
+        """Use what was frozen and written to `folder` in the place of what is in memory."""
+        self.topology.adopt(load_base_layer(folder / _TOPOLOGY))
+        self.vectors.adopt(folder / _VECTORS)
+        if self._texts is not None:
+            self._texts.adopt(folder / _TEXTS)
+
+    @property
+    def made_texts(self) -> TextIndex | None:
+        """Keywords and marks, None while they are not made; see `texts`."""
+        return self._texts
+
+    def isolated(self) -> GraphIndex:
+        """Return a form with the present lifetimes, vectors and texts, which later changes here do not reach.
+
+        It is for reading, and has no columns of its own: a view goes with it.
+        """
+        form = GraphIndex(self._config)
+        form.lifetimes = self.lifetimes.isolated()
+        form.vectors = self.vectors.isolated()
+        form._texts = None if self._texts is None else self._texts.isolated()
+        return form
+
+    def close(self) -> None:
+        """Stop what goes on in the background."""
+        self.vectors.close()
+        if self._texts is not None:
+            self._texts.settle()
+
+    def commit(self, plan: Plan, sequence: int) -> None:
+        """Make a planned change, numbered `sequence`, in all but the lifetimes; it cannot fail."""
+        if self._texts is None and not self.topology.ids:
+            self._texts = TextIndex.empty()
+        self.topology.commit(plan, sequence)
+        self._commit_vectors(plan)
+        if self._texts is not None:
+            self._texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))
+            self._texts.put(plan.node_rows, plan.delta.nodes)
+
+    def commit_lifetimes(self, plan: Plan) -> None:
+        """Make a planned change in the lifetimes; it cannot fail."""
+        self.lifetimes.remove(plan.removed_nodes, plan.removed_edges)
+        self.lifetimes.put_nodes(plan.node_rows.tolist(), plan.delta.nodes)
+        self.lifetimes.put_edges(plan.edge_rows.tolist(), plan.delta.edges)
+
+    def texts(self, view: GraphView, read: Callable[[Rows], Sequence[Described]]) -> TextIndex:
+        """Return keywords and marks of all nodes; where they are not made, `read` gives the texts at rows of `view`."""
+        with self._making_texts:
+            if self._texts is None:
+                index = TextIndex.empty()
+                _put_texts(index, view.live_nodes(), read)
+                self._texts = index
+            return self._texts
+
+    def renew_texts(self, changed: Rows, removed: Rows, read: Callable[[Rows], Sequence[Described]]) -> None:
+        """Let keywords and marks follow nodes that have changed; see `texts`."""
+        if self._texts is not None:
+            self._texts.remove(removed)
+            _put_texts(self._texts, changed, read)
+
+    def check_vectors(self, delta: GraphDelta) -> None:
+        """Refuse embeddings that cannot be compared with each other and with those there are.
+
+        Raises:
+            InputError: names the nodes and dimensions.
+        """
+        lengths: dict[int, str] = {}
+        for node in delta.nodes:
+            if node.embedding is not None:
+                self.vectors.check(node.embedding, f"node {node.id!r}")
+                lengths.setdefault(len(node.embedding), node.id)
+        if len(lengths) > 1:
+            raise InputError(f"the delta holds embeddings of different dimensions: {lengths}")
+
+    def _commit_vectors(self, plan: Plan) -> None:
+        nodes = list(zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True))
+        without = [row for row, node in nodes if node.embedding is None]
+        given = [(row, node.embedding) for row, node in nodes if node.embedding is not None]
+        with self.vectors.changing() as change:
+            change.remove(np.concatenate((plan.removed_nodes, np.array(without, dtype=np.int64))))
+            if given:
+                rows, vectors = zip(*given, strict=True)
+                change.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))
+
+
+def _vector_settings(config: MemoryConfig) -> VectorSettings:
+    return {
+        "exact_below": config.VECTOR_EXACT_BELOW,
+        "precision": config.VECTOR_PRECISION,
+        "tail": config.VECTOR_TAIL,
+        "lists": config.VECTOR_LISTS,
+        "probes": config.VECTOR_PROBES,
+    }
+
+
+def _put_texts(index: TextIndex, rows: Rows, read: Callable[[Rows], Sequence[Described]]) -> None:
+    for begin in range(0, rows.size, _INDEX_CHUNK):
+        chunk = rows[begin : begin + _INDEX_CHUNK]
+        index.put(chunk, read(chunk))

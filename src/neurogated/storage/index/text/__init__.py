@@ -1,0 +1,1 @@
+"""Keywords and marks of texts."""

@@ -1,0 +1,285 @@
+"""Which words texts hold, from either side, in arrays that never change: what an index is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from neurogated.core.view import Rows
+from neurogated.storage.checkpoint.array_files import load_arrays, save_arrays
+
+__all__ = ["Impacts", "Places", "Rater", "Segment", "TextWords", "looked_up", "spread"]
+
+# A word that more than one in so many texts hold is kept as a row of all texts: about as large, and quicker to add up.
+_DENSE_SHARE = 8
+
+Places = NDArray[np.int32] | NDArray[np.int64]
+"""Positions of texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextWords:
+    """The words of n texts, text by text."""
+
+    keys: NDArray[np.int64]
+    """(n,) ascending, each once."""
+    ends: NDArray[np.int64]
+    """(n,) where the words of each text end."""
+    words: NDArray[np.int32]
+    """Numbers of words, ascending within each text, each once."""
+    counts: NDArray[Any]
+    """How often the text holds each of `words`; one number for all of them where it is always the same."""
+
+    def __len__(self) -> int:
+        return self.keys.size
+
+    def entries(self, places: Places) -> tuple[Rows, Rows]:
+        """Return which of `words` belong to the texts at `places`, text by text, and how many to each."""
+        ends, starts = self.ends[places], self.ends[places - 1]
+        starts[places == 0] = 0
+        sizes = ends - starts
+        return spread(starts, sizes), sizes
+
+    def text_at(self, place: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
+        """Return the words of one text and how often it holds each."""
+        start, end = int(self.ends[place - 1]) if place else 0, int(self.ends[place])
+        counts = self.counts[start:end] if self.counts.size > 1 else np.broadcast_to(self.counts, end - start)
+        return self.words[start:end], counts
+
+    def all_counts(self) -> NDArray[Any]:
+        """Return how often the texts hold each of `words`."""
+        return self.counts if self.counts.size > 1 else np.broadcast_to(self.counts[:1], self.words.size)
+
+    def counts_at(self, entries: Rows) -> NDArray[Any]:
+        """Return how often the texts hold the words at `entries`."""
+        return self.counts[entries] if self.counts.size > 1 else np.broadcast_to(self.counts[:1], entries.size)
+
+    def take(self, places: Places) -> TextWords:
+        """Return the texts at `places`, in that order."""
+        entries, sizes = self.entries(places)
+        counts = self.counts[entries] if self.counts.size > 1 else self.counts
+        return TextWords(self.keys[places], np.cumsum(sizes), self.words[entries], counts)
+
+    @classmethod
+    def packed(
+        cls, keys: NDArray[np.int64], ends: NDArray[np.int64], words: NDArray[np.int32], counts: NDArray[Any]
+    ) -> TextWords:
+        """Return texts with their counts in the smallest form that holds them."""
+        if not counts.size:
+            return cls(keys, ends, words, np.ones(1, dtype=np.uint8))
+        most = counts.max()
+        alike = counts.min() == most
+        return cls(keys, ends, words, (counts[:1] if alike else counts).astype(np.min_scalar_type(most)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[TextWords]) -> TextWords:
+        """Return the texts of all parts, which have no key in common, in the order of their keys."""
+        keys = np.concatenate([part.keys for part in parts])
+        ends = np.cumsum(np.concatenate([np.diff(part.ends, prepend=0) for part in parts]))
+        words = np.concatenate([part.words for part in parts])
+        joined = cls.packed(keys, ends, words, np.concatenate([part.all_counts() for part in parts]))
+        return joined if (keys[1:] > keys[:-1]).all() else joined.take(np.argsort(keys))
+
+
+class Impacts(NamedTuple):
+    """How much each word counts for the text that holds it, beside the word's own weight."""
+
+    lengths: NDArray[Any]
+    """(n,) lengths of the texts as they are scored; empty where nothing is scored."""
+    values: NDArray[np.uint8]
+    """One for each of the texts' words, above 0."""
+    mean: float
+    """Mean length that the impacts are for."""
+
+
+Rater = Callable[[TextWords], Impacts]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Texts, and for each of their words the places of the texts that hold it."""
+
+    name: str
+    """What no other segment is called, wherever it comes from."""
+    serial: int
+    """What no other segment of the same table has."""
+    mean: float
+    """Mean length that the impacts are for."""
+    lengths: NDArray[Any]
+    """(n,) lengths of the texts as they are scored; empty where nothing is scored."""
+    held: NDArray[np.int32]
+    """Words that some text holds, ascending, but the common ones."""
+    ends: NDArray[np.int64]
+    """Where the places of each of `held` end."""
+    places: NDArray[np.int32]
+    """Places of the texts that hold a word, ascending, word by word."""
+    impacts: NDArray[np.uint8]
+    """What the word counts for at each of `places`; empty where nothing is scored."""
+    place_times: NDArray[Any]
+    """How often each of `places` holds the word; one number where it is always the same; empty as `impacts`."""
+    tops: NDArray[np.uint8]
+    """The highest impact of each of `held`."""
+    common: NDArray[np.int32]
+    """Words that many texts hold, ascending."""
+    rows: NDArray[np.uint8]
+    """For each of `common` its impact on each text, 0 for texts without it."""
+    row_times: NDArray[Any]
+    """For each of `common` how often each text holds it; empty where nothing is scored."""
+    row_tops: NDArray[np.uint8]
+    """The highest impact of each of `common`."""
+    texts: TextWords
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @classmethod
+    def of(cls, texts: TextWords, rate: Rater, name: str, serial: int) -> Segment:
+        """Return a segment of these texts."""
+        lengths, values, mean = rate(texts)
+        scored = bool(values.size)
+        width = int(texts.words.max(initial=-1)) + 1
+        shape = (len(texts), width)
+        data = values if scored else np.ones(texts.words.size, dtype=np.uint8)
+        # The transposition of a sparse matrix: a counting sort in C, with the places of each word in order.
+        entries = np.arange(texts.words.size, dtype=np.int32)
+        by_word = csr_array((entries, texts.words, np.append(0, texts.ends)), shape=shape).tocsc()
+        sizes = np.diff(by_word.indptr)
+        is_common = sizes > len(texts) / _DENSE_SHARE
+        common = np.flatnonzero(is_common)
+        counts = texts.counts if scored else texts.counts[:0]
+        rows = np.zeros((common.size, len(texts)), dtype=np.uint8)
+        row_times = np.zeros((common.size if scored else 0, len(texts)), dtype=counts.dtype)
+        for row, word in enumerate(common.tolist()):
+            of_word = slice(by_word.indptr[word], by_word.indptr[word + 1])
+            rows[row, by_word.indices[of_word]] = data[by_word.data[of_word]]
+            if scored:
+                row_times[row, by_word.indices[of_word]] = texts.counts_at(by_word.data[of_word])
+        held = np.flatnonzero(~is_common & (sizes > 0))
+        kept = np.repeat(~is_common, sizes)
+        entries = by_word.data[kept]
+        impacts, ends = data[entries], np.cumsum(sizes[held], dtype=np.int64)
+        tops = np.maximum.reduceat(impacts, ends - sizes[held]) if held.size else impacts
+        return cls(
+            name=name,
+            serial=serial,
+            mean=mean,
+            lengths=lengths,
+            held=held.astype(np.int32),
+            ends=ends,
+            places=by_word.indices[kept].astype(np.int32, copy=False),
+            impacts=impacts if scored else impacts[:0],
+            place_times=counts[entries] if counts.size > 1 else counts,
+            tops=tops,
+            common=common.astype(np.int32),
+            rows=rows,
+            row_times=row_times,
+            row_tops=rows.max(axis=1, initial=0),
+            texts=texts,
+        )
+
+    @classmethod
+    def load(cls, folder: Path, name: str, serial: int, mean: float) -> Segment:
+        """Map a segment that `save` wrote; raises OSError or ValueError."""
+        texts = TextWords(**load_arrays(folder, f"{name}.texts", TextWords))
+        return cls(name=name, serial=serial, mean=mean, texts=texts, **load_arrays(folder, name, cls))
+
+    def save(self, folder: Path) -> None:
+        """Write the arrays to files named after the segment; raises OSError."""
+        save_arrays(folder, self.name, self)
+        save_arrays(folder, f"{self.name}.texts", self.texts)
+
+    def numbered(self, serial: int) -> Segment:
+        """Return the same segment under another number."""
+        return replace(self, serial=serial)
+
+    def column(self, word: int) -> NDArray[np.uint8] | None:
+        """Return the impact of a common word on each text, None for other words."""
+        # As the same type: otherwise numpy would turn the whole array into the wider one first.
+        at = int(self.common.searchsorted(np.int32(word)))
+        return self.rows[at] if at < self.common.size and self.common[at] == word else None
+
+    def postings(self, word: int) -> slice:
+        """Return which of `places` are those of a word that is not common."""
+        at = int(self.held.searchsorted(np.int32(word)))
+        if at == self.held.size or self.held[at] != word:
+            return slice(0, 0)
+        return slice(int(self.ends[at - 1]) if at else 0, int(self.ends[at]))
+
+    def times(self, words: NDArray[np.int64]) -> Iterator[tuple[Places | None, NDArray[Any]]]:
+        """Yield for each of `words` the places of the texts that hold it, None for all, and how often each does."""
+        numbers = words.astype(np.int32)
+        ends, sole = self.ends, self.place_times.size <= 1
+        (rows, is_common), (columns, is_held) = (looked_up(known, numbers) for known in (self.common, self.held))
+        for row, column, common, held in zip(*(x.tolist() for x in (rows, columns, is_common, is_held)), strict=True):
+            if common:
+                yield None, self.row_times[row]
+            elif held:
+                postings = slice(int(ends[column - 1]) if column else 0, int(ends[column]))
+                yield self.places[postings], self.place_times if sole else self.place_times[postings]
+            else:
+                yield self.places[:0], self.place_times[:0]
+
+    def tops_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the highest impact of each of `words`, 0 for those that no text holds."""
+        tops = np.zeros(words.size, dtype=np.int64)
+        for known, highest in ((self.common, self.row_tops), (self.held, self.tops)):
+            at, found = looked_up(known, words.astype(np.int32))
+            tops[found] = highest[at[found]]
+        return tops
+
+    def having(self, word: int, places: Places) -> NDArray[np.bool_]:
+        """Return whether the texts at `places` hold a word."""
+        row = self.column(word)
+        if row is not None:
+            return row[places] > 0
+        found = self.places[self.postings(word)]
+        at = found.searchsorted(places.astype(np.int32))
+        return (found.take(at, mode="clip") == places) if found.size else np.zeros(places.size, dtype=np.bool_)
+
+    def holding(self, words: Sequence[int], begin: int = 0, end: int | None = None) -> Rows:
+        """Return the places, of those from `begin` to before `end`, whose texts hold all of `words`, ascending.
+
+        At least one word is given.
+        """
+        rows = [self.column(word) for word in words]
+        columns = [row[begin:end] for row in rows if row is not None]
+        places = [self.places[self.postings(word)] for word, row in zip(words, rows, strict=True) if row is None]
+        if not places:
+            # Flags are looked through several times as fast as numbers.
+            return begin + np.flatnonzero(np.minimum.reduce(columns) > 0)
+        fewest, *others = sorted(places, key=len)
+        if begin or end is not None:
+            first, last = fewest.searchsorted(np.array([begin, len(self) if end is None else end], dtype=np.int32))
+            fewest = fewest[first:last]
+        for held in others:
+            fewest = np.intersect1d(fewest, held, assume_unique=True)
+        for column in columns:
+            fewest = fewest[column[fewest - begin] > 0]
+        return fewest.astype(np.int64)
+
+    def at_most(self, words: Sequence[int]) -> int:
+        """Return an upper bound on how many texts hold all of `words`, known without looking."""
+        found = (self.postings(word) for word in words if self.column(word) is None)
+        return min((held.stop - held.start for held in found), default=len(self))
+
+
+def looked_up(known: NDArray[np.int32], numbers: NDArray[np.int32]) -> tuple[Rows, NDArray[np.bool_]]:
+    """Return where each of `numbers` is among `known`, ascending, or would have to be, and which of them are there."""
+    places: Rows = known.searchsorted(numbers)
+    if not known.size:
+        return places, np.zeros(numbers.size, dtype=np.bool_)
+    return places, known.take(places, mode="clip") == numbers
+
+
+def spread(starts: Rows, sizes: Rows) -> Rows:
+    """Return the numbers of runs that begin at `starts` and are `sizes` long, one run after the other."""
+    ends = sizes.cumsum()
+    numbers: Rows = (starts - ends + sizes).repeat(sizes)
+    numbers += np.arange(numbers.size)
+    return numbers

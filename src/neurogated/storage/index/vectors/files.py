@@ -1,0 +1,97 @@
+"""Files of an index of vectors: written beside what they were derived from, mapped when they are read."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from neurogated.storage.checkpoint.array_files import save_array
+from neurogated.storage.index.vectors.inverted_lists import InvertedLists
+from neurogated.storage.index.vectors.matrix import KeptBlock, VectorMatrix
+from neurogated.storage.index.vectors.slots import Slots
+from neurogated.storage.index.vectors.state import VectorState
+
+__all__ = ["FrozenVectors", "load_vectors"]
+
+_ABOUT = "vectors.json"
+_KEYS = "keys.npy"
+_ALIVE = "alive.npy"
+
+
+class FrozenVectors(NamedTuple):
+    """One state of an index, to be written while the index itself goes on changing."""
+
+    state: VectorState | None
+    """None for an index that never held a vector."""
+
+    def write(self, folder: Path, previous: Path | None) -> None:
+        """Write files into `folder`, which is empty; those that did not change are links to those in `previous`.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        about = None if self.state is None else _write(self.state, folder, previous)
+        (folder / _ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
+
+
+def _write(state: VectorState, folder: Path, previous: Path | None) -> dict[str, object]:
+    def keep(name: str, write: Callable[[Path], None]) -> None:
+        if previous is None or not _linked(previous / name, folder / name):
+            write(folder / name)
+
+    slots, matrix = state.slots, state.matrix
+    save_array(folder / _KEYS, slots.columns.keys[: slots.size])
+    save_array(folder / _ALIVE, slots.alive)
+    blocks, begin = matrix.files(), 0
+    for name, count in blocks:
+        keep(name, functools.partial(matrix.write, begin=begin, end=begin + count))
+        begin += count
+    return {
+        "precision": matrix.precision,
+        "dimension": matrix.dimension,
+        "lineage": state.lineage,
+        "blocks": blocks,
+        "lists": state.lists.write(folder, keep) if state.lists is not None else None,
+    }
+
+
+def _linked(old: Path, new: Path) -> bool:
+    """Make `new` another name of the file `old`; return whether that could be done."""
+    try:
+        os.link(old, new)
+    except OSError:  # not there, or on another disk: it is written then
+        return False
+    return True
+
+
+def load_vectors(folder: Path, precision: str) -> VectorState | None:
+    """Return the state whose files are in `folder`, None for that of an index that never held a vector.
+
+    Raises:
+        OSError: a file is missing or cannot be read.
+        ValueError: the files hold another precision, or are not what they should be.
+    """
+    about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+    if about is None:
+        return None
+    try:
+        if about["precision"] != precision:
+            raise ValueError(
+                f"{folder} holds vectors as {about['precision']}, but VECTOR_PRECISION is {precision}; make it anew"
+            )
+        kept = [KeptBlock(name, count) for name, count in about["blocks"]]
+        matrix = VectorMatrix.mapped(folder, about["dimension"], precision, kept)
+        lists = InvertedLists.load(folder, about["lists"]) if about["lists"] is not None else None
+        slots = Slots.of_columns(np.load(folder / _KEYS), np.load(folder / _ALIVE))
+        lineage = about["lineage"]
+    except (EOFError, KeyError, TypeError) as error:
+        raise ValueError(f"{folder} does not hold what this version writes ({error!r}); make it anew") from error
+    if slots.size != matrix.size:
+        raise ValueError(f"{folder} holds {slots.size} keys of {matrix.size} vectors; make it anew")
+    return VectorState(slots, matrix, lists, lineage)

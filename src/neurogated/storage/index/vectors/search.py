@@ -1,0 +1,134 @@
+"""Search among the vectors of one state: all of them, or those the approximate index proposes and the newest."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.view import Rows
+from neurogated.storage.index.vectors.matrix import Floats
+from neurogated.storage.index.vectors.slots import Slots
+from neurogated.storage.index.vectors.state import SearchOptions, VectorState
+from neurogated.utils.vector_utils import exact_cosines
+
+__all__ = ["Found", "cosines", "nearest"]
+
+Found = tuple[Rows, NDArray[np.float64]]
+"""Keys and cosines, best first."""
+
+# Bound on the rounding error of a single precision cosine of some thousand dimensions.
+_ROUNDING_ERROR = 1e-5
+# The index goes by a byte a number: so many more are asked of it, for the order of those at the border to be right.
+_SPARE = 16
+# How many cosines are worked out at once, 4 bytes each.
+_AT_ONCE = 2**24
+# How many vectors are gathered at once; some MB.
+_GATHERED = 4096
+# How many times as many lists are looked into when the nearest held too little that counts.
+_WIDENING = 4
+
+
+def nearest(state: VectorState, queries: Floats, k: int, without: Rows, options: SearchOptions) -> list[Found]:
+    """Return keys and cosines of at least the `k` most similar vectors to each query (q, dimension), best first.
+
+    All that tie with the k-th are returned too; of an approximate search, those that were found.
+    """
+    slots = state.slots
+    hidden = np.unique(slots.of(without)) if without.size else without
+    hidden = hidden[hidden >= 0]
+    eligible = Slots.without(slots.alive, hidden) if hidden.size else slots.alive
+    count = slots.living - hidden.size
+    k = min(k, count)
+    if k < 1:
+        return [(np.empty(0, dtype=np.int64), np.empty(0))] * len(queries)
+    at_once = max(1, _AT_ONCE // slots.size)
+    found: list[Found] = []
+    for begin in range(0, len(queries), at_once):
+        chunk = queries[begin : begin + at_once]
+        if state.lists is None or count <= options.exact_below:
+            found += _exact(state, chunk, k, eligible, count)
+        else:
+            found += _approximate(state, chunk, k, eligible, options)
+    return found
+
+
+def cosines(state: VectorState, query: Floats, keys: Rows) -> NDArray[np.float64]:
+    """Return the cosine of `query` (dimension,) with the vector of each key, 0 for a key without one."""
+    slots = state.slots.of(keys)
+    known = slots >= 0
+    if known.all():
+        return _exact_cosines(state, query, slots)
+    scores = np.zeros(keys.size)
+    scores[known] = _exact_cosines(state, query, slots[known])
+    return scores
+
+
+def _exact_cosines(state: VectorState, query: Floats, slots: Rows) -> NDArray[np.float64]:
+    if slots.size <= _GATHERED:
+        return exact_cosines(state.matrix.numbers(slots), query)
+    chunks = [slots[begin : begin + _GATHERED] for begin in range(0, slots.size, _GATHERED)]
+    scores = [exact_cosines(state.matrix.numbers(chunk), query) for chunk in chunks]
+    return np.concatenate(scores)
+
+
+def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.uint8], count: int) -> list[Found]:
+    size = state.slots.size
+    counted = None if count == size else Slots.flags(eligible, 0, size)
+    if counted is not None and 2 * count < size:
+        slots = np.flatnonzero(counted)
+        rough = (state.matrix.cosines(_unit(query), slots) for query in queries)
+        return [_best(state, query, k, slots[_promising(row, k)]) for query, row in zip(queries, rough, strict=True)]
+    scores = state.matrix.scan(_units(queries), 0, size)
+    if counted is not None:
+        scores[:, ~counted] = -np.inf
+    possible = (np.flatnonzero(_promising(row, k)) for row in scores)
+    return [_best(state, query, k, slots) for query, slots in zip(queries, possible, strict=True)]
+
+
+def _approximate(
+    state: VectorState, queries: Floats, k: int, eligible: NDArray[np.uint8], options: SearchOptions
+) -> list[Found]:
+    lists, size, units = state.lists, state.slots.size, _units(queries)
+    assert lists is not None  # noqa: S101 - who calls has seen to it
+    # The index leaves out what was removed before it was made; what counts may be all, which is quicker to search.
+    chosen = None if state.slots.living == size and eligible is state.slots.alive else eligible
+    tail = lists.end + np.flatnonzero(Slots.flags(eligible, lists.end, size))
+    tail_scores = state.matrix.scan(units, lists.end, size)[:, tail - lists.end]
+    probes = options.probes
+    while True:
+        proposed = lists.search(units, k + k // 2 + _SPARE, probes, chosen)
+        least = (proposed >= 0).sum(axis=1).min() + tail.size
+        if least >= k or probes >= len(lists.centroids):
+            break
+        probes *= _WIDENING
+    found = []
+    for query, row, scores in zip(queries, proposed, tail_scores, strict=True):
+        # Of the tail, those that are among its own best.
+        newest = tail[_promising(scores, k)] if tail.size > k else tail
+        slots = np.concatenate((np.sort(row[row >= 0]), newest))
+        found.append(_best(state, query, k, slots))
+    return found
+
+
+def _promising(rough: Floats, k: int) -> NDArray[np.bool_]:
+    """Return which cosines, known to their rounding error, may be among the `k` highest."""
+    promising: NDArray[np.bool_] = rough >= np.partition(rough, rough.size - k)[rough.size - k] - _ROUNDING_ERROR
+    return promising
+
+
+def _best(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
+    """Return the best of `slots` by their exact cosines."""
+    scores = _exact_cosines(state, query, slots)
+    order = np.argsort(-scores, kind="stable")
+    slots, scores = slots[order], scores[order]
+    wanted = scores >= scores[k - 1]
+    return state.slots.keys_of(slots[wanted]), scores[wanted]
+
+
+def _unit(query: Floats) -> Floats:
+    norm = float(np.linalg.norm(query.astype(np.float64)))
+    return query / np.float32(norm) if norm else query
+
+
+def _units(queries: Floats) -> Floats:
+    return np.stack([_unit(query) for query in queries])

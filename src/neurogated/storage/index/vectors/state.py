@@ -1,0 +1,148 @@
+"""One state of an index of vectors: what readers look into while a writer makes the next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from neurogated.core.view import Rows
+from neurogated.storage.background import Stopped
+from neurogated.storage.index.vectors.centroids import spherical_kmeans
+from neurogated.storage.index.vectors.faiss_library import load_faiss
+from neurogated.storage.index.vectors.inverted_lists import InvertedLists
+from neurogated.storage.index.vectors.matrix import Floats, VectorMatrix
+from neurogated.storage.index.vectors.slots import Slots
+
+__all__ = ["IndexingJob", "SearchOptions", "VectorChange", "VectorState"]
+
+# How many vectors of a sample are drawn for each list; k-means is as good as with more.
+_SAMPLES = 32
+# How many vectors are handed to the index at once; some MB.
+_AT_ONCE = 16_384
+# When there are so many times as many vectors as the lists were made for, they are made anew.
+_GROWTH = 4
+
+
+class SearchOptions(NamedTuple):
+    """How vectors are searched; see the settings of the same names."""
+
+    exact_below: int
+    tail: int
+    lists: float
+    probes: int
+
+
+class VectorState(NamedTuple):
+    """Vectors, where they are, and which of them an approximate index covers."""
+
+    slots: Slots
+    matrix: VectorMatrix
+    lists: InvertedLists | None
+    """Of the slots up to its `end`; None while there are few vectors."""
+    lineage: str
+    """Changes when the slots are given out anew; what was worked out for another lineage does not fit."""
+
+    @classmethod
+    def empty(cls, dimension: int, precision: str) -> VectorState:
+        """Return the state without vectors."""
+        return cls(Slots.empty(), VectorMatrix(dimension, precision), None, uuid4().hex)
+
+    def added(self, keys: Rows, vectors: Floats) -> VectorState:
+        """Return the state with vectors under `keys`, each once."""
+        matrix = self.matrix.appended(vectors)
+        return self._replace(slots=self.slots.added(keys), matrix=matrix)
+
+    def removed(self, keys: Rows) -> VectorState:
+        """Return the state without vectors under `keys`."""
+        return self._replace(slots=self.slots.removed(keys))
+
+    def rewritten(self) -> VectorState:
+        """Return the same vectors without the room that others took."""
+        living = np.flatnonzero(self.slots.counted(0, self.slots.size))
+        slots = Slots.empty()
+        if living.size:
+            slots = slots.added(self.slots.keys_of(living))
+        lists = self.lists
+        if lists is not None:
+            renamed = np.full(self.slots.size, -1, dtype=np.int64)
+            renamed[living] = np.arange(living.size)
+            lists = lists.renumbered(renamed, int(np.searchsorted(living, lists.end)))
+        return VectorState(slots, self.matrix.gathered(living), lists, uuid4().hex)
+
+    def with_kept(self, kept: VectorState) -> VectorState:
+        """Return the same state, as far as it goes out of `kept`, an earlier one that is mapped from files."""
+        lists = self.lists
+        if lists is not None and kept.lists is not None:
+            lists = lists.with_kept(kept.lists)
+        return self._replace(matrix=self.matrix.with_kept(kept.matrix), lists=lists)
+
+    def next_job(self, options: SearchOptions) -> IndexingJob | None:
+        """Return what the approximate index lacks, None if it is as it should be."""
+        living = self.slots.living
+        if living <= options.exact_below:
+            return None
+        if self.lists is None or living >= _GROWTH * self.lists.trained_on:
+            return IndexingJob(self._replace(lists=None), options)
+        if self.slots.size - self.lists.end > options.tail:
+            return IndexingJob(self, options)
+        return None
+
+
+class VectorChange:
+    """A change of vectors that is made up step by step.
+
+    Attributes:
+        state: the vectors with the steps so far; None while there has been no vector.
+    """
+
+    def __init__(self, state: VectorState | None, precision: str) -> None:
+        self.state = state
+        self._precision = precision
+
+    def put(self, keys: Rows, vectors: Floats) -> None:
+        """Add vectors (n, dimension), or put them in the place of those with the same keys (n,), each once."""
+        if keys.size:
+            state = self.state or VectorState.empty(vectors.shape[1], self._precision)
+            self.state = state.added(keys, vectors)
+
+    def remove(self, keys: Rows) -> None:
+        """Forget the vectors of `keys`; keys without one are passed over."""
+        if self.state is not None and keys.size:
+            self.state = self.state.removed(keys)
+
+
+class IndexingJob(NamedTuple):
+    """Brings the approximate index of a state up to date; returns the lineage and the index."""
+
+    state: VectorState
+    options: SearchOptions
+
+    def __call__(self, stop: Callable[[], bool]) -> tuple[str, InvertedLists]:
+        """Do it; raises Stopped."""
+        # This thread's own limit: the other cores are for those who ask.
+        load_faiss().omp_set_num_threads(1)
+        lists = self.state.lists or self._trained(stop)
+        end = self.state.slots.size
+        return self.state.lineage, lists.extended(self._unit_vectors(lists.end, end, stop), end, stop)
+
+    def _trained(self, stop: Callable[[], bool]) -> InvertedLists:
+        slots, matrix = self.state.slots, self.state.matrix
+        living = np.flatnonzero(slots.counted(0, slots.size))
+        count = max(1, round(self.options.lists * math.sqrt(living.size)))
+        rng = np.random.default_rng(0)
+        drawn = rng.choice(living, min(living.size, _SAMPLES * count), replace=False)
+        sample = matrix.unit_vectors(np.sort(drawn))
+        return InvertedLists.trained(spherical_kmeans(sample, count, rng, stop), sample, living.size)
+
+    def _unit_vectors(self, begin: int, end: int, stop: Callable[[], bool]) -> Iterator[tuple[Rows, Floats]]:
+        for first in range(begin, end, _AT_ONCE):
+            if stop():
+                raise Stopped
+            last = min(first + _AT_ONCE, end)
+            slots = first + np.flatnonzero(self.state.slots.counted(first, last))
+            if slots.size:
+                yield slots, self.state.matrix.unit_vectors(slots)

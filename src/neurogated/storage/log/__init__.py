@@ -1,0 +1,1 @@
+"""The log is the truth: deltas and versions, durable."""

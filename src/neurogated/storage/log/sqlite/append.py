@@ -1,0 +1,252 @@
+"""Writing a planned delta into the rows of the memory file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.clock import MICROS_A_DAY, to_micros
+from neurogated.core.delta import Decay
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MemoryEdge, MemoryNode, checked_text
+from neurogated.core.view import Rows
+from neurogated.errors import InputError
+from neurogated.storage.index.graph.validity import micros_or_none
+from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
+from neurogated.storage.log.sqlite.loading import Keys, keys_to_blob, operators_to_json
+from neurogated.storage.resolve import Plan
+
+__all__ = ["PlanWriter", "Written"]
+
+
+class Written(NamedTuple):
+    """The numbers the file gave."""
+
+    sequence: int
+    new_nodes: Keys
+    new_edges: Keys
+
+
+@dataclass(frozen=True, slots=True)
+class PlanWriter:
+    """Writes plans for one namespace, within a transaction of the caller's."""
+
+    connection: apsw.Connection
+    namespace: int
+    form: GraphIndex
+    node_keys: Keys
+    """The file's number of every node row."""
+    edge_keys: Keys
+    """The file's number of every edge row."""
+
+    def write(self, plan: Plan) -> Written:
+        """Write all rows of a plan."""
+        sequence = self._journal(plan)
+        new_nodes = self._new_node_keys(plan)
+        new_edges = _next_keys(self.connection, "edges", "edge", len(plan.edge_rows))
+        self._end_removed(plan, sequence)
+        self._write_nodes(plan, self._keys_of(plan.node_rows, new_nodes), sequence)
+        ends = [self._keys_of(rows, new_nodes) for rows in plan.edge_ends]
+        self._write_edges(plan, new_edges, ends, sequence)
+        self._write_weights(plan, sequence)
+        self._write_uses(plan, self._keys_of(plan.touched_nodes, new_nodes), sequence)
+        self._write_pending(plan)
+        return Written(sequence, new_nodes, new_edges)
+
+    def _journal(self, plan: Plan) -> int:
+        delta = plan.delta
+        changes = None if delta.tells_of_uses_only else json.dumps(delta.changes)
+        if changes is None:
+            self.connection.execute("DELETE FROM deltas WHERE namespace = ? AND changes IS NULL", (self.namespace,))
+        operators, spared = None, None
+        if delta.operators:
+            operators = operators_to_json(delta.operators)
+            spared = keys_to_blob([self._spared(*one) for one in zip(delta.operators, plan.spared, strict=True)])
+        self.connection.execute(
+            "INSERT INTO deltas (namespace, at, reason, changes, operators, spared) VALUES (?, ?, ?, ?, ?, ?)",
+            (self.namespace, to_micros(delta.at), delta.reason, changes, operators, spared),
+        )
+        return self.connection.last_insert_rowid()
+
+    def _spared(self, operator: Decay, named: Rows) -> Keys:
+        """Return the file's numbers of the edges that an operator spares: those it names and those used since."""
+        (used,) = fetch_columns(
+            self.connection,
+            "SELECT u.edge FROM edge_uses u JOIN edges e ON e.edge = u.edge JOIN nodes n ON n.node = e.source "
+            "WHERE u.last_activated >= :idle_before AND e.until IS NULL AND n.namespace = :namespace",
+            {"idle_before": to_micros(operator.idle_before), "namespace": self.namespace},
+            (np.int64,),
+        )
+        return np.union1d(self.edge_keys[named], used)
+
+    def _new_node_keys(self, plan: Plan) -> NDArray[np.int64]:
+        new = [
+            node.id
+            for node, row in zip(plan.delta.nodes, plan.node_rows.tolist(), strict=True)
+            if row >= len(self.node_keys)
+        ]
+        keys = _next_keys(self.connection, "nodes", "node", len(new))
+        self.connection.executemany(
+            "INSERT INTO nodes VALUES (?, ?, ?)", zip(keys.tolist(), [self.namespace] * len(new), new, strict=True)
+        )
+        return keys
+
+    def _keys_of(self, rows: Rows, new: Keys) -> Keys:
+        """Return the file's numbers of node rows, `new` those of the rows that are added."""
+        known = len(self.node_keys)
+        keys: Keys = np.where(rows < known, self.node_keys[np.minimum(rows, known - 1)] if known else 0, 0)
+        keys[rows >= known] = new[rows[rows >= known] - known]
+        return keys
+
+    def _end_removed(self, plan: Plan, sequence: int) -> None:
+        nodes = self.node_keys[plan.removed_nodes].tolist()
+        _end(self.connection, "node_versions", "node", nodes, sequence)
+        _end(self.connection, "vectors", "node", nodes, sequence)
+        edges = self.edge_keys[plan.removed_edges].tolist()
+        _end(self.connection, "edges", "edge", edges, sequence)
+        self.connection.executemany("DELETE FROM edge_uses WHERE edge = ?", ((key,) for key in edges))
+
+    def _write_nodes(self, plan: Plan, keys: NDArray[np.int64], sequence: int) -> None:
+        nodes = list(zip(plan.delta.nodes, plan.node_rows.tolist(), keys.tolist(), strict=True))
+        replaced = [key for _, row, key in nodes if row < len(self.node_keys)]
+        _end(self.connection, "node_versions", "node", replaced, sequence)
+        self.connection.executemany(
+            "INSERT INTO node_versions VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?, ?)",
+            ((key, sequence, *_node_values(node)) for node, _, key in nodes),
+        )
+        # An unchanged vector keeps its row, so that new metadata does not store it twice.
+        changed = [(node, key) for node, row, key in nodes if not self._has_vector_of(row, node, plan)]
+        _end(self.connection, "vectors", "node", [key for _, key in changed], sequence)
+        self.connection.executemany(
+            "INSERT INTO vectors VALUES (?, ?, NULL, ?)",
+            (
+                (key, sequence, np.asarray(node.embedding, dtype="<f4").tobytes())
+                for node, key in changed
+                if node.embedding is not None
+            ),
+        )
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO accesses VALUES (?, ?, ?)",
+            ((key, to_micros(node.last_accessed), sequence) for node, _, key in nodes),
+        )
+
+    def _has_vector_of(self, row: int, node: MemoryNode, plan: Plan) -> bool:
+        if row in plan.removed_nodes:
+            return False
+        if node.embedding is None:
+            return self.form.vectors.get(row) is None
+        return self.form.vectors.matches(row, node.embedding)
+
+    def _write_edges(
+        self,
+        plan: Plan,
+        edge_keys: NDArray[np.int64],
+        ends: Sequence[Keys],
+        sequence: int,
+    ) -> None:
+        sources, targets = (keys.tolist() for keys in ends)
+        codes = _type_codes(self.connection, [edge.type for edge in plan.delta.edges])
+        edges = list(zip(edge_keys.tolist(), sources, targets, codes, plan.delta.edges, strict=True))
+        self.connection.executemany(
+            "INSERT INTO edges VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?)",
+            (
+                (key, source, target, code, sequence, edge.weight, *_edge_times(edge, plan.delta.at))
+                for key, source, target, code, edge in edges
+            ),
+        )
+
+    def _write_weights(self, plan: Plan, sequence: int) -> None:
+        keys, times = self.edge_keys[plan.weight_rows].tolist(), plan.weight_times.tolist()
+        changes = list(zip(keys, plan.delta.weights, times, strict=True))
+        self.connection.executemany(
+            "INSERT INTO edge_weights VALUES (?, ?, ?, ?)",
+            ((key, sequence, change.weight, None if change.derived else used) for key, change, used in changes),
+        )
+        # The new row says when the edge was last used.
+        learned = ((key,) for key, change, _ in changes if not change.derived)
+        self.connection.executemany("DELETE FROM edge_uses WHERE edge = ?", learned)
+
+    def _write_uses(self, plan: Plan, touched_nodes: Keys, sequence: int) -> None:
+        at = to_micros(plan.delta.at)
+        self.connection.executemany(
+            "UPDATE accesses SET last_accessed = ?, since = ? WHERE node = ?",
+            ((at, sequence, key) for key in touched_nodes.tolist()),
+        )
+        used = plan.touched_times == at
+        keys = self.edge_keys[plan.touched_edges[used]].tolist()
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO edge_uses VALUES (?, ?, ?)", ((key, at, sequence) for key in keys)
+        )
+        if touched_nodes.size or keys:
+            self.connection.execute(
+                "INSERT INTO daily_uses VALUES (?, ?, ?, ?) ON CONFLICT (namespace, day) "
+                "DO UPDATE SET nodes = nodes + excluded.nodes, edges = edges + excluded.edges",
+                (self.namespace, at // MICROS_A_DAY, touched_nodes.size, len(keys)),
+            )
+
+    def _write_pending(self, plan: Plan) -> None:
+        for statement, tasks in (
+            ("INSERT OR IGNORE INTO pending (namespace, kind, nodes) VALUES (?, ?, ?)", plan.delta.queued),
+            ("DELETE FROM pending WHERE namespace = ? AND kind = ? AND nodes = ?", plan.delta.settled),
+        ):
+            self.connection.executemany(
+                statement, ((self.namespace, task.kind, json.dumps(task.nodes)) for task in tasks)
+            )
+
+
+def _type_codes(connection: apsw.Connection, types: Sequence[EdgeType]) -> list[int]:
+    """Return the file's number of each type, entering those that are new to it."""
+    codes = dict(fetch(connection, "SELECT value, type FROM edge_types"))
+    for edge_type in dict.fromkeys(types):
+        if edge_type.value not in codes:
+            connection.execute(
+                "INSERT INTO edge_types (name, value, plastic, both_ways) VALUES (?, ?, ?, ?)",
+                (edge_type.name, edge_type.value, edge_type.plastic, edge_type.both_ways),
+            )
+            codes[edge_type.value] = connection.last_insert_rowid()
+    return [codes[edge_type.value] for edge_type in types]
+
+
+def _next_keys(connection: apsw.Connection, table: str, column: str, count: int) -> NDArray[np.int64]:
+    ((last,),) = fetch(connection, f"SELECT coalesce(max({column}), 0) FROM {table}")
+    return np.arange(last + 1, last + 1 + count, dtype=np.int64)
+
+
+def _end(connection: apsw.Connection, table: str, column: str, keys: Iterable[int], sequence: int) -> None:
+    """Let the current versions of `keys` end with the delta `sequence`."""
+    connection.executemany(
+        f"UPDATE {table} SET until = ? WHERE {column} = ? AND until IS NULL",
+        ((sequence, key) for key in keys),
+    )
+
+
+def _edge_times(edge: MemoryEdge, at: datetime) -> tuple[int | None, ...]:
+    """Return the times of a new edge as the file keeps them."""
+    created = None if edge.created_at == at else to_micros(edge.created_at)
+    used = None if edge.last_activated in (None, edge.created_at) else micros_or_none(edge.last_activated)
+    return created, used, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to)
+
+
+def _node_values(node: MemoryNode) -> tuple[object, ...]:
+    try:
+        metadata = json.dumps(dict(node.metadata), ensure_ascii=False, allow_nan=False)
+        checked_text("metadata", metadata)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the metadata of node {node.id!r} was changed and is no longer JSON ({error})") from None
+    return (
+        node.content,
+        metadata,
+        node.base_energy,
+        to_micros(node.created_at),
+        micros_or_none(node.valid_from),
+        micros_or_none(node.valid_to),
+        micros_or_none(node.expires_at),
+    )

@@ -1,0 +1,198 @@
+"""Bringing the graph index of a graph up to what the memory file holds, a table at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.view import Rows
+from neurogated.storage.index.graph.columns import Column
+from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.log.records import NodeRecord
+from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
+from neurogated.storage.log.sqlite.loading import NOW, UNCHANGED, GraphLoader, Keys, put_vectors
+
+__all__ = ["GraphFollower", "KeyedIndex"]
+
+_VECTORS_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedIndex:
+    """A graph index with the file's numbers of its rows, both ascending."""
+
+    form: GraphIndex
+    node_keys: Column = field(default_factory=lambda: Column(np.int64))
+    edge_keys: Column = field(default_factory=lambda: Column(np.int64))
+
+    def rows_of(self, keys: Keys) -> Rows:
+        """Return the rows of nodes by the file's numbers, which are all known."""
+        rows: Rows = np.searchsorted(self.node_keys.values, keys)
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFollower:
+    """Takes what one namespace of the file has gained since the last delta that a graph index holds.
+
+    A form that holds none is filled from the beginning. Nodes and edges come in the order in which they were added, so
+    that sums over them are the same to the last bit as in the process that wrote them.
+    """
+
+    connection: apsw.Connection
+    namespace: int
+    types: Mapping[int, EdgeType]
+    read: Callable[[Rows], Sequence[NodeRecord]]
+    """Gives the texts at rows of the form that have been taken in."""
+
+    def follow(self, keyed: KeyedIndex) -> None:
+        """Bring a form up to date; the file must not be changed meanwhile."""
+        form, since = keyed.form, keyed.form.topology.sequence
+        loader = GraphLoader(self.connection, self.namespace, self.types, NOW)
+        if since == (sequence := loader.last_sequence()) and not form.lacks_vectors:
+            return
+        changed, removed = self._follow_nodes(keyed, since)
+        form.lifetimes.remove(np.concatenate((changed, removed)), self._follow_removed_edges(keyed, since))
+        loader.load_node_lifetimes(form.lifetimes, keyed.node_keys.values, since)
+        self._follow_weights(keyed, since, loader)
+        loader.load_edge_lifetimes(form.lifetimes, keyed.edge_keys.values, since)
+        self._follow_vectors(keyed, 0 if form.lacks_vectors else since)
+        form.lacks_vectors = False
+        form.topology.sequence = sequence
+        form.renew_texts(changed, removed, self.read)
+
+    def _follow_nodes(self, keyed: KeyedIndex, since: int) -> tuple[Rows, Rows]:
+        """Take in new and changed nodes and what was removed; return the rows of both."""
+        topology, known = keyed.form.topology, len(keyed.node_keys)
+        found = self._query(
+            "SELECT node, id FROM nodes WHERE namespace = :namespace AND node > :last ORDER BY node",
+            last=_last(keyed.node_keys),
+        )
+        keyed.node_keys.extend([key for key, _ in found])
+        key, energy, accessed = self._columns(
+            "SELECT v.node, v.base_energy, coalesce(a.last_accessed, 0) "
+            f"FROM node_versions v {_since_index('node_versions', since)} "
+            "JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
+            "WHERE n.namespace = :namespace AND v.since > :since AND v.until IS NULL ORDER BY v.node",
+            (np.int64, np.float64, np.int64),
+            since=since,
+        )
+        changed, ended = keyed.rows_of(key), self._ended(keyed, "node_versions", since)
+        new = np.arange(known, len(keyed.node_keys))
+        rows = np.union1d(new, changed)
+        energies, moments = np.zeros(rows.size), np.zeros(rows.size, dtype=np.int64)
+        place = np.searchsorted(rows, changed)
+        energies[place], moments[place] = energy, accessed
+        ids = topology.ids
+        names = [ids[row] for row in rows[rows < known].tolist()] + [name for _, name in found]
+        topology.set_nodes(names, rows, energies, moments)
+        removed = np.setdiff1d(np.union1d(new, ended), changed)
+        topology.mark_removed(removed)
+        self._follow_marks(keyed, since)
+        return changed, removed
+
+    def _follow_marks(self, keyed: KeyedIndex, since: int) -> None:
+        """Take in when nodes were last used."""
+        if since:
+            key, moment = self._columns(
+                "SELECT a.node, a.last_accessed FROM accesses a INDEXED BY accesses_since "
+                "JOIN nodes n ON n.node = a.node WHERE a.since > :since AND n.namespace = :namespace ORDER BY a.node",
+                (np.int64, np.int64),
+                since=since,
+            )
+            keyed.form.topology.touch(keyed.rows_of(key), moment)
+
+    def _follow_removed_edges(self, keyed: KeyedIndex, since: int) -> Rows:
+        """Mark the edges that were removed, and return their rows."""
+        (gone,) = self._columns(
+            "SELECT e.edge FROM edges e INDEXED BY edges_until JOIN nodes n ON n.node = e.source "
+            "WHERE e.until > :since AND e.edge <= :last AND n.namespace = :namespace ORDER BY e.edge",
+            (np.int64,),
+            since=since,
+            last=_last(keyed.edge_keys),
+        )
+        known = keyed.edge_keys.values
+        rows: Rows = np.searchsorted(known, gone[np.isin(gone, known)])
+        keyed.form.topology.remove_edges(rows)
+        return rows
+
+    def _follow_weights(self, keyed: KeyedIndex, since: int, loader: GraphLoader) -> None:
+        """Take in new edges and changed weights, and let fade what faded since."""
+        topology = keyed.form.topology
+        last = _last(keyed.edge_keys)
+        # From which delta the weight of each edge is.
+        weighed = np.full(len(keyed.edge_keys), since, dtype=np.int64)
+        if weighed.size:
+            key, moment, weight, activated = self._columns(
+                "SELECT w.edge, w.since, w.weight, coalesce(w.last_activated, :unchanged) "
+                "FROM edge_weights w INDEXED BY edge_weights_since "
+                "CROSS JOIN edges e ON e.edge = w.edge JOIN nodes n ON n.node = e.source "
+                "WHERE w.since > :since AND e.edge <= :last AND e.until IS NULL AND n.namespace = :namespace "
+                "ORDER BY w.edge, w.since",
+                (np.int64, np.int64, np.float64, np.int64),
+                since=since,
+                last=last,
+                unchanged=UNCHANGED,
+            )
+            latest = np.append(key[1:] != key[:-1], np.ones(min(1, key.size), dtype=np.bool_)).astype(np.bool_)
+            rows = np.searchsorted(keyed.edge_keys.values, key[latest])
+            topology.set_weights(rows, weight[latest])
+            used = activated[latest] != UNCHANGED
+            topology.use_edges(rows[used], activated[latest][used])
+            weighed[rows] = moment[latest]
+        new, since_new = loader.append_edges(topology, keyed.node_keys.values, f"AND e.edge > {last}")
+        keyed.edge_keys.extend(new)
+        keys = keyed.edge_keys.values
+        loader.replay_operators(np.concatenate((weighed, since_new)), topology, keys, since)
+        loader.load_uses(topology, keys, since)
+
+    def _follow_vectors(self, keyed: KeyedIndex, since: int) -> None:
+        """Take in new vectors, reading a part at a time, and let go of those that ended."""
+        statement = (
+            f"SELECT v.node, v.vector FROM vectors v {_since_index('vectors', since)} JOIN nodes n ON n.node = v.node "
+            "WHERE n.namespace = :namespace AND v.since > :since AND v.until IS NULL ORDER BY v.node"
+        )
+        values = {"namespace": self.namespace, "since": since}
+        # In one step for those who search meanwhile: a vector that was replaced has ended, too.
+        with (
+            closing(self.connection.execute(statement, values)) as found,
+            keyed.form.vectors.changing() as change,
+        ):
+            change.remove(self._ended(keyed, "vectors", since))
+            while chunk := list(islice(found, _VECTORS_AT_ONCE)):
+                put_vectors(change, keyed.node_keys.values, chunk)
+
+    def _ended(self, keyed: KeyedIndex, table: str, since: int) -> Rows:
+        """Return the rows of nodes of which a version in `table` has ended."""
+        if not since:
+            return np.empty(0, dtype=np.int64)
+        (keys,) = self._columns(
+            f"SELECT DISTINCT v.node FROM {table} v INDEXED BY {table}_until JOIN nodes n ON n.node = v.node "
+            "WHERE v.until > :since AND n.namespace = :namespace ORDER BY v.node",
+            (np.int64,),
+            since=since,
+        )
+        return keyed.rows_of(keys)
+
+    def _query(self, statement: str, **values: int) -> list[tuple[Any, ...]]:
+        return fetch(self.connection, statement, {"namespace": self.namespace, **values})
+
+    def _columns(self, statement: str, kinds: tuple[type, ...], **values: int) -> list[NDArray[Any]]:
+        return fetch_columns(self.connection, statement, {"namespace": self.namespace, **values}, kinds)
+
+
+def _since_index(table: str, since: int) -> str:
+    """Return which index finds what is later than a delta; read from the beginning, a table needs none."""
+    return f"INDEXED BY {table}_since" if since else "NOT INDEXED"
+
+
+def _last(keys: Column) -> int:
+    return int(keys.values[-1]) if len(keys) else 0

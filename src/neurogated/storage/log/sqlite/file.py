@@ -1,0 +1,400 @@
+"""The SQLite file under the durable store: opening, turns of writing, transactions, what is wrong with it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import apsw
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.forking import InheritedLock, bind_to_process
+from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClosedError, MemoryLockedError, StorageError
+from neurogated.storage.log.sqlite.block import Block
+from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
+from neurogated.storage.log.sqlite.connection import connect, connect_reader, fetch, translated
+from neurogated.storage.log.sqlite.create import drop_draft, make_file
+from neurogated.storage.log.sqlite.file_guard import FileGuard
+from neurogated.storage.log.sqlite.integrity import (
+    faults,
+    last_change,
+    refuse_cut_file,
+    refuse_lost_changes,
+    refuse_missing_file,
+)
+from neurogated.storage.log.sqlite.opened_files import OpenedFiles
+from neurogated.storage.log.sqlite.process_lock import Presence, ProcessLock
+from neurogated.storage.log.sqlite.schema import check_format
+from neurogated.storage.log.sqlite.sealing import refuse_unsealed, seal_pages
+
+__all__ = ["SqliteFile"]
+
+_log = logging.getLogger(__name__)
+
+# Files of which SQLite, in this forked process, knows locks that only its parent held.
+_busy_at_fork: set[tuple[int, int]] = set()
+
+
+class SqliteFile:
+    """One memory file, which several processes may have open for writing; they take turns a transaction.
+
+    A commit is on disk before it returns (write-ahead log, synchronous=FULL). Threads take turns by `lock`.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        from_scratch: bool = False,
+        read_only: bool = False,
+        patience: float = MemoryConfig().WRITE_LOCK_SECONDS,
+    ) -> None:
+        """Open or create the file; with `from_scratch` drop the one that is there.
+
+        Args:
+            path: the file.
+            from_scratch: drop the file that is there; nobody else may have it open for writing.
+            read_only: never write.
+            patience: how many seconds a write waits for that of another process.
+
+        Raises:
+            MemoryLockedError: another process has not ended its write, or has the file open that is to be dropped.
+            CorruptMemoryError: it is damaged, or lacks writes that were acknowledged.
+            FormatVersionError: it is of a format version that is not known here.
+            StorageError: it cannot be read or written.
+        """
+        self.path = path
+        self.read_only = read_only
+        self.lock = threading.RLock()
+        self._patience = patience
+        self._writing = threading.Lock()
+        self._block: Block | None = None
+        self._reader_lock = threading.Lock()
+        self._reader: apsw.Connection | None = None
+        self._closed = True
+        self._files = OpenedFiles(path)
+        self._acknowledged = CommitWatermark(path.with_suffix(".acknowledged"))
+        if read_only:
+            self._open_for_reading()
+        else:
+            self._turn = ProcessLock(path.with_suffix(".lock"), f"writes to {path}")
+            self._presence = Presence(path)
+            self._open_as_writer(from_scratch=from_scratch)
+        self._closed = False
+        bind_to_process(self, self.lock, self._reader_lock)
+
+    def _open_as_writer(self, *, from_scratch: bool) -> None:
+        try:
+            self._turn.acquire(self._patience)
+            if from_scratch:
+                self._presence.require_alone()
+            self._open_for_writing(from_scratch=from_scratch, is_alone=self._presence.enter())
+            self._identity, self._sequence = self._progress(self._connection)
+            self._acknowledged.write(self._identity, self._sequence)
+            self._turn.release()
+        except BaseException as error:
+            if hasattr(self, "_guard"):
+                with self._guard.released():
+                    self._connection.close()
+            self._presence.leave()
+            self._turn.close()
+            if isinstance(error, OSError) and not isinstance(error, StorageError):
+                raise StorageError(
+                    f"{self.path} cannot be opened ({error}); check it, or choose another save_dir"
+                ) from error
+            raise
+
+    def disown(self, *, at_rest: bool) -> None:
+        """Leave the file to the parent process: nothing of it is used or closed in the child."""
+        if not self._closed and (not at_rest or self._connection.in_transaction):
+            _busy_at_fork.add(self._opened)
+        self.lock = cast("threading.RLock", InheritedLock())
+        self._closed = True
+
+    def __del__(self) -> None:
+        """Release what was never closed, so that the memory can be opened again."""
+        if not self._closed:
+            try:
+                warnings.warn(f"{self.path} was not closed; call close()", ResourceWarning, stacklevel=2, source=self)
+            finally:
+                self.close()
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """The connection; use it under `lock` and within `translated` or `transaction`."""
+        return self._connection
+
+    @contextlib.contextmanager
+    def writing(self, patience: float | None = None) -> Iterator[None]:
+        """Run the block while nobody else writes, neither a thread nor a process; it may be within another.
+
+        Args:
+            patience: how many seconds to wait for other processes; the setting when left out.
+
+        Raises:
+            MemoryLockedError: another process has not ended its write; names it.
+        """
+        with self.lock:
+            if self._writing.locked() or self.read_only or self._closed:
+                yield
+                return
+            # Whatever line an interrupt strikes at, this tells whether it is this file's turn.
+            with self._writing:
+                try:
+                    self._turn.acquire(self._patience if patience is None else patience)
+                    yield
+                finally:
+                    self._turn.release()
+
+    @contextlib.contextmanager
+    def transaction(self, *, check_references: bool = True) -> Iterator[apsw.Connection]:
+        """Run the block as one transaction: committed whole when it ends, rolled back when it raises.
+
+        A transaction within another is a part of it, which is rolled back alone where only the part raises.
+
+        Args:
+            check_references: refuse rows whose references lead nowhere; not changed within another transaction.
+
+        Raises:
+            StorageError: the file cannot be written, or the transaction around it has been rolled back already.
+        """
+        with self.writing(), self.translated():
+            outer = self.block
+            if outer is None:
+                self._files.require_same("nothing was written")
+            elif not self._connection.in_transaction:
+                raise StorageError(f"a write to {self.path} failed and took back all of its transaction; begin anew")
+            block = self._block = Block(outer)
+            # Not known within a transaction, and set for each one, so that no interrupt leaves a wrong setting behind.
+            self._connection.execute(f"PRAGMA foreign_keys = {int(check_references)}")
+            with block.under_way, self._begun("IMMEDIATE"):
+                yield self._connection
+                # Asked before the commit: what fails after it would be taken for a change that was not made.
+                identity, sequence = self._progress(self._connection)
+            block.made = True
+            if outer is None:
+                self._files.require_same("the last change is lost")
+            if outer is None and sequence > self._sequence:
+                self._acknowledged.write(identity, sequence)
+                self._sequence = sequence
+
+    @property
+    def block(self) -> Block | None:
+        """The innermost transaction that is under way."""
+        block = self._block
+        while block is not None and not block.under_way.locked():
+            block = block.outer
+        return block
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """Run the block on one state of the file, whatever another process writes meanwhile."""
+        with self.lock, self.translated():
+            if self._connection.in_transaction:
+                yield self._connection
+                return
+            with self._begun("DEFERRED"):
+                yield self._connection
+
+    @contextlib.contextmanager
+    def _begun(self, mode: str) -> Iterator[None]:
+        """Run the block as a transaction of the driver, which begins and ends it in C, where no interrupt strikes."""
+        self._connection.transaction_mode = mode
+        failure = None
+        try:
+            with self._connection:
+                try:
+                    yield
+                except BaseException as error:
+                    failure = error
+                    raise
+        except apsw.SQLError:
+            # Where the disk is full or fails, SQLite has rolled back already, and the driver cannot.
+            if failure is None:
+                raise
+            raise failure  # noqa: B904 - it came first
+
+    @contextlib.contextmanager
+    def reader(self) -> Iterator[apsw.Connection]:
+        """Give a connection for one query, without waiting for a transaction of another thread.
+
+        A thread in a transaction reads what it has written; the others read what was committed last.
+        """
+        if self.lock.acquire(blocking=self.read_only):
+            try:
+                with self._unclosed():
+                    yield self._connection
+                return
+            finally:
+                self.lock.release()
+        with self._reader_lock, self._unclosed():
+            if self._reader is None:
+                self._reader = connect(self.path, read_only=True)
+            yield self._reader
+
+    def _unclosed(self) -> contextlib.AbstractContextManager[None]:
+        if self._closed:
+            raise MemoryClosedError("the memory is closed; open it again to use it")
+        return self.translated()
+
+    def translated(self) -> contextlib.AbstractContextManager[None]:
+        """Turn the driver's errors into ours."""
+        return translated(self.path)
+
+    def state(self) -> tuple[int, int, int]:
+        """Return what differs once another process has written; a file that was replaced is opened anew.
+
+        Raises:
+            StorageError: the file is gone.
+        """
+        with self.lock, self.translated():
+            if self.read_only and self._files.memory() != self._opened:
+                _log.info("%s was replaced; it is opened again", self.path)
+                with self._guard.released():
+                    self._connection.close()
+                self._open_for_reading()
+            if not self.read_only and not self._writing.locked():
+                # An interrupt may have kept it from being released.
+                self._turn.release()
+            ((version,),) = fetch(self._connection, "PRAGMA data_version")
+            self._hold_guard(self._connection, self._guard)
+            return *self._opened, int(version)
+
+    def problems(self) -> list[str]:
+        """Return what is wrong in the file, a line each; none if it is sound."""
+        with self.lock, self.translated():
+            return faults(self._connection)
+
+    def rewrite(self) -> None:
+        """Write the file anew without what was deleted from it, and empty its log.
+
+        Raises:
+            StorageError: another process reads just now, so that the log cannot be emptied.
+        """
+        with self.lock, self.translated():
+            self._connection.execute("VACUUM")
+            with self._reader_lock:
+                ((busy, *_),) = fetch(self._connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+        if busy:
+            raise StorageError(f"another process reads {self.path}, so that its log cannot be emptied; compact again")
+
+    def size(self) -> int:
+        """Return how many bytes the file and its log take on disk."""
+        return self._files.size()
+
+    def close(self) -> None:
+        """Close the file and let other processes write; closing twice does no harm."""
+        if self._closed:
+            return
+        try:
+            # Nobody opens the memory while the log is emptied, and that is noted.
+            with self.writing():
+                self._close()
+        except MemoryLockedError as error:
+            _log.warning("%s is closed all the same: %s", self.path, error)
+            self._close()
+
+    def _close(self) -> None:
+        with self.lock, self._reader_lock, self.translated():
+            if not self._files.are_same():
+                # What is at these paths now is not to be mixed with what was written to other files.
+                self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            with self._guard.released():
+                if self._reader is not None:
+                    self._reader.close()
+                    self._reader = None
+                self._connection.close()
+        self._closed = True
+        if not self.read_only:
+            if self._writing.locked() and not self._files.has("-wal"):
+                sequence = max(self._sequence, self._acknowledged.read(self._identity))
+                self._acknowledged.write(self._identity, sequence, closed=True)
+            self._acknowledged.close()
+            self._presence.leave()
+            self._turn.close()
+
+    def _progress(self, connection: apsw.Connection) -> tuple[str, int]:
+        """Return the memory's identity and the number of its last delta."""
+        with self.translated():
+            return last_change(connection)
+
+    def _refuse_loss(self, connection: apsw.Connection) -> None:
+        refuse_cut_file(self.path, connection)
+        refuse_lost_changes(self.path, self._acknowledged, lambda: self._progress(connection))
+
+    def _open_for_writing(self, *, from_scratch: bool, is_alone: bool) -> None:
+        if is_alone:
+            drop_draft(self.path)
+        if not from_scratch:
+            refuse_missing_file(self.path, self._acknowledged)
+        if from_scratch or not self.path.exists():
+            # What was noted about a memory that is gone says nothing about the new one.
+            self._acknowledged.remove()
+            make_file(self.path)
+        else:
+            check_format(self.path)
+        # While others have it open, the note says so, too, and the log is theirs.
+        was_open = is_alone and self._acknowledged.says_open()
+        try:
+            self._attach_for_writing()
+        except CorruptMemoryError:
+            if not (was_open and seal_pages(self.path)):
+                raise
+            self._attach_for_writing()
+        else:
+            # Nobody can copy pages of the log any more; somebody may have done so until now.
+            if was_open:
+                seal_pages(self.path)
+        self._files.note()
+
+    def _attach_for_writing(self) -> None:
+        self._attach(connect, "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL")
+
+    def _open_for_reading(self) -> None:
+        self._files.memory()
+        try:
+            check_format(self.path)
+        except StorageError:
+            raise
+        except OSError as error:
+            raise StorageError(
+                f"{self.path} cannot be opened ({error}); check it, or choose another save_dir"
+            ) from error
+        if self._acknowledged.says_open():
+            refuse_unsealed(self.path)
+        self._attach(connect_reader)
+
+    def _attach(self, open_connection: Callable[[Path], apsw.Connection], *settings: str) -> None:
+        """Open SQLite's connection, guarded against other parts of the process that close the file."""
+        opened = self._files.memory()
+        if opened in _busy_at_fork:
+            raise ForkedMemoryError(
+                f"{self.path} was being written when this process was forked, so it cannot be opened here; fork "
+                "before the memory is used, or start processes by the 'spawn' method"
+            )
+        connection, guard = None, FileGuard(self.path)
+        try:
+            with self.translated():
+                connection = open_connection(self.path)
+                for setting in settings:
+                    connection.execute(setting)
+                self._refuse_loss(connection)
+                self._hold_guard(connection, guard)
+        except BaseException:
+            with guard.released():
+                if connection is not None:
+                    # What is in the log stays there, to be looked at.
+                    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+                    connection.close()
+            raise
+        self._connection, self._guard, self._opened = connection, guard, opened
+
+    def _hold_guard(self, connection: apsw.Connection, guard: FileGuard) -> None:
+        # A file without a log, such as a snapshot, must let a writer change how it is logged.
+        if not guard.is_held and self._files.has("-shm") and fetch(connection, "PRAGMA journal_mode") == [("wal",)]:
+            guard.hold()

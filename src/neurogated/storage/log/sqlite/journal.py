@@ -1,0 +1,233 @@
+"""The journal of a memory file: deltas made of the rows that they wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import apsw
+import numpy as np
+
+from neurogated.core.clock import from_micros
+from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, JournalEntry, WeightChange
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.loading import NOW, Keys, keys_from_blob, operators_from_json
+
+__all__ = ["SqliteJournal", "moment_or_none"]
+
+_REMOVED_NODES = "nodes removed"
+_REMOVED_EDGES = "edges removed"
+
+# Deltas that changed something, and those that noted the last use of an edge.
+_ENTRIES = """
+    SELECT sequence, at, reason, changes, operators, spared FROM deltas
+    WHERE sequence > :after AND sequence <= :up_to AND namespace = :namespace AND changes IS NOT NULL
+    UNION ALL
+    SELECT u.since, u.last_activated, 'touch', '{}', NULL, NULL FROM edge_uses u
+    JOIN edges e ON e.edge = u.edge JOIN nodes n ON n.node = e.source
+    WHERE u.since > :after AND u.since <= :up_to AND n.namespace = :namespace
+    AND NOT EXISTS (SELECT 1 FROM deltas d WHERE d.sequence = u.since AND d.changes IS NOT NULL)
+    GROUP BY u.since"""
+
+
+def moment_or_none(micros: int | None) -> Any:  # noqa: ANN401 - a datetime, or None for None
+    """Return the time that `micros` stands for, None for None."""
+    return None if micros is None else from_micros(micros)
+
+
+class SqliteJournal:
+    """Gives back the deltas of one namespace; what was erased since is left out of them.
+
+    Uses and the queue of judgements are kept as they are now. Of uses the journal has the last one of each edge, under
+    the number of the delta that noted it; an operator names the edges that it spared because they had been used.
+    """
+
+    def __init__(self, connection: apsw.Connection, namespace: int, types: Mapping[int, EdgeType]) -> None:
+        self._connection = connection
+        self._namespace = namespace
+        self._types = types
+
+    def entries(self, after: int, up_to: int = NOW) -> Iterator[JournalEntry]:
+        """Yield the deltas numbered above `after`, oldest first; the file must not be changed meanwhile."""
+        rows = fetch(self._connection, f"{_ENTRIES} ORDER BY sequence", self._values(after, up_to))
+        for sequence, at, reason, changes, operators, spared in rows:
+            yield self._entry(sequence, at, reason, json.loads(changes), self._operators(operators, spared))
+
+    def sequences(self, after: int, up_to: int) -> list[int]:
+        """Return the numbers of the deltas above `after`, oldest first."""
+        found = fetch(
+            self._connection, f"SELECT sequence FROM ({_ENTRIES}) ORDER BY sequence", self._values(after, up_to)
+        )
+        return [sequence for (sequence,) in found]
+
+    def _values(self, after: int, up_to: int) -> dict[str, int]:
+        return {"namespace": self._namespace, "after": after, "up_to": up_to}
+
+    def history(self) -> list[HistoryEntry]:
+        """Return what changed the graph, oldest first; uses are left out."""
+        rows = fetch(
+            self._connection,
+            "SELECT sequence, at, reason, changes, operators FROM deltas "
+            "WHERE namespace = ? AND (changes <> '{}' OR operators IS NOT NULL) ORDER BY sequence",
+            (self._namespace,),
+        )
+        return [
+            HistoryEntry(number, from_micros(at), reason, json.loads(changes), operators_from_json(operators))
+            for number, at, reason, changes, operators in rows
+        ]
+
+    def _entry(
+        self, sequence: int, at: int, reason: str, changes: Mapping[str, int], operators: tuple[Decay, ...]
+    ) -> JournalEntry:
+        nodes, edges = self._nodes(sequence), self._edges(sequence)
+        removed_nodes = self._removed_nodes(sequence, changes.get(_REMOVED_NODES, 0))
+        put, gone = {edge.key for edge in edges}, set(removed_nodes)
+        ended = self._removed_edges(sequence)
+        implied = [key for key in ended if key in put or gone & {key.source_id, key.target_id}]
+        removed_edges = [key for key in ended if key not in implied]
+        # How many were named is known; which of those that had to go anyway, makes no difference.
+        removed_edges += implied[: max(changes.get(_REMOVED_EDGES, 0) - len(removed_edges), 0)]
+        delta = GraphDelta(
+            removed_edges=tuple(removed_edges),
+            removed_nodes=tuple(removed_nodes),
+            nodes=tuple(nodes),
+            edges=tuple(edges),
+            weights=tuple(self._weights(sequence)),
+            operators=operators,
+            touch=AccessMark(edges=frozenset(self._used(sequence))),
+            reason=reason,
+            at=from_micros(at),
+        )
+        return JournalEntry(sequence, delta)
+
+    def _nodes(self, sequence: int) -> list[MemoryNode]:
+        rows = fetch(
+            self._connection,
+            "SELECT n.id, v.content, x.vector, v.base_energy, a.last_accessed, v.metadata, v.created_at, "
+            "v.valid_from, v.valid_to, v.expires_at "
+            "FROM node_versions v JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
+            "LEFT JOIN vectors x ON x.node = v.node AND x.since <= v.since AND (x.until IS NULL OR x.until > v.since) "
+            "WHERE v.since = ? ORDER BY v.node",
+            (sequence,),
+        )
+        return [
+            MemoryNode.restored(
+                id=name,
+                content=content,
+                embedding=_vector(vector),
+                base_energy=energy,
+                last_accessed=from_micros(accessed or 0),
+                metadata=json.loads(metadata),
+                created_at=from_micros(created),
+                valid_from=moment_or_none(begin),
+                valid_to=moment_or_none(end),
+                expires_at=moment_or_none(expires),
+            )
+            for name, content, vector, energy, accessed, metadata, created, begin, end, expires in rows
+        ]
+
+    def _removed_nodes(self, sequence: int, count: int) -> list[str]:
+        ended = fetch(
+            self._connection,
+            "SELECT n.id, v.node, EXISTS (SELECT 1 FROM node_versions w WHERE w.node = v.node AND w.since = :now) "
+            "FROM node_versions v JOIN nodes n ON n.node = v.node WHERE v.until = :now ORDER BY v.node",
+            {"now": sequence},
+        )
+        removed = [name for name, _, put in ended if not put]
+        if count > len(removed):
+            # Removed and put again in one: as good as replaced, where the node had no edge that stayed.
+            again = [name for name, key, put in ended if put and not self._kept_an_edge(key, sequence)]
+            removed += again[: count - len(removed)]
+        return removed
+
+    def _kept_an_edge(self, node: int, sequence: int) -> bool:
+        rows = fetch(
+            self._connection,
+            "SELECT 1 FROM edges WHERE (source = :node OR target = :node) AND since < :now "
+            "AND (until IS NULL OR until > :now) LIMIT 1",
+            {"node": node, "now": sequence},
+        )
+        return bool(rows)
+
+    def _edges(self, sequence: int) -> list[MemoryEdge]:
+        rows = fetch(
+            self._connection,
+            "SELECT s.id, t.id, e.type, e.weight, coalesce(e.created_at, d.at), "
+            "coalesce(e.last_activated, e.created_at, d.at), e.valid_from, e.valid_to "
+            "FROM edges e JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
+            "JOIN deltas d ON d.sequence = e.since WHERE e.since = ? ORDER BY e.edge",
+            (sequence,),
+        )
+        return [
+            MemoryEdge(
+                source,
+                target,
+                self._types[code],
+                weight,
+                created_at=from_micros(created),
+                last_activated=from_micros(used),
+                valid_from=moment_or_none(begin),
+                valid_to=moment_or_none(end),
+            )
+            for source, target, code, weight, created, used, begin, end in rows
+        ]
+
+    def _removed_edges(self, sequence: int) -> list[EdgeKey]:
+        rows = fetch(
+            self._connection,
+            "SELECT s.id, t.id, e.type FROM edges e JOIN nodes s ON s.node = e.source "
+            "JOIN nodes t ON t.node = e.target WHERE e.until = ? ORDER BY e.edge",
+            (sequence,),
+        )
+        return [EdgeKey(source, target, self._types[code]) for source, target, code in rows]
+
+    def _weights(self, sequence: int) -> Iterator[WeightChange]:
+        rows = fetch(
+            self._connection,
+            "SELECT s.id, t.id, e.type, w.weight, w.last_activated FROM edge_weights w JOIN edges e ON e.edge = w.edge "
+            "JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
+            "WHERE w.since = ? AND e.since < w.since ORDER BY e.edge",
+            (sequence,),
+        )
+        for source, target, code, weight, used in rows:
+            key = EdgeKey(source, target, self._types[code])
+            if key.type.plastic:
+                yield WeightChange(key, weight, from_micros(used))
+            else:
+                yield WeightChange(key, weight, derived=True)
+
+    def _used(self, sequence: int) -> Iterator[EdgeKey]:
+        rows = fetch(
+            self._connection,
+            "SELECT s.id, t.id, e.type FROM edge_uses u JOIN edges e ON e.edge = u.edge "
+            "JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target WHERE u.since = ?",
+            (sequence,),
+        )
+        return (EdgeKey(source, target, self._types[code]) for source, target, code in rows)
+
+    def _operators(self, text: str | None, blob: bytes | None) -> tuple[Decay, ...]:
+        if text is None or blob is None:
+            return ()
+        operators = zip(operators_from_json(text), keys_from_blob(blob), strict=True)
+        return tuple(replace(operator, spared=self._edge_keys(spared)) for operator, spared in operators)
+
+    def _edge_keys(self, keys: Keys) -> frozenset[EdgeKey]:
+        rows = fetch(
+            self._connection,
+            "SELECT s.id, t.id, e.type FROM edges e JOIN nodes s ON s.node = e.source "
+            "JOIN nodes t ON t.node = e.target WHERE e.edge IN (SELECT value FROM json_each(?))",
+            (json.dumps(keys.tolist()),),
+        )
+        return frozenset(EdgeKey(source, target, self._types[code]) for source, target, code in rows)
+
+
+def _vector(blob: bytes | None) -> Any:  # noqa: ANN401 - a vector, or None for None
+    if blob is None:
+        return None
+    vector = np.frombuffer(blob, dtype="<f4").astype(np.float32)
+    vector.setflags(write=False)
+    return vector

@@ -1,0 +1,229 @@
+"""Reading parts of a graph out of the memory file, as they were after a delta."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import apsw
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.delta import Decay
+from neurogated.core.edge_type import EdgeType
+from neurogated.errors import CorruptMemoryError
+from neurogated.storage.index.graph.topology import Fading, Topology
+from neurogated.storage.index.graph.validity import Lifetimes
+from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
+
+__all__ = [
+    "HOLDS",
+    "NOW",
+    "UNCHANGED",
+    "GraphLoader",
+    "Keys",
+    "keys_from_blob",
+    "keys_to_blob",
+    "operators_from_json",
+    "operators_to_json",
+    "put_vectors",
+]
+
+Keys = NDArray[np.int64]
+
+NOW = 2**63 - 1
+"""A delta number beyond all others, the largest that SQLite holds."""
+UNCHANGED = -(2**63)
+"""Stands for a time that a change leaves as it is."""
+HOLDS = "{0}.since <= :now AND ({0}.until IS NULL OR {0}.until > :now)"
+"""SQL condition that a version, of the table with alias {0}, holds after the delta `:now`."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLoader:
+    """Reads one namespace as it was after the delta number `as_of`.
+
+    Edges come in the order in which they were added, so that sums over them are the same to the last bit as then.
+    """
+
+    connection: apsw.Connection
+    namespace: int
+    types: Mapping[int, EdgeType]
+    as_of: int
+
+    def load_weights(self, topology: Topology, node_keys: Keys, among: str = "") -> Keys:
+        """Append the edges, with the weights they had, and return the file's number of each row.
+
+        Args:
+            topology: one without edges, that they are appended to.
+            node_keys: the file's number of every node row.
+            among: a condition in SQL on the edge `e`; all edges when left out.
+        """
+        edge_keys, since = self.append_edges(topology, node_keys, among)
+        self.replay_operators(since, topology, edge_keys)
+        self.load_uses(topology, edge_keys)
+        return edge_keys
+
+    def append_edges(self, topology: Topology, node_keys: Keys, among: str) -> tuple[Keys, Keys]:
+        """Append the edges with their last recorded weights; return the file's number of each and that weight's delta.
+
+        See `load_weights`.
+        """
+        edge, source, target, code, since, weight, activated = self._columns(
+            "SELECT e.edge, e.source, e.target, e.type, coalesce(w.since, e.since), coalesce(w.weight, e.weight), "
+            "coalesce(w.last_activated, e.last_activated, e.created_at, d.at) "
+            "FROM edges e JOIN nodes n ON n.node = e.source JOIN deltas d ON d.sequence = e.since "
+            "LEFT JOIN edge_weights w ON w.edge = e.edge AND w.since <= :now "
+            f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} {among} ORDER BY e.edge, w.since",
+            (np.int64, np.int64, np.int64, np.int64, np.int64, np.float64, np.int64),
+        )
+        # Of an edge's versions the last one holds.
+        current = np.append(edge[1:] != edge[:-1], np.ones(min(1, edge.size), dtype=np.bool_)).astype(np.bool_)
+        file_codes, places = np.unique(code[current], return_inverse=True)
+        codes = topology.type_codes(self.types[value] for value in file_codes.tolist())[places]
+        ends = _rows_of(source[current], node_keys), _rows_of(target[current], node_keys)
+        topology.append_edges(ends, codes, weight[current], activated[current])
+        return edge[current], since[current]
+
+    def load_edge_lifetimes(self, lifetimes: Lifetimes, edge_keys: Keys, after: int = 0) -> None:
+        """Take in when the edges hold that were added after the delta `after`.
+
+        `edge_keys` are the file's numbers of all rows, ascending.
+        """
+        for key, begin, end in self._query(
+            "SELECT e.edge, e.valid_from, e.valid_to "
+            "FROM edges e INDEXED BY edges_lasting JOIN nodes n ON n.node = e.source "
+            f"WHERE (e.valid_from IS NOT NULL OR e.valid_to IS NOT NULL) AND n.namespace = :namespace "
+            f"AND {HOLDS.format('e')} AND e.since > {after}"
+        ):
+            lifetimes.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
+
+    def _query(self, statement: str) -> list[tuple[Any, ...]]:
+        return fetch(self.connection, statement, {"namespace": self.namespace, "now": self.as_of})
+
+    def _columns(self, statement: str, kinds: tuple[DTypeLike, ...]) -> list[NDArray[Any]]:
+        """Return what a query of numbers finds by columns."""
+        values = {"namespace": self.namespace, "now": self.as_of}
+        return fetch_columns(self.connection, statement, values, kinds)
+
+    def last_sequence(self) -> int:
+        """Return the number of the last delta of the namespace."""
+        ((sequence,),) = self._query(
+            "SELECT coalesce(max(sequence), 0) FROM deltas WHERE namespace = :namespace AND sequence <= :now"
+        )
+        return int(sequence)
+
+    def load_node_lifetimes(self, lifetimes: Lifetimes, node_keys: Keys, after: int = 0) -> None:
+        """Take in when the nodes hold, and when they expire, that have changed after the delta `after`."""
+        for key, begin, end, expires in self._query(
+            "SELECT v.node, v.valid_from, v.valid_to, v.expires_at "
+            "FROM node_versions v INDEXED BY node_versions_lasting JOIN nodes n ON n.node = v.node "
+            "WHERE (v.valid_from IS NOT NULL OR v.valid_to IS NOT NULL OR v.expires_at IS NOT NULL) "
+            f"AND n.namespace = :namespace AND {HOLDS.format('v')} AND v.since > {after}"
+        ):
+            lifetimes.put_node(int(np.searchsorted(node_keys, key)), begin, end, expires)
+
+    def replay_operators(self, since: Keys, topology: Topology, edge_keys: Keys, after: int = 0) -> None:
+        """Evaluate the operators journaled after the delta `after` over the weights that are older than each.
+
+        Args:
+            since: (edges,) from which delta each weight is.
+            topology: has the edges.
+            edge_keys: (edges,) the file's number of each edge, ascending.
+            after: the number of a delta.
+        """
+        rows = self._query(
+            "SELECT sequence, operators, spared FROM deltas WHERE namespace = :namespace AND sequence <= :now "
+            f"AND sequence > {after} AND spared IS NOT NULL ORDER BY sequence"
+        )
+        fadings = [
+            Fading(number, operator, _known_rows(spared, edge_keys))
+            for number, text, blob in rows
+            for operator, spared in zip(operators_from_json(text), keys_from_blob(blob), strict=True)
+        ]
+        topology.decay(fadings, since)
+
+    def load_uses(self, topology: Topology, edge_keys: Keys, after: int = 0) -> None:
+        """Take in when edges were last used, as far as the delta that noted it came after the delta `after`.
+
+        Operators have to be replayed before: they say themselves which edges had been used.
+        """
+        keys, moments = self._columns(
+            "SELECT u.edge, u.last_activated FROM edge_uses u JOIN edges e ON e.edge = u.edge "
+            "JOIN nodes n ON n.node = e.source "
+            f"WHERE u.since > {after} AND u.since <= :now AND n.namespace = :namespace ORDER BY u.edge",
+            (np.int64, np.int64),
+        )
+        known = np.isin(keys, edge_keys)
+        topology.use_edges(np.searchsorted(edge_keys, keys[known]), moments[known])
+
+
+class _TakesVectors(Protocol):
+    """An index of vectors, or a change of one."""
+
+    def put(self, keys: Keys, vectors: NDArray[np.float32]) -> None:
+        """Add or replace vectors."""
+
+
+def put_vectors(index: _TakesVectors, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:
+    """File vectors of the file's nodes under the rows of `node_keys`.
+
+    Raises:
+        CorruptMemoryError: they differ in length.
+    """
+    if not vectors:
+        return
+    keys, blobs = zip(*vectors, strict=True)
+    if len({len(blob) for blob in blobs}) > 1:
+        raise CorruptMemoryError("the memory holds vectors of different lengths; restore it from a snapshot")
+    matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1)
+    index.put(_rows_of(np.array(keys, dtype=np.int64), node_keys), matrix.astype(np.float32, copy=False))
+
+
+def _rows_of(keys: Keys, node_keys: Keys) -> Keys:
+    rows: Keys = np.searchsorted(node_keys, keys)
+    return rows
+
+
+def _known_rows(keys: Keys, edge_keys: Keys) -> Keys:
+    return _rows_of(keys[np.isin(keys, edge_keys)], edge_keys)
+
+
+def keys_to_blob(lists: Iterable[Keys]) -> bytes:
+    """Return lists of ascending numbers as the journal keeps them: lengths and differences, compressed."""
+    parts = [np.concatenate(([keys.size], np.diff(keys, prepend=0))) for keys in lists]
+    return zlib.compress(np.concatenate(parts).astype("<i8").tobytes())
+
+
+def keys_from_blob(blob: bytes) -> list[Keys]:
+    """Return the lists that `keys_to_blob` wrote."""
+    numbers, lists = np.frombuffer(zlib.decompress(blob), dtype="<i8"), []
+    while numbers.size:
+        lists.append(np.cumsum(numbers[1 : 1 + numbers[0]]))
+        numbers = numbers[1 + numbers[0] :]
+    return lists
+
+
+def operators_to_json(operators: Iterable[Decay]) -> str:
+    """Return the operators of a delta as the journal keeps them."""
+    return json.dumps(
+        [
+            {"kind": "decay", "factor": op.factor, "idle_before": to_micros(op.idle_before), "floor": op.floor}
+            for op in operators
+        ]
+    )
+
+
+def operators_from_json(text: str | None) -> tuple[Decay, ...]:
+    """Return the operators that `operators_to_json` wrote, none for None."""
+    return tuple(_operator(values) for values in json.loads(text or "[]"))
+
+
+def _operator(values: Mapping[str, Any]) -> Decay:
+    if values["kind"] != "decay":
+        raise CorruptMemoryError(f"the journal holds an operator of unknown kind {values['kind']!r}")
+    return Decay(values["factor"], from_micros(values["idle_before"]), values["floor"])

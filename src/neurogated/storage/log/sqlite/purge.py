@@ -1,0 +1,204 @@
+"""Erasing for good: rows of removed nodes with all their history, past versions, and whole namespaces."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import apsw
+import numpy as np
+
+from neurogated.core.rendering import quoted
+from neurogated.storage.index.graph.topology import Topology
+from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
+from neurogated.storage.log.sqlite.file import SqliteFile
+from neurogated.storage.log.sqlite.loading import NOW, GraphLoader
+from neurogated.storage.sqlite_graph import register_types
+
+__all__ = ["erase_namespace", "erase_removed", "note_erasure"]
+
+_Document = tuple[int, str]
+"""Namespace and name of a document."""
+_CONTEXT = "context"
+_DOCUMENT = "document_id"
+# Which versions are to be erased.
+_GONE = "v.node IN (SELECT node FROM temp.erased)"
+_GONE_OR_PAST = f"(v.until IS NOT NULL OR {_GONE})"
+
+
+def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
+    """Erase every node that is removed, in all namespaces, with its history; return how many there were.
+
+    Turns of a dialogue quote the ones before them; what past versions of other nodes quote of an erased one goes too.
+    With `history` the past versions of the other nodes are erased as well, and edges that ended and past weights.
+    """
+    with _without_references(file) as connection:
+        connection.execute(
+            "CREATE TEMP TABLE erased AS SELECT n.node FROM nodes n "
+            "WHERE NOT EXISTS (SELECT 1 FROM node_versions v WHERE v.node = n.node AND v.until IS NULL)"
+        )
+        ((count,),) = fetch(connection, "SELECT count(*) FROM temp.erased")
+        _erase_quotations(connection, _GONE_OR_PAST if history else _GONE)
+        _erase_nodes(connection)
+        if history:
+            _erase_past_versions(connection)
+            _erase_past_edges(connection)
+        connection.execute("DROP TABLE temp.erased")
+        note_erasure(connection)
+    return int(count)
+
+
+def erase_namespace(file: SqliteFile, name: str) -> None:
+    """Erase a namespace with its journal."""
+    with _without_references(file) as connection:
+        ((namespace,),) = fetch(connection, "SELECT namespace FROM namespaces WHERE name = ?", (name,))
+        connection.execute("CREATE TEMP TABLE erased AS SELECT node FROM nodes WHERE namespace = ?", (namespace,))
+        _erase_nodes(connection)
+        connection.execute("DROP TABLE temp.erased")
+        for table in ("pending", "daily_uses", "deltas", "namespaces"):
+            connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
+
+
+def note_erasure(connection: apsw.Connection) -> None:
+    """Let nobody use what was derived from rows that are gone."""
+    connection.execute(
+        "INSERT INTO settings VALUES ('erasures', '1') ON CONFLICT (name) DO UPDATE SET value = value + 1"
+    )
+
+
+@contextlib.contextmanager
+def _without_references(file: SqliteFile) -> Iterator[apsw.Connection]:
+    """Run the block as a transaction that deletes children with their parents, and let readers notice it."""
+    # Checking each deleted row for references would read whole tables a row.
+    with file.transaction(check_references=False) as connection:
+        yield connection
+        connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")
+
+
+def _erase_nodes(connection: apsw.Connection) -> None:
+    erased = "IN (SELECT node FROM temp.erased)"
+    edges = f"SELECT edge FROM edges WHERE source {erased} OR target {erased}"
+    for table in ("edge_weights", "edge_uses"):
+        connection.execute(f"DELETE FROM {table} WHERE edge IN ({edges})")
+    connection.execute(f"DELETE FROM edges WHERE source {erased} OR target {erased}")
+    _erase_judgements(connection)
+    for table in ("accesses", "vectors", "node_versions", "nodes"):
+        connection.execute(f"DELETE FROM {table} WHERE node {erased}")
+
+
+def _erase_past_versions(connection: apsw.Connection) -> None:
+    """Erase ended versions and vectors; those that stay begin when the node was first put.
+
+    So whatever leads to a node in the journal comes after the node itself, and the journal still makes the graph.
+    """
+    connection.execute(
+        "CREATE TEMP TABLE changed AS SELECT node, min(since) AS since FROM node_versions "
+        "GROUP BY node HAVING count(*) > 1"
+    )
+    for table in ("vectors", "node_versions"):
+        connection.execute(f"DELETE FROM {table} WHERE until IS NOT NULL")
+        connection.execute(
+            f"UPDATE {table} SET since = (SELECT c.since FROM temp.changed c WHERE c.node = {table}.node) "
+            "WHERE node IN (SELECT node FROM temp.changed)"
+        )
+    connection.execute("DROP TABLE temp.changed")
+
+
+def _erase_past_edges(connection: apsw.Connection) -> None:
+    """Erase edges that ended or faded away, and past weights: an edge then has had its weight from the beginning.
+
+    Operators stay in the history, but are evaluated no more: their effect is in the weights.
+    """
+    connection.execute("CREATE TEMP TABLE present (edge INTEGER PRIMARY KEY, weight REAL, last_activated INTEGER)")
+    for (namespace,) in fetch(connection, "SELECT namespace FROM namespaces"):
+        connection.executemany("INSERT INTO temp.present VALUES (?, ?, ?)", _present_edges(connection, namespace))
+    for table in ("edge_uses", "edge_weights"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.execute("DELETE FROM edges WHERE edge NOT IN (SELECT edge FROM temp.present)")
+    connection.execute(
+        "UPDATE edges SET (weight, last_activated) = "
+        "(SELECT p.weight, p.last_activated FROM temp.present p WHERE p.edge = edges.edge)"
+    )
+    connection.execute("DROP TABLE temp.present")
+    connection.execute("UPDATE deltas SET spared = NULL")
+
+
+def _present_edges(connection: apsw.Connection, namespace: int) -> Iterator[tuple[int, float, int]]:
+    """Yield number, weight and last use of the edges of a namespace that have not faded away."""
+    (nodes,) = fetch_columns(
+        connection,
+        "SELECT node FROM nodes WHERE namespace = :namespace ORDER BY node",
+        {"namespace": namespace},
+        (np.int64,),
+    )
+    topology = Topology(overlay_edges=0)
+    edges = GraphLoader(connection, namespace, register_types(connection), NOW).load_weights(topology, nodes)
+    view = topology.view()
+    rows = np.flatnonzero(~np.isnan(view.weight.all()))
+    columns = edges[rows], view.weight.take(rows), view.last_activated.take(rows)
+    yield from zip(*(column.tolist() for column in columns), strict=True)
+
+
+def _erase_judgements(connection: apsw.Connection) -> None:
+    """Erase judgements that wait for a node that is gone."""
+    connection.execute(
+        "DELETE FROM pending WHERE EXISTS (SELECT 1 FROM json_each(pending.nodes) j "
+        "JOIN nodes n ON n.id = j.value AND n.namespace = pending.namespace "
+        "WHERE n.node IN (SELECT node FROM temp.erased))"
+    )
+
+
+def _erase_quotations(connection: apsw.Connection, erased_versions: str) -> None:
+    """Take what is erased out of the context that other versions of nodes of the same document keep."""
+    quoting = [
+        (node, since, _document(namespace, metadata), metadata)
+        for node, since, namespace, metadata in _with_context(connection, erased_versions)
+    ]
+    documents = {document for _, _, document, _ in quoting}
+    gone = _quotations(connection, documents, erased_versions)
+    kept = _quotations(connection, documents, f"NOT {erased_versions}")
+    for node, since, document, metadata in quoting:
+        # What another turn of the dialogue says in the same words is not gone.
+        erased = gone[document] - kept[document]
+        left = [item for item in metadata[_CONTEXT] if not (isinstance(item, str) and item in erased)]
+        if left != metadata[_CONTEXT]:
+            told = {name: value for name, value in metadata.items() if name != _CONTEXT}
+            told |= {_CONTEXT: left} if left else {}
+            connection.execute(
+                "UPDATE node_versions SET metadata = ? WHERE node = ? AND since = ?",
+                (json.dumps(told, ensure_ascii=False), node, since),
+            )
+
+
+def _quotations(
+    connection: apsw.Connection, documents: Collection[_Document], condition: str
+) -> Mapping[_Document, set[str]]:
+    """Return how each document's nodes are quoted, in those versions `v` that fulfil a condition."""
+    found: dict[_Document, set[str]] = defaultdict(set)
+    rows = fetch(
+        connection,
+        "SELECT n.namespace, v.content, v.metadata FROM node_versions v JOIN nodes n ON n.node = v.node "
+        f"WHERE {condition}",
+    )
+    for namespace, content, text in rows:
+        metadata = json.loads(text)
+        if (document := _document(namespace, metadata)) in documents:
+            found[document].add(quoted(content, metadata))
+    return found
+
+
+def _with_context(connection: apsw.Connection, erased_versions: str) -> list[tuple[int, int, int, dict[str, Any]]]:
+    """Return all versions that stay and quote others: node, since, namespace and metadata."""
+    rows = fetch(
+        connection,
+        "SELECT v.node, v.since, n.namespace, v.metadata FROM node_versions v JOIN nodes n ON n.node = v.node "
+        f"WHERE NOT {erased_versions} AND json_type(v.metadata, '$.context') = 'array'",
+    )
+    return [(node, since, namespace, json.loads(text)) for node, since, namespace, text in rows]
+
+
+def _document(namespace: int, metadata: Mapping[str, Any]) -> _Document:
+    return namespace, str(metadata.get(_DOCUMENT))

@@ -1,0 +1,66 @@
+"""Texts and times of nodes and edges, read from the memory file as they were after a delta."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Self
+
+from neurogated.core.clock import from_micros
+from neurogated.core.view import Rows
+from neurogated.storage.graph_state import RecordsErasedError
+from neurogated.storage.log.records import EdgeRecord, NodeRecord
+from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.file import SqliteFile
+from neurogated.storage.log.sqlite.journal import moment_or_none
+from neurogated.storage.log.sqlite.loading import HOLDS, Keys
+
+__all__ = ["SqliteRecords"]
+
+_NODES = (
+    "SELECT v.node, v.content, v.metadata, v.created_at, v.valid_from, v.valid_to, v.expires_at FROM node_versions v "
+    f"WHERE {HOLDS.format('v')} AND v.node IN (SELECT value FROM json_each(:keys))"
+)
+_EDGES = (
+    "SELECT e.edge, coalesce(e.created_at, d.at), e.valid_from, e.valid_to FROM edges e "
+    "JOIN deltas d ON d.sequence = e.since "
+    f"WHERE {HOLDS.format('e')} AND e.edge IN (SELECT value FROM json_each(:keys))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteRecords:
+    """Records of one namespace; see `graph_state.Records`."""
+
+    file: SqliteFile
+    node_keys: Keys
+    """The file's number of every node row."""
+    edge_keys: Keys
+    """The file's number of every edge row."""
+    sequence: int
+
+    def nodes(self, rows: Rows) -> list[NodeRecord]:
+        """Return the records of nodes; see Records."""
+        return [
+            NodeRecord(content, json.loads(metadata), from_micros(created), *map(moment_or_none, times))
+            for content, metadata, created, *times in self._select(_NODES, self.node_keys[rows])
+        ]
+
+    def edges(self, rows: Rows) -> list[EdgeRecord]:
+        """Return the records of edges; see Records."""
+        found = self._select(_EDGES, self.edge_keys[rows])
+        return [EdgeRecord(from_micros(created), *map(moment_or_none, times)) for created, *times in found]
+
+    def isolated(self) -> Self:
+        """Return the same: what is in the file after a delta does not change."""
+        return self
+
+    def _select(self, statement: str, keys: Keys) -> list[list[Any]]:
+        """Return what a statement finds for `keys`, in their order; its first column is the key."""
+        with self.file.reader() as connection:
+            rows = fetch(connection, statement, {"keys": json.dumps(keys.tolist()), "now": self.sequence})
+        by_key = {key: rest for key, *rest in rows}
+        try:
+            return [by_key[key] for key in keys.tolist()]
+        except KeyError as error:
+            raise RecordsErasedError from error

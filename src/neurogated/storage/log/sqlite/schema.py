@@ -1,0 +1,198 @@
+"""The file format, version 3, and the check that a file is of it.
+
+Every table holds truth, and each fact once. A row that changes is never overwritten: the old version ends with the
+delta `until`, the new one begins with the delta `since`, so the file also says what was known at any earlier delta.
+Uses are the exception: `accesses`, `edge_uses` and `daily_uses` hold current values only, so that recalls do not make
+the file grow.
+Times are integer microseconds since 1970 UTC. `at` is transaction time; `valid_from` and `valid_to` are valid time.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from neurogated.errors import CorruptMemoryError, FormatVersionError
+from neurogated.storage.log.sqlite.connection import RESERVED_BYTES, read_beginning
+
+__all__ = ["APPLICATION_ID", "CHECKS", "DDL", "FORMAT_VERSION", "check_format"]
+
+FORMAT_VERSION = 3
+APPLICATION_ID = 0x4E475244  # "NGRD"
+
+# Where SQLite's file format keeps the two numbers: https://www.sqlite.org/fileformat.html#the_database_header
+_MAGIC = b"SQLite format 3\x00"
+_HEADER_SIZE = 100
+_USER_VERSION_AT = 60
+_APPLICATION_ID_AT = 68
+_RESERVED_AT = 20
+
+DDL = f"""
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {FORMAT_VERSION};
+
+CREATE TABLE settings (
+    name TEXT PRIMARY KEY,               -- 'identity', 'generation', 'erasures', 'embedder', 'dimension'
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE namespaces (
+    namespace INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+);
+
+CREATE TABLE edge_types (
+    type INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    value TEXT NOT NULL UNIQUE,
+    plastic INTEGER NOT NULL,
+    both_ways INTEGER NOT NULL
+);
+
+CREATE TABLE deltas (                    -- the journal: one row a write
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    namespace INTEGER NOT NULL REFERENCES namespaces,
+    at INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    changes TEXT,                        -- JSON, how many of what; NULL for uses only, until the next ones
+    operators TEXT,                      -- JSON; evaluated when the memory is opened
+    spared BLOB                          -- edges that its operators did not change, because they had been used;
+                                         -- NULL once the effect of the operators is in the weights
+);
+CREATE INDEX deltas_of_uses ON deltas (namespace) WHERE changes IS NULL;
+
+CREATE TABLE pending (                   -- judgements to be made up; not journaled
+    task INTEGER PRIMARY KEY,
+    namespace INTEGER NOT NULL REFERENCES namespaces,
+    kind TEXT NOT NULL,
+    nodes TEXT NOT NULL,                 -- JSON list of ids
+    UNIQUE (namespace, kind, nodes)
+);
+
+CREATE TABLE nodes (
+    node INTEGER PRIMARY KEY,
+    namespace INTEGER NOT NULL REFERENCES namespaces,
+    id TEXT NOT NULL,
+    UNIQUE (namespace, id)
+);
+
+CREATE TABLE node_versions (
+    node INTEGER NOT NULL REFERENCES nodes,
+    since INTEGER NOT NULL REFERENCES deltas,
+    until INTEGER REFERENCES deltas,
+    content TEXT NOT NULL,
+    metadata TEXT NOT NULL,              -- JSON
+    base_energy REAL NOT NULL,
+    created_at INTEGER NOT NULL,
+    valid_from INTEGER,
+    valid_to INTEGER,
+    expires_at INTEGER,
+    PRIMARY KEY (node, since)
+);
+CREATE INDEX node_versions_since ON node_versions (since);
+CREATE INDEX node_versions_until ON node_versions (until) WHERE until IS NOT NULL;
+CREATE INDEX node_versions_lasting ON node_versions (node)
+    WHERE valid_from IS NOT NULL OR valid_to IS NOT NULL OR expires_at IS NOT NULL;
+
+CREATE TABLE vectors (
+    node INTEGER NOT NULL REFERENCES nodes,
+    since INTEGER NOT NULL REFERENCES deltas,
+    until INTEGER REFERENCES deltas,
+    vector BLOB NOT NULL,                -- little-endian float32
+    PRIMARY KEY (node, since)
+);
+CREATE INDEX vectors_since ON vectors (since);
+CREATE INDEX vectors_until ON vectors (until) WHERE until IS NOT NULL;
+
+CREATE TABLE accesses (                  -- when nodes were last used; not journaled
+    node INTEGER PRIMARY KEY REFERENCES nodes,
+    last_accessed INTEGER NOT NULL,
+    since INTEGER NOT NULL DEFAULT 0     -- the delta that brought it, for processes that read along
+);
+CREATE INDEX accesses_since ON accesses (since);
+
+CREATE TABLE edge_uses (                 -- when edges were last used, where that is later than their weight
+    edge INTEGER PRIMARY KEY REFERENCES edges,
+    last_activated INTEGER NOT NULL,
+    since INTEGER NOT NULL               -- the delta that brought it
+);
+CREATE INDEX edge_uses_since ON edge_uses (since);
+
+CREATE TABLE daily_uses (                -- how often nodes and edges were used on a day, in all
+    namespace INTEGER NOT NULL REFERENCES namespaces,
+    day INTEGER NOT NULL,                -- since 1970 UTC
+    nodes INTEGER NOT NULL,
+    edges INTEGER NOT NULL,
+    PRIMARY KEY (namespace, day)
+) WITHOUT ROWID;
+
+CREATE TABLE edges (
+    edge INTEGER PRIMARY KEY,            -- in the order edges were added
+    source INTEGER NOT NULL REFERENCES nodes,
+    target INTEGER NOT NULL REFERENCES nodes,
+    type INTEGER NOT NULL REFERENCES edge_types,
+    since INTEGER NOT NULL REFERENCES deltas,
+    until INTEGER REFERENCES deltas,
+    weight REAL NOT NULL,                -- when it was added
+    created_at INTEGER,                  -- NULL: at the time of its delta
+    last_activated INTEGER,              -- when it was last used before it was added; NULL: when it was created
+    valid_from INTEGER,
+    valid_to INTEGER
+);
+CREATE INDEX edges_since ON edges (since);
+CREATE INDEX edges_until ON edges (until) WHERE until IS NOT NULL;
+CREATE INDEX edges_lasting ON edges (edge) WHERE valid_from IS NOT NULL OR valid_to IS NOT NULL;
+
+CREATE TABLE edge_weights (              -- an edge's later weights, each from one delta on until the next
+    edge INTEGER NOT NULL REFERENCES edges,
+    since INTEGER NOT NULL REFERENCES deltas,
+    weight REAL NOT NULL,
+    last_activated INTEGER,              -- NULL: this change leaves it as it is
+    PRIMARY KEY (edge, since)
+) WITHOUT ROWID;
+CREATE INDEX edge_weights_since ON edge_weights (since);
+"""
+
+# What must never be found in a sound memory, with the statement that counts it.
+CHECKS = {
+    "an edge between two namespaces": """
+        SELECT count(*) FROM edges e JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target
+        WHERE s.namespace <> t.namespace""",
+    "a weight that is older than its edge": """
+        SELECT count(*) FROM edge_weights w JOIN edges e ON e.edge = w.edge WHERE w.since <= e.since""",
+    "a vector of a node that is gone": """
+        SELECT count(*) FROM vectors x WHERE x.until IS NULL
+        AND NOT EXISTS (SELECT 1 FROM node_versions v WHERE v.node = x.node AND v.until IS NULL)""",
+    "a vector of another length than the rest": """
+        SELECT max(count(DISTINCT length(vector)) - 1, 0) FROM vectors""",
+}
+
+
+def check_format(path: Path) -> int:
+    """Return the format version of a memory file, refusing what is none; the file is only read.
+
+    Raises:
+        CorruptMemoryError: not an SQLite file, or one that holds something else.
+        FormatVersionError: a memory of a version that is not known here.
+    """
+    header = read_beginning(path, _HEADER_SIZE)
+    if len(header) < _HEADER_SIZE or not header.startswith(_MAGIC):
+        raise CorruptMemoryError(
+            f"{path} is not a memory: it is no SQLite file; restore it from a backup or move it away"
+        )
+    (application_id,) = struct.unpack_from(">i", header, _APPLICATION_ID_AT)
+    (version,) = struct.unpack_from(">i", header, _USER_VERSION_AT)
+    if application_id != APPLICATION_ID:
+        raise CorruptMemoryError(f"{path} is an SQLite file, but not a memory; choose another save_dir")
+    if version != FORMAT_VERSION:
+        remedy = (
+            "install a newer neurogated"
+            if version > FORMAT_VERSION
+            else "`export` it with the neurogated that wrote it and `import` that into another save_dir, or index again"
+        )
+        raise FormatVersionError(
+            f"{path} has format version {version}, but this neurogated reads version {FORMAT_VERSION}; {remedy}"
+        )
+    if header[_RESERVED_AT] != RESERVED_BYTES:
+        raise CorruptMemoryError(f"{path} is damaged: its pages carry no checksums; restore a snapshot")
+    return int(version)

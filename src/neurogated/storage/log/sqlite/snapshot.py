@@ -1,0 +1,158 @@
+"""Snapshots of a memory file: taking one while it is in use, and putting one in its place."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+
+from neurogated.errors import CorruptMemoryError, StorageError
+from neurogated.storage.checkpoint.checkpoints import Checkpoints
+from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
+from neurogated.storage.log.sqlite.connection import connect, connect_reader, fetch, read_whole_file, translated
+from neurogated.storage.log.sqlite.create import LOG_SUFFIXES, drop_file, drop_log, replace_file
+from neurogated.storage.log.sqlite.integrity import last_change, refuse_cut_file, refuse_lost_changes
+from neurogated.storage.log.sqlite.process_lock import opened_alone
+from neurogated.storage.log.sqlite.schema import check_format
+
+__all__ = ["restore_snapshot", "take_snapshot"]
+
+_log = logging.getLogger(__name__)
+
+_MEMORY_SUFFIX = ".db"
+
+
+def take_snapshot(path: Path, target: Path) -> None:
+    """Copy a memory file as it is at this moment; writes go on meanwhile.
+
+    Raises:
+        StorageError: `target` exists, has a name that belongs to the memory, or cannot be written.
+    """
+    if target.exists():
+        raise StorageError(f"{target} exists already; choose another name for the snapshot")
+    if target.name.startswith(f"{path.stem}.") and target.resolve().parent == path.resolve().parent:
+        raise StorageError(
+            f"{target} has a name that belongs to the memory beside it; choose another name or folder for the snapshot"
+        )
+    with _draft_of(target) as draft:
+        with (
+            translated(target),
+            contextlib.closing(connect_reader(path)) as source,
+            contextlib.closing(connect(draft, create=True)) as copy,
+        ):
+            with copy.backup("main", source, "main") as backup:
+                backup.step(-1)
+            # A copy that is a single file, without a log beside it.
+            copy.execute("PRAGMA journal_mode = DELETE")
+        replace_file(draft, target)
+
+
+def restore_snapshot(snapshot: Path, path: Path) -> None:
+    """Put a snapshot in the place of a memory file, sound or not, or where there is none.
+
+    Another memory's file will do as well; what is only in its log is restored with it. It is not changed.
+
+    Raises:
+        MemoryLockedError: a process has the memory open for writing.
+        CorruptMemoryError: the snapshot is damaged; the memory is unharmed.
+        StorageError: it is the memory's own file, it cannot be read, or the memory not be written.
+    """
+    _refuse_unusable(snapshot, path)
+    with opened_alone(path), _draft_of(path) as draft:
+        with translated(snapshot):
+            _copy(snapshot, draft)
+        _require_sound(draft, snapshot)
+        _settle(path)
+        CommitWatermark(path.with_suffix(".acknowledged")).remove()
+        Checkpoints(path).drop()
+        replace_file(draft, path)
+
+
+def _refuse_unusable(snapshot: Path, path: Path) -> None:
+    try:
+        check_format(snapshot)
+    except FileNotFoundError as error:
+        raise StorageError(f"there is no snapshot {snapshot}; give the file that `snapshot` wrote") from error
+    except OSError as error:
+        if isinstance(error, StorageError):
+            raise
+        raise StorageError(
+            f"the snapshot {snapshot} cannot be read ({error}); give the file that `snapshot` wrote"
+        ) from error
+    if path.exists() and path.samefile(snapshot):
+        raise StorageError(
+            f"{snapshot} is the memory itself, not a snapshot of it; give the file that `snapshot` wrote"
+        )
+
+
+def _copy(snapshot: Path, draft: Path) -> None:
+    """Make a single file of a snapshot and what its log holds, without writing anything beside the snapshot."""
+    beside = [suffix for suffix in LOG_SUFFIXES if _beside(snapshot, suffix).exists()]
+    if not beside or "-shm" in beside:
+        # A process may have it open, this one too: only SQLite can tell what belongs together, and keeps its locks.
+        with (
+            contextlib.closing(connect(snapshot, read_only=True) if beside else read_whole_file(snapshot)) as source,
+            contextlib.closing(connect(draft, create=True)) as copy,
+        ):
+            _refuse_loss(snapshot, source, snapshot)
+            with copy.backup("main", source, "main") as backup:
+                backup.step(-1)
+            copy.execute("PRAGMA journal_mode = DELETE")
+        return
+    for suffix in ("", *beside):
+        shutil.copyfile(_beside(snapshot, suffix), _beside(draft, suffix))
+    with contextlib.closing(connect(draft)) as copy:
+        _refuse_loss(draft, copy, snapshot)
+        copy.execute("PRAGMA journal_mode = DELETE")
+
+
+def _refuse_loss(file: Path, connection: apsw.Connection, snapshot: Path) -> None:
+    """Raise CorruptMemoryError where `file`, which is the snapshot or its copy, lacks pages or acknowledged changes."""
+    refuse_cut_file(file, connection, called=snapshot)
+    # A snapshot has no note; one beside a copied memory, and only there, tells of a log that was not copied with it.
+    if snapshot.suffix == _MEMORY_SUFFIX:
+        note = CommitWatermark(snapshot.with_suffix(".acknowledged"))
+        refuse_lost_changes(snapshot, note, lambda: last_change(connection))
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+@contextlib.contextmanager
+def _draft_of(target: Path) -> Iterator[Path]:
+    """Give a file beside `target` that is gone afterwards unless it was moved; faults of the disk are translated."""
+    draft = target.with_name(target.name + ".draft")
+    try:
+        drop_file(draft)
+        yield draft
+    except OSError as error:
+        if isinstance(error, StorageError):
+            raise
+        raise StorageError(f"{target} cannot be written ({error}); check the place and free space") from error
+    finally:
+        with contextlib.suppress(OSError):
+            drop_file(draft)
+
+
+def _require_sound(draft: Path, snapshot: Path) -> None:
+    with translated(snapshot), contextlib.closing(connect(draft)) as connection:
+        # Reading every page checks every page.
+        found = [str(line) for (line,) in fetch(connection, "PRAGMA integrity_check") if line != "ok"]
+    if found:
+        raise CorruptMemoryError(f"{snapshot} is damaged ({found[0]}); take another snapshot, nothing was restored")
+
+
+def _settle(path: Path) -> None:
+    """Bring what is only in the log into a memory file and drop the log, so that none meets another file."""
+    if path.exists():
+        try:
+            with contextlib.closing(connect(path)) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except apsw.Error as error:
+            _log.warning("%s is damaged (%s); the snapshot takes its place", path, error)
+    drop_log(path)

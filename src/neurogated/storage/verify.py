@@ -1,0 +1,97 @@
+"""Whether what a store works on agrees with its journal: the slow way to the same graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from neurogated.core.clock import from_micros
+from neurogated.core.edge_columns import EdgeColumns, Names
+from neurogated.core.model import MemoryNode
+from neurogated.storage.graph_store import GraphStore
+from neurogated.storage.resolve import Plan
+
+__all__ = ["disagreements"]
+
+_AT_ONCE = 1000
+
+
+class _Replayed(GraphStore):
+    """A graph that forgets the deltas it was made of, whose texts and vectors would be in memory twice."""
+
+    def _persist(self, plan: Plan) -> int:
+        sequence = super()._persist(plan)
+        self._applied.clear()
+        return sequence
+
+
+def disagreements(store: GraphStore) -> list[str]:
+    """Return how a store differs from a graph replayed from its journal, a line each; none if they agree.
+
+    Compared are the nodes with all they hold but when they were last used, their vectors, keywords and marks, and the
+    edges with weights and times to the last bit. In memory are the replayed graph and a part of the nodes.
+    """
+    replayed = _Replayed()
+    for entry in store.journal():
+        replayed.apply(entry.delta)
+    return [*_ends(store), *_nodes(store, replayed), *_edges(store, replayed)]
+
+
+def _ends(store: GraphStore) -> Iterator[str]:
+    view = store._latest().view
+    edges = view.live_edges()
+    for what, ends in (("source", view.edge_source[edges]), ("target", view.edge_target[edges])):
+        for edge in edges[~view.alive.take(ends.astype(edges.dtype))].tolist():
+            yield f"edge {view.edge_key(edge)}: its {what} is gone"
+
+
+def _nodes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
+    ours, theirs = _rows(store), _rows(replayed)
+    for name in sorted(ours.keys() ^ theirs.keys()):
+        yield f"node {name!r}: only the {'graph' if name in ours else 'journal'} has it"
+    (_, our_texts), (_, their_texts) = store._text_state(), replayed._text_state()
+    embedded, names = 0, list(ours)
+    for begin in range(0, len(names), _AT_ONCE):
+        part = names[begin : begin + _AT_ONCE]
+        nodes = {node.id: _unused(node) for node in replayed.get_nodes(part, missing_ok=True)}
+        for node in store.get_nodes(part):
+            name = node.id
+            embedded += node.embedding is not None
+            if name in nodes and nodes[name] != _unused(node):
+                yield f"node {name!r}: the graph holds it otherwise than the journal"
+            if name in nodes and our_texts.described(ours[name]) != their_texts.described(theirs[name]):
+                yield f"node {name!r}: its keywords or marks are not those of its text"
+    if len(our_texts.keywords) != len(ours):
+        yield f"{len(our_texts.keywords)} texts are indexed for {len(ours)} nodes"
+    if store._form.vectors.size != embedded:
+        yield f"{store._form.vectors.size} vectors are indexed, which is not one for each node that has one"
+
+
+def _rows(store: GraphStore) -> dict[str, int]:
+    """Return the row of every node by its id, those that have expired too."""
+    view = store._latest().view
+    return {view.ids[row]: row for row in view.live_nodes().tolist()}
+
+
+def _unused(node: MemoryNode) -> MemoryNode:
+    """Return the node as last used at the same time as all others."""
+    return replace(node, last_accessed=from_micros(0))
+
+
+def _edges(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
+    names = Names()
+    ours, theirs = (EdgeColumns.of(one.all_edges(), names) for one in (store, replayed))
+    there, here = ours.places_in(theirs), theirs.places_in(ours)
+    for who, keys in (
+        ("graph", ours.keys(np.flatnonzero(there < 0))),
+        ("journal", theirs.keys(np.flatnonzero(here < 0))),
+    ):
+        for key in keys:
+            yield f"edge {key}: only the {who} has it"
+    both = np.flatnonzero(there >= 0)
+    other = there[both]
+    unlike = ~(ours.same_times(both, theirs, other) & ours.same_strength(both, theirs, other))
+    for mine, its in zip(ours.edges(both[unlike]), theirs.edges(other[unlike]), strict=True):
+        yield f"edge {mine.key}: the graph holds {mine}, the journal {its}"
