@@ -28,6 +28,7 @@ from neurogated.archive.manifest import (
 from neurogated.archive.progress import Progress, silent
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import AccessMark, GraphDelta, JournalEntry, PendingTask
+from neurogated.core.durable import sync_folder
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -73,7 +74,7 @@ def export_memory(
         partial.mkdir(parents=True)
         manifest = _write(partial, stores, embedder, made_by, progress)
         partial.rename(folder)
-        _sync_folder(folder.parent)
+        sync_folder(folder.parent)
     except BaseException as error:
         shutil.rmtree(partial, ignore_errors=True)
         if isinstance(error, OSError) and not isinstance(error, StorageError):
@@ -113,7 +114,7 @@ def _write(
     with _Output(folder / MANIFEST) as file:
         file.write(manifest_bytes(manifest))
         file.finish()
-    _sync_folder(folder)
+    sync_folder(folder)
     return manifest
 
 
@@ -330,11 +331,3 @@ class _Output:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

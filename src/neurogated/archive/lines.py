@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -15,12 +16,11 @@ from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import AccessMark, Decay, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
+from neurogated.core.operators import operator_from_json, operator_to_json
 
 __all__ = ["delta_from_json", "delta_to_json", "line_of"]
 
 Json = dict[str, Any]
-
-_DECAY = "decay"
 
 
 def line_of(value: Json) -> bytes:
@@ -152,17 +152,14 @@ def _weight_from(values: Mapping[str, Any]) -> WeightChange:
 
 
 def _operator(operator: Decay) -> Json:
-    before = to_micros(operator.idle_before)
-    values = {"kind": _DECAY, "factor": operator.factor, "idle_before": before, "floor": operator.floor}
-    return values | ({"spared": sorted(map(_key, operator.spared))} if operator.spared else {})
+    return operator_to_json(operator) | ({"spared": sorted(map(_key, operator.spared))} if operator.spared else {})
 
 
 def _operator_from(values: Mapping[str, Any]) -> Decay:
     _refuse_others(values, "kind factor idle_before floor spared")
-    if values["kind"] != _DECAY:
-        raise ValueError(f"an operator of unknown kind {values['kind']!r}")
     spared = frozenset(map(_key_from, values.get("spared", ())))
-    return Decay(values["factor"], _moment(values["idle_before"]), values["floor"], spared)
+    operator: Decay = replace(operator_from_json(values), spared=spared)
+    return operator
 
 
 def _task(task: PendingTask) -> Json:

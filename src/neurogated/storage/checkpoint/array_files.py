@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["link_arrays", "load_array", "load_arrays", "load_bytes", "save_array", "save_arrays"]
+__all__ = ["link_arrays", "linked", "load_array", "load_arrays", "load_bytes", "save_array", "save_arrays"]
 
 _WORTH_MAPPING = 1 << 20
 
@@ -70,12 +70,19 @@ def link_arrays(source: Path, folder: Path, name: str) -> bool:
     """
     files = sorted(source.glob(f"{name}.*.npy"))
     for file in files:
-        try:
-            (folder / file.name).hardlink_to(file)
-        except OSError:
-            # Another disk, or one without links; where copying fails too, that is said.
+        if not linked(file, folder / file.name):
+            # Where copying fails too, that is said.
             shutil.copyfile(file, folder / file.name)
     return bool(files)
+
+
+def linked(old: Path, new: Path) -> bool:
+    """Make `new` another name of the file `old`; return whether that could be done."""
+    try:
+        new.hardlink_to(old)
+    except OSError:  # it is not there, or on another disk, or there are no links
+        return False
+    return True
 
 
 def _array_fields(kind: type[Any]) -> list[str]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from neurogated.storage.checkpoint.array_files import save_array
+from neurogated.storage.checkpoint.array_files import linked, save_array
 from neurogated.storage.index.vectors.inverted_lists import InvertedLists
 from neurogated.storage.index.vectors.matrix import KeptBlock, VectorMatrix
 from neurogated.storage.index.vectors.slots import Slots
@@ -42,7 +41,7 @@ class FrozenVectors(NamedTuple):
 
 def _write(state: VectorState, folder: Path, previous: Path | None) -> dict[str, object]:
     def keep(name: str, write: Callable[[Path], None]) -> None:
-        if previous is None or not _linked(previous / name, folder / name):
+        if previous is None or not linked(previous / name, folder / name):
             write(folder / name)
 
     slots, matrix = state.slots, state.matrix
@@ -59,15 +58,6 @@ def _write(state: VectorState, folder: Path, previous: Path | None) -> dict[str,
         "blocks": blocks,
         "lists": state.lists.write(folder, keep) if state.lists is not None else None,
     }
-
-
-def _linked(old: Path, new: Path) -> bool:
-    """Make `new` another name of the file `old`; return whether that could be done."""
-    try:
-        os.link(old, new)
-    except OSError:  # not there, or on another disk: it is written then
-        return False
-    return True
 
 
 def load_vectors(folder: Path, precision: str) -> VectorState | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import apsw
 
+from neurogated.core.durable import sync_folder
 from neurogated.storage.log.sqlite.connection import connect, reserve_checksums, translated
 from neurogated.storage.log.sqlite.schema import DDL
 
@@ -57,11 +58,7 @@ def replace_file(draft: Path, path: Path) -> None:
     with draft.open("rb") as file:
         os.fsync(file.fileno())
     draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(path.parent)
 
 
 def _draft_of(path: Path) -> Path:

@@ -12,9 +12,9 @@ import apsw
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.operators import operator_from_json, operator_to_json
 from neurogated.errors import CorruptMemoryError
 from neurogated.storage.index.graph.topology import Fading, Topology
 from neurogated.storage.index.graph.validity import Lifetimes
@@ -210,20 +210,16 @@ def keys_from_blob(blob: bytes) -> list[Keys]:
 
 def operators_to_json(operators: Iterable[Decay]) -> str:
     """Return the operators of a delta as the journal keeps them."""
-    return json.dumps(
-        [
-            {"kind": "decay", "factor": op.factor, "idle_before": to_micros(op.idle_before), "floor": op.floor}
-            for op in operators
-        ]
-    )
+    return json.dumps(list(map(operator_to_json, operators)))
 
 
 def operators_from_json(text: str | None) -> tuple[Decay, ...]:
-    """Return the operators that `operators_to_json` wrote, none for None."""
-    return tuple(_operator(values) for values in json.loads(text or "[]"))
+    """Return the operators that `operators_to_json` wrote, none for None.
 
-
-def _operator(values: Mapping[str, Any]) -> Decay:
-    if values["kind"] != "decay":
-        raise CorruptMemoryError(f"the journal holds an operator of unknown kind {values['kind']!r}")
-    return Decay(values["factor"], from_micros(values["idle_before"]), values["floor"])
+    Raises:
+        CorruptMemoryError: one is of a kind that is not known here.
+    """
+    try:
+        return tuple(map(operator_from_json, json.loads(text or "[]")))
+    except ValueError as error:
+        raise CorruptMemoryError(f"the journal holds {error}") from error

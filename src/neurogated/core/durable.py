@@ -1,0 +1,17 @@
+"""Names of files that outlive a crash of the machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["sync_folder"]
+
+
+def sync_folder(folder: Path) -> None:
+    """Make sure that the names of the files in `folder` are on disk; raises OSError."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
