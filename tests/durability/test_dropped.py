@@ -1,13 +1,16 @@
 """Memories that are dropped without `close`: the lock goes with the last reference, not with the garbage collector."""
 
 import gc
+import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.errors import UnknownIdError
+from neurogated.errors import MemoryLockedError, UnknownIdError
+from neurogated.storage.log.sqlite.process_lock import opened_alone
 
 _TEXT = "Rain fell. The dam broke because of it."
 
@@ -43,9 +46,25 @@ def _change_much(memory: NeuroGraphMemory) -> None:
     memory.add_documents([f"Rain {number} fell. Dam {number} broke." for number in range(60)], progress=False)
 
 
+def _require_closed(path: Path) -> None:
+    """Raise MemoryLockedError unless nobody has the memory open once a thread in the background has ended."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            with opened_alone(path):
+                return
+        except MemoryLockedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
 @pytest.fixture(autouse=True)
 def _no_collector() -> Iterator[None]:
-    gc.collect()
+    # From Python 3.13 on the caches of the memory that was dropped before warn that they were not closed.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
     gc.disable()
     yield
     gc.enable()
@@ -62,8 +81,8 @@ def test_a_memory_that_was_dropped_is_opened_again_at_once(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         del memory
-        memory = NeuroGraphMemory(config)
-    with memory:
+        _require_closed(Path(config.save_dir, "memory", "memory.db"))
+    with NeuroGraphMemory(config) as memory:
         assert _TEXT in memory.retrieve("Why did the dam break?")
         assert memory.check() == []
 

@@ -125,7 +125,8 @@ def test_a_child_that_ends_by_itself_leaves_the_parents_memory_alone(config: Mem
         "else: raise SystemExit('the lock is gone')\n"
         "memory.close()\n"
     )
-    command = [sys.executable, "-c", script, config.save_dir]
+    # Python 3.12 and later warn of every fork of a process with threads.
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script, config.save_dir]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 

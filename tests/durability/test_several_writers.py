@@ -269,3 +269,102 @@ def test_the_note_of_who_has_it_open_is_no_lock_once_the_process_died(tmp_path: 
     assert done.returncode == -signal.SIGKILL
     with SqliteStore.open(path, from_scratch=True) as store:
         assert len(store) == 0
+
+
+def test_a_memory_that_only_asked_brings_nothing_back_that_another_erased(config: MemoryConfig) -> None:
+    config = config.replace(KEEP_CHANGES=1)
+    with NeuroGraphMemory(config) as one:
+        asks = NeuroGraphMemory(config)
+        one.add_document("Barley was sown.")
+        secret = one.add_document("The password is swordfish.")
+        assert asks.store.has_node(secret[0])
+        one.delete(secret)
+        one.compact()
+    asks.freeze()
+    asks.close()
+    assert not [file for file in _files(config) if b"swordfish" in file.read_bytes()]
+    with NeuroGraphMemory(config) as memory:
+        assert memory.retrieve("What is the password?") == ["Barley was sown."]
+        assert memory.check() == []
+
+
+def test_a_checkpoint_of_what_was_erased_is_not_even_begun(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two:
+        secret = one.add_document("The password is swordfish.")
+        assert isinstance(two.store, SqliteStore)
+        assert two.recall("What is the password?").ids == tuple(secret)
+        with two.store._lock:
+            frozen = two.store._freeze()
+        assert frozen is not None
+        one.delete(secret)
+        one.compact()
+        assert two.store._kept.write(frozen, two.store._is_current) is None
+        with two.store._lock:
+            assert two.store._freeze() is None
+
+
+def _files(config: MemoryConfig) -> list[Path]:
+    return [file for file in Path(config.save_dir).rglob("*") if file.is_file()]
+
+
+def test_a_process_that_writes_all_the_time_lets_others_have_their_turn(tmp_path: Path) -> None:
+    path, stop = tmp_path / "memory.db", threading.Event()
+
+    def write() -> int:
+        count = 0
+        with SqliteStore.open(path) as store:
+            while not stop.is_set():
+                with store.transaction():
+                    store.add_node(_node(f"busy {count}"))
+                    time.sleep(0.05)
+                count += 1
+        return count
+
+    with ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(write)
+        try:
+            with SqliteStore.open(path) as store:
+                before = len(store)
+                for number in range(5):
+                    store.add_node(_node(f"patient {number}"))
+                # Each write waits for one of the other store, or for two.
+                assert len(store) - before <= 5 + 2 * 5 + 1
+        finally:
+            stop.set()
+        assert busy.result() > 0
+
+
+def test_a_memory_under_two_names_has_one_lock(tmp_path: Path) -> None:
+    path, link = tmp_path / "memory.db", tmp_path / "elsewhere" / "memory.db"
+    with SqliteStore.open(path) as one:
+        link.parent.mkdir()
+        link.symlink_to(path)
+        with SqliteStore.open(link) as two:
+            one.add_node(_node("a"))
+            two.add_node(_node("b"))
+            with one.exclusively(), pytest.raises(MemoryLockedError), two.exclusively(patience=0):
+                pytest.fail("both write")
+            assert len(one) == len(two) == 2
+
+
+def test_a_lock_file_that_was_deleted_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with SqliteStore.open(path) as one:
+        one.add_node(_node("a"))
+        path.with_suffix(".lock").unlink()
+        with SqliteStore.open(path) as two, two.exclusively():
+            with pytest.raises(MemoryLockedError, match="another memory of this process"), one.exclusively(patience=0):
+                pytest.fail("both write")
+            two.add_node(_node("b"))
+        one.add_node(_node("c"))
+        assert len(one) == 3
+        assert one.check() == []
+
+
+def test_what_another_memory_stored_is_seen_while_a_thread_keeps_the_graph(config: MemoryConfig) -> None:
+    config = config.replace(KEEP_CHANGES=1)
+    with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two:
+        for number in range(40):
+            one.add_document(f"Ada saw heron {number}.")
+            ids = two.add_document(f"Bo saw heron {number}.")
+            assert [node.id for node in one.store.get_nodes(ids)] == ids

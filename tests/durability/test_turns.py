@@ -17,7 +17,8 @@ from neurogated.errors import StorageError
 from neurogated.storage.sqlite_store import SqliteStore
 
 PATIENCE = 20
-MEMORY_FILES = {"memory.db", "memory.lock", "memory.open", "memory.index-lock", "memory.acknowledged"}
+LOCKS = {"memory.open", "memory.lock", "memory.lock-queue", "memory.index-lock", "memory.index-lock-queue"}
+MEMORY_FILES = {"memory.db", "memory.acknowledged"} | LOCKS
 
 
 @pytest.fixture

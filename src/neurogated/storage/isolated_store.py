@@ -118,7 +118,7 @@ class IsolatedStore(SearchableStore):
 
         With `latest` that takes in what other processes have written.
         """
-        if not self._lock.acquire(blocking=self._waits):
+        if not self._acquire(latest=latest):
             with self._committing:
                 if not self._waits:
                     self._require_unclosed()
@@ -136,6 +136,10 @@ class IsolatedStore(SearchableStore):
             yield state
         finally:
             self._lock.release()
+
+    def _acquire(self, *, latest: bool) -> bool:  # noqa: ARG002 - for stores that others write to
+        """Take the lock for a reader; return False where it is to read what was published last."""
+        return self._lock.acquire(blocking=self._waits)
 
     def _now(self) -> GraphState:
         """Return the graph as it is now; the lock is held."""

@@ -35,6 +35,9 @@ __all__ = ["SqlitePresent", "find_namespace"]
 
 _log = logging.getLogger(__name__)
 
+# How often a thread that waits for the lock looks whether its holder writes.
+_LOOK_SECONDS = 0.005
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -250,6 +253,13 @@ class SqlitePresent(SqliteGraph):
         if not self._file.read_only:
             self._committed, self._waits = self._now(), False
 
+    def _acquire(self, *, latest: bool) -> bool:
+        # What other processes wrote is to be seen, so this waits for whoever has the lock but does not write.
+        while latest and not self._file.is_writing:
+            if self._lock.acquire(timeout=_LOOK_SECONDS):
+                return True
+        return super()._acquire(latest=latest)
+
     def _turn(self, patience: float | None) -> AbstractContextManager[object]:
         return self._file.writing(patience)
 
@@ -277,10 +287,12 @@ class SqlitePresent(SqliteGraph):
             return None
         with self._file.reading() as connection:
             at, derivation = _made_at(connection, self._namespace, self._sequence), _derivation(connection)
-        if at is None:
+            generation = _generation(connection)
+        # What another process erased, the index may still hold.
+        if at is None or generation != self._generation:
             return None
         stamp = Stamp(derivation, self._namespace, self._sequence, at)
-        self._frozen, self._frozen_of = weakref.ref(self._form), derivation
+        self._frozen, self._frozen_of = weakref.ref(self._form), generation
         self._trained_on = self._form.vectors.trained_on
         frozen = self._form.freeze(self._records().nodes)
         return FrozenIndex(stamp, frozen, self._node_keys.values, self._edge_keys.values)
@@ -290,7 +302,7 @@ class SqlitePresent(SqliteGraph):
         if self._frozen is None or self._frozen() is not self._form or self._closed:
             return False
         with self._file.reading() as connection:
-            return self._frozen_of == _derivation(connection)
+            return self._frozen_of == _generation(connection)
 
     def _adopt(self, folder: Path) -> None:
         if self._is_current():

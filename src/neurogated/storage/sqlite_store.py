@@ -80,7 +80,8 @@ class SqliteStore(SqlitePresent):
             StorageError: it cannot be read or written.
         """
         patience = (config or MemoryConfig()).WRITE_LOCK_SECONDS
-        file = SqliteFile(Path(path), from_scratch=from_scratch, read_only=read_only, patience=patience)
+        # Two names of one file must mean one lock.
+        file = SqliteFile(Path(path).resolve(), from_scratch=from_scratch, read_only=read_only, patience=patience)
         try:
             if from_scratch:
                 Checkpoints(file.path).drop()

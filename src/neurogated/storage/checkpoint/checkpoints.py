@@ -152,11 +152,13 @@ class Checkpoints:
         return None
 
     def write(self, frozen: FrozenIndex, is_wanted: Callable[[], bool]) -> Path | None:
-        """Write a form, and return its folder; None if it is not wanted any more once it is written.
+        """Write a form, and return its folder; None if it is not wanted any more, before it is written or afterwards.
 
         Raises:
             OSError: it cannot be written; nothing of it is left.
         """
+        if not is_wanted():
+            return None
         stamp = frozen.stamp
         folder = self._folder / f"{stamp.namespace}-{stamp.sequence}"
         draft = folder.with_name(folder.name + _PARTIAL)

@@ -94,7 +94,8 @@ class SqliteFile:
             if from_scratch:
                 self._presence.require_alone()
             self._open_for_writing(from_scratch=from_scratch, is_alone=self._presence.enter())
-            self._identity, self._sequence = self._progress(self._connection)
+            with self.translated():
+                self._identity, self._sequence = last_change(self._connection)
             self._acknowledged.write(self._identity, self._sequence)
             self._turn.release()
         except BaseException as error:
@@ -128,6 +129,11 @@ class SqliteFile:
     def connection(self) -> apsw.Connection:
         """The connection; use it under `lock` and within `translated` or `transaction`."""
         return self._connection
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether a thread of this process writes by this file, or waits for its turn."""
+        return self._writing.locked()
 
     @contextlib.contextmanager
     def writing(self, patience: float | None = None) -> Iterator[None]:
@@ -175,7 +181,7 @@ class SqliteFile:
             with block.under_way, self._begun("IMMEDIATE"):
                 yield self._connection
                 # Asked before the commit: what fails after it would be taken for a change that was not made.
-                identity, sequence = self._progress(self._connection)
+                identity, sequence = last_change(self._connection)
             block.made = True
             if outer is None:
                 self._files.require_same("the last change is lost")
@@ -318,15 +324,6 @@ class SqliteFile:
             self._presence.leave()
             self._turn.close()
 
-    def _progress(self, connection: apsw.Connection) -> tuple[str, int]:
-        """Return the memory's identity and the number of its last delta."""
-        with self.translated():
-            return last_change(connection)
-
-    def _refuse_loss(self, connection: apsw.Connection) -> None:
-        refuse_cut_file(self.path, connection)
-        refuse_lost_changes(self.path, self._acknowledged, lambda: self._progress(connection))
-
     def _open_for_writing(self, *, from_scratch: bool, is_alone: bool) -> None:
         if is_alone:
             drop_draft(self.path)
@@ -383,7 +380,8 @@ class SqliteFile:
                 connection = open_connection(self.path)
                 for setting in settings:
                     connection.execute(setting)
-                self._refuse_loss(connection)
+                refuse_cut_file(self.path, connection)
+                refuse_lost_changes(self.path, self._acknowledged, lambda: last_change(connection))
                 self._hold_guard(connection, guard)
         except BaseException:
             with guard.released():

@@ -48,7 +48,23 @@ class _LockFile:
         Raises:
             StorageError: the file cannot be opened.
         """
-        descriptor = self._open()
+        while True:
+            descriptor = self._open()
+            if not self._lock_descriptor(descriptor, shared=shared):
+                return False
+            if self._is_at_path(descriptor):
+                return True
+            # Somebody deleted the file, and others lock the one that took its place.
+            self.close()
+
+    def _is_at_path(self, descriptor: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(descriptor), os.stat(self._path))  # noqa: PTH116 - at every write
+        except FileNotFoundError:
+            return False
+
+    @staticmethod
+    def _lock_descriptor(descriptor: int, *, shared: bool) -> bool:
         try:
             if sys.platform == "win32":
                 # There are no shared locks: only the process that is alone is known.
@@ -69,7 +85,7 @@ class _LockFile:
         with contextlib.suppress(OSError):
             noted = os.pread(self._open(), _DIGITS, 0).decode("ascii", "replace").strip()
             if noted.isdigit():
-                return f"process {noted}"
+                return "another memory of this process, " * (int(noted) == os.getpid()) + f"process {noted}"
         return "another process"
 
     def unlock(self) -> None:
@@ -105,11 +121,16 @@ class _LockFile:
 
 
 class ProcessLock:
-    """A lock that one holder has at a time, among all processes and all objects of a process."""
+    """A lock that one holder has at a time, among all processes and all objects of a process.
+
+    Whoever waits for it has a second lock, which the holder needs to take the first one again: so a process that writes
+    all the time does not keep the others from their turn.
+    """
 
     def __init__(self, path: Path, what: str) -> None:
         """Lock the file `path`, which is made; `what` is what its holder does, for the error message."""
         self._file = _LockFile(path)
+        self._queue = _LockFile(path.with_name(path.name + "-queue"))
         self._what = what
 
     def acquire(self, patience: float) -> None:
@@ -122,25 +143,31 @@ class ProcessLock:
             MemoryLockedError: another holder has it; names the process.
             StorageError: the folder cannot be made or written.
         """
-        deadline, pause = time.monotonic() + patience, _FIRST_PAUSE
-        while not self._file.try_lock():
-            if time.monotonic() >= deadline:
-                raise MemoryLockedError(
-                    f"{self._file.holder()} {self._what} and has not ended within {patience:g} seconds; try again "
-                    "later, or end that process, which loses nothing that was acknowledged"
-                )
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
-        self._file.sign()
+        deadline = time.monotonic() + patience
+        try:
+            for file in (self._queue, self._file):
+                pause = _FIRST_PAUSE
+                while not file.try_lock():
+                    if time.monotonic() >= deadline:
+                        raise MemoryLockedError(
+                            f"{file.holder()} {self._what}, and has not ended within {patience:g} seconds; try again "
+                            "later, or end it, which loses nothing that was acknowledged"
+                        )
+                    time.sleep(pause)
+                    pause = min(2 * pause, _LONGEST_PAUSE)
+                file.sign()
+        finally:
+            self._queue.unlock()
 
     def release(self) -> None:
         """Let another holder have it."""
         self._file.unlock()
 
     def close(self) -> None:
-        """Release the lock and its file."""
-        self._file.unlock()
-        self._file.close()
+        """Release the lock and its files."""
+        for file in (self._file, self._queue):
+            file.unlock()
+            file.close()
 
     @contextlib.contextmanager
     def held(self, patience: float) -> Iterator[None]:

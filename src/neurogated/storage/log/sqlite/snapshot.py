@@ -61,6 +61,7 @@ def restore_snapshot(snapshot: Path, path: Path) -> None:
         CorruptMemoryError: the snapshot is damaged; the memory is unharmed.
         StorageError: it is the memory's own file, it cannot be read, or the memory not be written.
     """
+    path = path.resolve()
     _refuse_unusable(snapshot, path)
     with opened_alone(path), _draft_of(path) as draft:
         with translated(snapshot):
