@@ -106,6 +106,11 @@ class CacheFile:
         self._lock = cast("threading.Lock", InheritedLock())
         self._closed = True
 
+    def __del__(self) -> None:
+        """Release the file of a cache that was never closed; all it was given is on disk."""
+        if not getattr(self, "_closed", True):
+            self.close()
+
     def get(self, keys: Iterable[bytes], read: Callable[[bytes], T | None]) -> dict[bytes, T]:
         """Return what is kept under those keys that have something, and count each key as a hit or a miss.
 

@@ -120,6 +120,8 @@ class SqliteStore(SqlitePresent):
 
     def drop_namespace(self, namespace: str) -> None:
         """Remove another graph of the file; see GraphStore."""
+        # One that is under way may wait for the lock that this thread holds, if it is in a transaction.
+        self._cancel_keeping()
         with self._kept.exclusively():
             super().drop_namespace(namespace)
 
@@ -167,11 +169,14 @@ class SqliteStore(SqlitePresent):
             InputError: within a transaction, which could not be taken back.
             StorageError: another process reads just now; the nodes are erased, but not yet from all of the disk.
         """
-        with self._kept.exclusively(), self.exclusively():
+        with self._lock:
+            self._require_open()
             if self._file.connection.in_transaction:
                 raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
+            self._cancel_keeping()
+        with self._kept.exclusively(), self.exclusively():
+            self._cancel_keeping()
             for store in list(self._family.values()):
-                store._keeper.cancel()
                 # Whatever happens from here on, rows are read again before they are used.
                 store._interrupted = True
             # What is kept holds words of what is to be erased.
@@ -278,6 +283,10 @@ class SqliteStore(SqlitePresent):
             number = find_namespace(connection, namespace)
         self._kept.drop(number)
         erase_namespace(self._file, namespace)
+
+    def _cancel_keeping(self) -> None:
+        for store in list(self._family.values()):
+            store._keeper.cancel()
 
     def _tidy_kept(self) -> None:
         """Remove what is kept to no use."""
