@@ -14,6 +14,7 @@ import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.errors import StorageError
+from neurogated.storage.log.sqlite import file
 from neurogated.storage.sqlite_store import SqliteStore
 
 PATIENCE = 20
@@ -145,7 +146,7 @@ def test_what_cannot_be_acknowledged_is_not_made(path: Path, monkeypatch: pytest
             raise StorageError("the disk fails just now")
 
         with monkeypatch.context() as patch:
-            patch.setattr(store._file, "_progress", fail)
+            patch.setattr(file, "last_change", fail)
             with pytest.raises(StorageError):
                 store.add_node(_node("lost"))
         store.add_node(_node("after"))
