@@ -98,7 +98,7 @@ FIXED_CONSTANTS = {
     },
     "storage/log/sqlite/reembed.py": {"_AT_ONCE"},  # how many texts are in memory at once
     "core/forking.py": {"_PATIENCE_SECONDS"},  # longer than a write takes
-    "storage/sqlite_present.py": {"_LOOK_SECONDS"},  # how often a lock is looked at
+    "storage/sqlite_present.py": {"_LOOKS", "_LOOK_SECONDS"},  # how often a lock is looked at
     # Who may read it; how often a lock is looked at, which costs next to nothing; a line of fixed length.
     "storage/log/sqlite/process_lock.py": {"_MODE", "_FIRST_PAUSE", "_LONGEST_PAUSE", "_DIGITS"},
     "storage/log/sqlite/file_guard.py": {"_SHARED_FIRST", "_SHARED_SIZE", "_IN_USE_AT"},  # the bytes that SQLite locks

@@ -197,9 +197,9 @@ def assert_survives(path: Path, action: Callable[[SqliteStore], None], error: Ba
                     GraphDelta(nodes=(node(name),), edges=(MemoryEdge("a", name, EdgeType.SEQ, 0.5, AT),), at=AT)
                 )
                 assert store.get_edge("a", name).target_id == name
-                with store._lock:
+                with store.exclusively():
                     # It reads what was published last.
-                    assert another_thread.submit(store.has_node, name).result(), place
+                    assert another_thread.submit(store.has_node, name).result(timeout=60), place
                 with SqliteStore.open(path, read_only=True) as fresh:
                     assert not fresh.has_node("phantom"), place
                     assert told(store) == told(fresh), place

@@ -35,8 +35,8 @@ __all__ = ["SqlitePresent", "find_namespace"]
 
 _log = logging.getLogger(__name__)
 
-# How often a thread that waits for the lock looks whether its holder writes.
-_LOOK_SECONDS = 0.005
+# How often, and after which time again, a thread that waits for the lock looks whether its holder writes.
+_LOOKS, _LOOK_SECONDS = 40, 0.005
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -254,8 +254,10 @@ class SqlitePresent(SqliteGraph):
             self._committed, self._waits = self._now(), False
 
     def _acquire(self, *, latest: bool) -> bool:
-        # What other processes wrote is to be seen, so this waits for whoever has the lock but does not write.
-        while latest and not self._file.is_writing:
+        # What other processes wrote is to be seen, so this waits for a holder that does not write, but not for long.
+        for _ in range(_LOOKS if latest else 0):
+            if self._file.is_writing:
+                break
             if self._lock.acquire(timeout=_LOOK_SECONDS):
                 return True
         return super()._acquire(latest=latest)
