@@ -12,14 +12,13 @@ import logging
 import os
 import re
 import shutil
-import threading
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.errors import MemoryLockedError, StorageError
+from neurogated.errors import StorageError
 from neurogated.storage.checkpoint.array_files import load_array, save_array
 from neurogated.storage.checkpoint.derived import Frozen
 from neurogated.storage.index.graph.columns import Column
@@ -99,8 +98,7 @@ class Checkpoints:
         self._folder = memory.with_suffix(".index")
         # Files are linked into a new state only from folders whose checksums were compared or made here.
         self._trusted: dict[int, Path] = {}
-        self._processes = ProcessLock(memory.with_suffix(".index-lock"), f"writes to {self._folder}")
-        self._threads = threading.Lock()
+        self._lock_path = memory.with_suffix(".index-lock")
 
     @contextlib.contextmanager
     def exclusively(self, patience: float = MemoryConfig().WRITE_LOCK_SECONDS) -> Iterator[None]:
@@ -111,14 +109,13 @@ class Checkpoints:
         Raises:
             MemoryLockedError: somebody else has not ended within `patience` seconds.
         """
-        if not self._threads.acquire(timeout=patience):
-            raise MemoryLockedError(f"another thread of this process writes to {self._folder}; try again later")
+        # One of its own each time, so that threads exclude each other too, and no interrupt leaves it locked.
+        lock = ProcessLock(self._lock_path, f"writes to {self._folder}")
         try:
-            with self._processes.held(patience):
-                yield
+            lock.acquire(patience)
+            yield
         finally:
-            self._processes.close()
-            self._threads.release()
+            lock.close()
 
     def load(
         self,

@@ -34,12 +34,16 @@ class _LockFile:
     """A file that is locked and says which process took the lock last."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._descriptor: int | None = None
+        self._path = path
         bind_to_process(self)
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the lock is the parent's either way
         """Leave the lock to the parent process: a forked child closes its copy of the descriptor."""
+        self.close()
+
+    def __del__(self) -> None:
+        """Release what an interrupt may have left locked."""
         self.close()
 
     def try_lock(self, *, shared: bool = False) -> bool:
@@ -168,15 +172,6 @@ class ProcessLock:
         for file in (self._file, self._queue):
             file.unlock()
             file.close()
-
-    @contextlib.contextmanager
-    def held(self, patience: float) -> Iterator[None]:
-        """Hold the lock for a block; see `acquire`."""
-        try:
-            self.acquire(patience)
-            yield
-        finally:
-            self.release()
 
 
 class Presence:
