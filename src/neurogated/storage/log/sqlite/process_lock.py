@@ -33,8 +33,10 @@ _DIGITS = 20
 class _LockFile:
     """A file that is locked and says which process took the lock last."""
 
+    # Of the class, for one that was interrupted while it was made is finalised too.
+    _descriptor: int | None = None
+
     def __init__(self, path: Path) -> None:
-        self._descriptor: int | None = None
         self._path = path
         bind_to_process(self)
 
