@@ -1,7 +1,7 @@
 """How a memory file grows in use: `python -m benchmarks.growth --days 365 --corpus CORPUS.json`.
 
-Every hour an agent adds a text, asks three questions and gives feedback on what the last one found. Every night there
-is maintenance. The file is compared with that of a fresh memory of the same texts. Nothing is compacted.
+Every hour an agent adds a text, asks three questions and gives feedback on the answers to the last one. Every night it
+runs maintenance. The file is compared with that of a fresh memory of the same texts. Nothing is compacted.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ def main() -> None:
         used, fresh = opened("used"), opened("fresh")
         use(used, clock, arguments.corpus, hours)
         fresh.add_documents(documents(arguments.corpus, hours))
-        in_use, anew = size(used), size(fresh)
-    print(f"{arguments.days} days: {in_use:,} bytes in use, {anew:,} fresh, {in_use / anew:.2f} times")
+        used_bytes, fresh_bytes = size(used), size(fresh)
+    ratio = used_bytes / fresh_bytes
+    print(f"{arguments.days} days: {used_bytes:,} bytes after use, {fresh_bytes:,} fresh, {ratio:.2f} times")
 
 
 if __name__ == "__main__":
