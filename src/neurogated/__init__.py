@@ -7,10 +7,12 @@ if TYPE_CHECKING:
     from neurogated.administration import export_memory, import_memory, migrate, restore_snapshot
     from neurogated.analysis import extract_causal_edges, generate_kernel
     from neurogated.config.memory_config import MemoryConfig
-    from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, WeightChange
+    from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, NodeChange, WeightChange
     from neurogated.core.edge_type import EdgeType
     from neurogated.core.kernel import Kernel
     from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+    from neurogated.core.node_kind import register_kind
+    from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
     from neurogated.core.trace import Feedback, PathStep, Recall, RecalledMemory
     from neurogated.core.view import GraphView
     from neurogated.errors import NeurogatedError
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = [
+    "ANY_USER",
     "AccessMark",
     "BaseLLM",
     "Decay",
@@ -45,6 +48,7 @@ __all__ = [
     "MemoryNode",
     "NeuroGraphMemory",
     "NeurogatedError",
+    "NodeChange",
     "Passage",
     "PathStep",
     "PlasticityEngine",
@@ -52,6 +56,8 @@ __all__ = [
     "Recall",
     "RecallOptions",
     "RecalledMemory",
+    "Scope",
+    "ScopeFilter",
     "SpreadingActivation",
     "WeightChange",
     "__version__",
@@ -62,6 +68,7 @@ __all__ = [
     "get_llm",
     "import_memory",
     "migrate",
+    "register_kind",
     "restore_snapshot",
 ]
 
@@ -69,6 +76,7 @@ __version__ = "0.1.0"
 
 # Loaded on first use, so that `import neurogated` is quick and pulls in no model.
 _HOMES = {
+    "ANY_USER": "core.scope",
     "AccessMark": "core.delta",
     "BaseLLM": "llm.base",
     "Decay": "core.delta",
@@ -87,6 +95,7 @@ _HOMES = {
     "MemoryNode": "core.model",
     "NeuroGraphMemory": "memory",
     "NeurogatedError": "errors",
+    "NodeChange": "core.delta",
     "Passage": "ingestion.document",
     "PathStep": "core.trace",
     "PlasticityEngine": "plasticity.plasticity_engine",
@@ -94,6 +103,8 @@ _HOMES = {
     "Recall": "core.trace",
     "RecallOptions": "retrieval.neuro_retriever",
     "RecalledMemory": "core.trace",
+    "Scope": "core.scope",
+    "ScopeFilter": "core.scope",
     "SpreadingActivation": "retrieval.spreading_activation",
     "WeightChange": "core.delta",
     "compute_mdhash_id": "utils.hash_utils",
@@ -103,6 +114,7 @@ _HOMES = {
     "get_llm": "llm.factory",
     "import_memory": "administration",
     "migrate": "administration",
+    "register_kind": "core.node_kind",
     "restore_snapshot": "administration",
 }
 

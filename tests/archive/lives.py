@@ -96,7 +96,7 @@ class Life:
         elif kind == "touch":
             used = frozenset(node.id for node in nodes[: 1 + first % 3])
             keys: frozenset[EdgeKey] = frozenset(edge.key for edge in edges[: second % 3])
-            self._apply(reason="touch", touch=AccessMark(used, keys))
+            self._apply(reason="touch", touch=AccessMark.of(used, keys))
         elif kind == "queue":
             self._apply(reason="queue", queued=tuple(self.tasks[: 1 + first % 2]))
         elif kind == "settle":
@@ -123,7 +123,9 @@ class Life:
             removed_nodes=tuple(ends),
             removed_edges=tuple(e.key for e in edges if not ends & {e.source_id, e.target_id})[: second % 3],
             nodes=(new,),
-            touch=AccessMark(frozenset(node.id for node in nodes), frozenset(edge.key for edge in edges[: third % 3])),
+            touch=AccessMark.of(
+                frozenset(node.id for node in nodes), frozenset(edge.key for edge in edges[: third % 3])
+            ),
             queued=tuple(self.tasks[: second % 2]),
         )
 

@@ -88,7 +88,7 @@ def test_a_judgement_that_waits_is_exported_after_a_use(tmp_path: Path) -> None:
     clock, task = ManualClock(), PendingTask("cause", ("a", "b"))
     with SqliteStore.open(tmp_path / "memory.db", clock=clock) as source, GraphStore(clock=clock) as target:
         source.apply(GraphDelta(nodes=(MemoryNode("a", "x"), MemoryNode("b", "y")), queued=(task,), at=clock()))
-        source.apply(GraphDelta(touch=AccessMark(frozenset("a")), at=clock()))
+        source.apply(GraphDelta(touch=AccessMark.of(frozenset("a")), at=clock()))
         _export(source, tmp_path / "out")
         _import(tmp_path / "out", target)
         assert target.pending() == [task]
@@ -114,8 +114,8 @@ class _Forgetful(GraphStore):
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         for entry in super().journal(after):
-            nodes = tuple(dataclasses.replace(node, last_accessed=from_micros(0)) for node in entry.delta.nodes)
-            touch = dataclasses.replace(entry.delta.touch, nodes=frozenset(sorted(entry.delta.touch.nodes)[:1]))
+            nodes = tuple(dataclasses.replace(node, last_accessed=from_micros(0), uses=0) for node in entry.delta.nodes)
+            touch = dataclasses.replace(entry.delta.touch, nodes=dict(sorted(entry.delta.touch.nodes.items())[:1]))
             delta = dataclasses.replace(entry.delta, nodes=nodes, touch=touch, queued=(), settled=())
             yield dataclasses.replace(entry, delta=delta)
 

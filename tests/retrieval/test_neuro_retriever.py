@@ -89,7 +89,7 @@ def test_a_recall_changes_nothing(store: GraphStore) -> None:
 
 def test_the_mark_names_what_was_used(store: GraphStore) -> None:
     mark = _retriever(store, ACTIVATION="classic", TOP_K_ANCHORS=1).recall("1 0", top_n=2).mark
-    assert mark.nodes == {"near", "linked"}
+    assert mark.nodes == {"near": 1, "linked": 1}
     assert {tuple(edge) for edge in mark.edges} == {("near", "linked", EdgeType.SEQ)}
 
 

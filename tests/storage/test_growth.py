@@ -42,7 +42,7 @@ def store(tmp_path: Path, clock: ManualClock) -> Iterator[SqliteStore]:
 
 def use(store: SqliteStore, clock: ManualClock, first: int, count: int = 5) -> GraphDelta:
     keys = [KEYS[place % len(KEYS)] for place in range(first, first + count)]
-    delta = GraphDelta(touch=AccessMark(frozenset(NAMES[:3]), frozenset(keys)), reason="touch", at=clock())
+    delta = GraphDelta(touch=AccessMark.of(frozenset(NAMES[:3]), frozenset(keys)), reason="touch", at=clock())
     store.apply(delta)
     return delta
 

@@ -145,7 +145,7 @@ def write(store: SqliteStore) -> None:
             edges=(MemoryEdge("b", "new", EdgeType.SIM, 0.5, AT),),
             weights=(WeightChange(SEQ, 0.75),),
             queued=(task,),
-            touch=AccessMark(frozenset("a")),
+            touch=AccessMark.of(frozenset("a")),
             at=AT,
         )
     )

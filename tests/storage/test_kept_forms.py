@@ -50,7 +50,7 @@ def _change(store: GraphStorePort, clock: ManualClock) -> None:
     store.apply(GraphDelta(nodes=(MemoryNode(id="new", content="apple anew"),), edges=(edge,), at=clock()))
     store.apply(GraphDelta(weights=(WeightChange(EdgeKey("n3", "n2", EdgeType.SEQ), 0.8),), at=clock()))
     store.apply(GraphDelta(operators=(Decay(0.6, clock() - timedelta(days=1), 0.45),), at=clock()))
-    store.apply(GraphDelta(touch=AccessMark(frozenset({"n5"}), frozenset({edge.key})), at=clock()))
+    store.apply(GraphDelta(touch=AccessMark.of(frozenset({"n5"}), frozenset({edge.key})), at=clock()))
     store.apply(GraphDelta(removed_nodes=("n7",), removed_edges=(EdgeKey("n9", "n8", EdgeType.SEQ),), at=clock()))
     vector = np.full(1100, 2, dtype=np.float32)
     later = clock() + timedelta(days=1)

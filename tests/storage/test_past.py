@@ -107,7 +107,7 @@ def _delta(store: GraphStore, kind: str, numbers: tuple[int, ...], now: Any) -> 
         return GraphDelta(operators=(Decay(0.5, now - timedelta(hours=b % 3), (c % 9) / 16),), reason="decay", at=now)
     if kind == "touch" and there:
         used = frozenset({edges[b % len(edges)], edges[c % len(edges)]} if edges else ())
-        return GraphDelta(touch=AccessMark(frozenset({there[a % len(there)]}), used), at=now)
+        return GraphDelta(touch=AccessMark.of(frozenset({there[a % len(there)]}), used), at=now)
     if kind == "weight" and (plastic := [key for key in edges if key.type.plastic]):
         change = WeightChange(plastic[a % len(plastic)], (b % 17) / 16, now - timedelta(hours=1) if c % 2 else None)
         also = frozenset(key for key in (edges[d % len(edges)],) if not key.type.plastic)

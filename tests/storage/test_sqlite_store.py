@@ -33,7 +33,9 @@ def _fill(store: SqliteStore, clock: ManualClock) -> None:
     clock.advance(timedelta(days=1))
     store.apply(GraphDelta(weights=(WeightChange(EdgeKey("a", "b", EdgeType.SEQ), 0.9),), at=clock()))
     store.apply(GraphDelta(operators=(Decay(0.7, clock(), 0.4),), at=clock()))
-    store.apply(GraphDelta(touch=AccessMark(frozenset("c"), frozenset({EdgeKey("e", "f", EdgeType.SEQ)})), at=clock()))
+    store.apply(
+        GraphDelta(touch=AccessMark.of(frozenset("c"), frozenset({EdgeKey("e", "f", EdgeType.SEQ)})), at=clock())
+    )
     clock.advance(timedelta(days=1))
     store.apply(GraphDelta(operators=(Decay(0.9, clock() - timedelta(hours=1)),), at=clock()))
     store.remove_node("d")

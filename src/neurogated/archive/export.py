@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -152,6 +152,16 @@ def _types(delta: GraphDelta) -> Iterator[EdgeType]:
     yield from (key.type for key in delta.touch.edges)
 
 
+class _Accessed(NamedTuple):
+    """How a node was used."""
+
+    last_put: int
+    """The number of the delta that put it last."""
+    moment: int
+    """When it was used last, in microseconds."""
+    uses: int
+
+
 @dataclass(frozen=True, slots=True)
 class _Survey:
     """How the export of a namespace must differ from its journal, so that importing it gives the present.
@@ -166,8 +176,8 @@ class _Survey:
     """How many lines there will be."""
     nodes: int
     edges: int
-    accessed: Mapping[str, tuple[int, int]]
-    """For nodes of which the journal says another time: the number of the last put, and the time in microseconds."""
+    accessed: Mapping[str, _Accessed]
+    """Of nodes of which the journal says something else."""
     tasks: Sequence[PendingTask] | None
     """What waits; None where the journal says the same."""
     last: datetime
@@ -189,7 +199,11 @@ class _Survey:
                 delta,
                 nodes=tuple(self._with_access(node, entry.sequence) for node in delta.nodes),
                 touch=AccessMark(
-                    frozenset(name for name in delta.touch.nodes if not self._is_set(name, entry.sequence)),
+                    {
+                        name: count
+                        for name, count in delta.touch.nodes.items()
+                        if not self._is_set(name, entry.sequence)
+                    },
                     delta.touch.edges,
                 ),
             )
@@ -198,17 +212,19 @@ class _Survey:
         return delta
 
     def _is_set(self, node_id: str, sequence: int) -> bool:
-        return node_id in self.accessed and self.accessed[node_id][0] <= sequence
+        return node_id in self.accessed and self.accessed[node_id].last_put <= sequence
 
     def _with_access(self, node: MemoryNode, sequence: int) -> MemoryNode:
-        last_put, moment = self.accessed.get(node.id, (None, 0))
-        return dataclasses.replace(node, last_accessed=from_micros(moment)) if last_put == sequence else node
+        known = self.accessed.get(node.id)
+        if known is None or known.last_put != sequence:
+            return node
+        return dataclasses.replace(node, last_accessed=from_micros(known.moment), uses=known.uses)
 
 
 def _survey(name: str, store: GraphStorePort) -> _Survey:
     """Walk the journal once and compare where it leads with the present."""
     view, pending = _present(store)
-    accessed: dict[str, tuple[int, int]] = {}
+    accessed: dict[str, _Accessed] = {}
     waiting: dict[PendingTask, None] = {}
     last = from_micros(0)
     deltas = 0
@@ -217,10 +233,13 @@ def _survey(name: str, store: GraphStorePort) -> _Survey:
         touched = [node_id for node_id in delta.touch.nodes if node_id in accessed]
         for node_id in delta.removed_nodes:
             accessed.pop(node_id, None)
-        accessed.update((node.id, (entry.sequence, to_micros(node.last_accessed))) for node in delta.nodes)
+        accessed.update(
+            (node.id, _Accessed(entry.sequence, to_micros(node.last_accessed), node.uses)) for node in delta.nodes
+        )
         for node_id in touched:
-            if node_id in accessed:
-                accessed[node_id] = accessed[node_id][0], to_micros(delta.at)
+            if (known := accessed.get(node_id)) is not None:
+                uses = known.uses + delta.touch.nodes[node_id]
+                accessed[node_id] = _Accessed(known.last_put, to_micros(delta.at), uses)
         waiting.update(dict.fromkeys(delta.queued))
         for task in delta.settled:
             waiting.pop(task, None)
@@ -240,19 +259,18 @@ def _survey(name: str, store: GraphStorePort) -> _Survey:
     )
 
 
-def _other_accesses(
-    name: str, view: GraphView, accessed: Mapping[str, tuple[int, int]]
-) -> Iterator[tuple[str, tuple[int, int]]]:
+def _other_accesses(name: str, view: GraphView, accessed: Mapping[str, _Accessed]) -> Iterator[tuple[str, _Accessed]]:
     rows = view.live_nodes()
-    for row, moment in zip(rows.tolist(), view.last_accessed.take(rows).tolist(), strict=True):
+    columns = view.last_accessed.take(rows).tolist(), view.uses.take(rows).tolist()
+    for row, moment, uses in zip(rows.tolist(), *columns, strict=True):
         node_id = view.ids[row]
         if node_id not in accessed:
             raise StorageError(
                 f"the journal of namespace {name!r} does not tell where node {node_id!r} comes from; run 'check'"
             )
-        last_put, told = accessed[node_id]
-        if told != moment:
-            yield node_id, (last_put, int(moment))
+        now = accessed[node_id]._replace(moment=moment, uses=uses)
+        if now != accessed[node_id]:
+            yield node_id, now
 
 
 def _present(store: GraphStorePort) -> tuple[GraphView, list[PendingTask]]:

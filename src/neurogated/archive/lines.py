@@ -6,6 +6,7 @@ What is empty is left out.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -13,14 +14,21 @@ from datetime import datetime
 from typing import Any
 
 from neurogated.core.clock import from_micros, to_micros
-from neurogated.core.delta import AccessMark, Decay, GraphDelta, PendingTask, WeightChange
+from neurogated.core.delta import AccessMark, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
+from neurogated.core.node_kind import register_kind
 from neurogated.core.operators import operator_from_json, operator_to_json
+from neurogated.core.scope import Scope
 
 __all__ = ["delta_from_json", "delta_to_json", "line_of"]
 
 Json = dict[str, Any]
+
+_PLAIN = ("base_energy", "importance", "uses", "kind", "role", "speaker", "position", "tags")
+"""Fields of a node that are written as they are."""
+_TIMES = ("created_at", "last_accessed", "valid_from", "valid_to", "expires_at", "energy_at", "timestamp")
+"""Fields of a node that are times."""
 
 
 def line_of(value: Json) -> bytes:
@@ -52,6 +60,7 @@ def delta_to_json(delta: GraphDelta, store_vector: Callable[[MemoryNode], int | 
         "nodes": [_node(node, store_vector(node)) for node in delta.nodes],
         "edges": [_edge(edge) for edge in delta.edges],
         "weights": [_weight(change) for change in delta.weights],
+        "node_changes": [_change(change) for change in delta.node_changes],
         "operators": [_operator(operator) for operator in delta.operators],
         "queued": [_task(task) for task in delta.queued],
         "settled": [_task(task) for task in delta.settled],
@@ -70,13 +79,17 @@ def delta_from_json(values: Mapping[str, Any], read_vector: Callable[[int], Vect
     Raises:
         KeyError, TypeError, ValueError, OverflowError, AttributeError: `values` is something else.
     """
-    _refuse_others(values, "at reason removed_edges removed_nodes nodes edges weights operators queued settled touch")
+    _refuse_others(
+        values,
+        "at reason removed_edges removed_nodes nodes edges weights node_changes operators queued settled touch",
+    )
     return GraphDelta(
         removed_edges=tuple(_key_from(key) for key in values.get("removed_edges", ())),
         removed_nodes=tuple(values.get("removed_nodes", ())),
         nodes=tuple(_node_from(node, read_vector) for node in values.get("nodes", ())),
         edges=tuple(_edge_from(edge) for edge in values.get("edges", ())),
         weights=tuple(_weight_from(change) for change in values.get("weights", ())),
+        node_changes=tuple(_change_from(change) for change in values.get("node_changes", ())),
         operators=tuple(_operator_from(operator) for operator in values.get("operators", ())),
         queued=tuple(_task_from(task) for task in values.get("queued", ())),
         settled=tuple(_task_from(task) for task in values.get("settled", ())),
@@ -91,29 +104,38 @@ def _node(node: MemoryNode, vector: int | None) -> Json:
         "id": node.id,
         "content": node.content,
         "vector": vector,
-        "base_energy": node.base_energy,
         "metadata": dict(node.metadata),
-        "created_at": to_micros(node.created_at),
-        "last_accessed": to_micros(node.last_accessed),
-        **_times(node, "valid_from", "valid_to", "expires_at"),
+        **{name: getattr(node, name) for name in _PLAIN},
+        **_times(node, *_TIMES),
+        "scope": {name: value for name, value in dataclasses.asdict(node.scope).items() if value},
     }
     return _without_empty(values, always={"content", "base_energy", "created_at", "last_accessed", "vector"})
 
 
 def _node_from(values: Mapping[str, Any], read_vector: Callable[[int], Vector]) -> MemoryNode:
-    _refuse_others(
-        values, "id content vector base_energy metadata created_at last_accessed valid_from valid_to expires_at"
-    )
+    _refuse_others(values, " ".join(("id content vector metadata scope", *_PLAIN, *_TIMES)))
+    fields: dict[str, Any] = {name: values[name] for name in _PLAIN if name in values}
+    fields |= {name: _moment(values[name]) for name in _TIMES if name in values}
+    register_kind(fields["kind"])
     return MemoryNode(
         values["id"],
         values["content"],
         None if values["vector"] is None else read_vector(values["vector"]),
-        values["base_energy"],
-        _moment(values["last_accessed"]),
-        values.get("metadata", {}),
-        _moment(values["created_at"]),
-        *_times_from(values, "valid_from", "valid_to", "expires_at"),
+        metadata=values.get("metadata", {}),
+        scope=Scope(**values.get("scope", {})),
+        **fields,
     )
+
+
+def _change(change: NodeChange) -> Json:
+    values = {"node": change.node, "energy": change.energy, "importance": change.importance}
+    return {name: value for name, value in values.items() if value is not None} | _times(change, "energy_at")
+
+
+def _change_from(values: Mapping[str, Any]) -> NodeChange:
+    _refuse_others(values, "node energy importance energy_at")
+    (moment,) = _times_from(values, "energy_at")
+    return NodeChange(values["node"], values.get("energy"), moment, values.get("importance"))
 
 
 def _edge(edge: MemoryEdge) -> Json:
@@ -124,12 +146,13 @@ def _edge(edge: MemoryEdge) -> Json:
         "weight": edge.weight,
         "created_at": to_micros(edge.created_at),
         **_times(edge, "last_activated", "valid_from", "valid_to"),
+        "relation": edge.relation,
     }
     return _without_empty(values, always={"weight", "created_at", "last_activated"})
 
 
 def _edge_from(values: Mapping[str, Any]) -> MemoryEdge:
-    _refuse_others(values, "source target type weight created_at last_activated valid_from valid_to")
+    _refuse_others(values, "source target type weight created_at last_activated valid_from valid_to relation")
     return MemoryEdge(
         values["source"],
         values["target"],
@@ -137,6 +160,7 @@ def _edge_from(values: Mapping[str, Any]) -> MemoryEdge:
         values["weight"],
         _moment(values["created_at"]),
         *_times_from(values, "last_activated", "valid_from", "valid_to"),
+        relation=values.get("relation"),
     )
 
 
@@ -172,14 +196,14 @@ def _task_from(values: Mapping[str, Any]) -> PendingTask:
 
 
 def _mark(mark: AccessMark) -> Json:
-    values = {"nodes": sorted(mark.nodes), "edges": sorted(_key(key) for key in mark.edges)}
+    values = {"nodes": dict(sorted(mark.nodes.items())), "edges": sorted(_key(key) for key in mark.edges)}
     return _without_empty(values, always=set())
 
 
 def _mark_from(values: Mapping[str, Any]) -> AccessMark:
     _refuse_others(values, "nodes edges")
     edges = frozenset(_key_from(key) for key in values.get("edges", ()))
-    return AccessMark(frozenset(values.get("nodes", ())), edges)
+    return AccessMark(dict(values.get("nodes", {})), edges)
 
 
 def _key(key: EdgeKey) -> list[str]:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from neurogated.core.clock import to_utc, utc_now
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, checked_text, checked_unit
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, checked_unit
+from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 
-__all__ = ["AccessMark", "Decay", "GraphDelta", "HistoryEntry", "JournalEntry", "PendingTask", "WeightChange"]
+__all__ = [
+    "AccessMark",
+    "Decay",
+    "GraphDelta",
+    "HistoryEntry",
+    "JournalEntry",
+    "NodeChange",
+    "PendingTask",
+    "WeightChange",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +49,40 @@ class WeightChange:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeChange:
+    """A new energy or importance for an existing node, whose text stays as it is."""
+
+    node: str
+    """Its id."""
+    energy: float | None = None
+    """0–1, from `energy_at` on; None leaves it as it is."""
+    energy_at: datetime | None = None
+    """The delta's time when left out."""
+    importance: float | None = None
+    """0–1; None leaves it as it is."""
+
+    def __post_init__(self) -> None:
+        if self.energy is None and self.importance is None:
+            raise InputError(f"the change of node {self.node!r} has neither an energy nor an importance")
+        if self.energy is None and self.energy_at is not None:
+            raise InputError(f"the change of node {self.node!r} has a time of its energy but no energy")
+        for name in ("energy", "importance"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, checked_unit(f"the new {name} of node", self.node, getattr(self, name)))
+        if self.energy_at is not None:
+            object.__setattr__(self, "energy_at", to_utc(self.energy_at))
+
+    def applied(self, node: MemoryNode) -> MemoryNode:
+        """Return `node` with the change made."""
+        return replace(
+            node,
+            base_energy=node.base_energy if self.energy is None else self.energy,
+            energy_at=node.energy_at if self.energy is None else self.energy_at,
+            importance=node.importance if self.importance is None else self.importance,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Decay:
     """Operator: every plastic edge idle since before `idle_before` has its weight multiplied by `factor`.
 
@@ -62,13 +107,24 @@ class Decay:
 
 @dataclass(frozen=True, slots=True)
 class AccessMark:
-    """What a recall used: the nodes it returned and the edges by which their energy came."""
+    """What recalls used: the nodes they returned and the edges by which activation reached them."""
 
-    nodes: frozenset[str] = frozenset()
+    nodes: Mapping[str, int] = field(default_factory=dict)
+    """How often each was returned."""
     edges: frozenset[EdgeKey] = frozenset()
 
+    @classmethod
+    def of(cls, nodes: Iterable[str], edges: Iterable[EdgeKey] = ()) -> AccessMark:
+        """Return one use of each node and edge."""
+        return cls(dict.fromkeys(nodes, 1), frozenset(edges))
+
+    def __post_init__(self) -> None:
+        for node_id, count in self.nodes.items():
+            if count < 1:
+                raise InputError(f"node {node_id!r} was used {count!r} times; give a whole number above 0")
+
     def __or__(self, other: AccessMark) -> AccessMark:
-        return AccessMark(self.nodes | other.nodes, self.edges | other.edges)
+        return AccessMark(Counter(self.nodes) + Counter(other.nodes), self.edges | other.edges)
 
     def __bool__(self) -> bool:
         return bool(self.nodes or self.edges)
@@ -89,12 +145,22 @@ class PendingTask:
             checked_text("a judgement that waits", text)
 
 
-_SEQUENCES = ("removed_edges", "removed_nodes", "nodes", "edges", "weights", "operators", "queued", "settled")
+_SEQUENCES = (
+    "removed_edges",
+    "removed_nodes",
+    "nodes",
+    "edges",
+    "weights",
+    "node_changes",
+    "operators",
+    "queued",
+    "settled",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class GraphDelta:
-    """A change of the graph. Removals come first, then puts, weights, operators and the touch, in this order."""
+    """A change of the graph. Removals come first, then puts, weights, changes of nodes, operators and the touch."""
 
     removed_edges: tuple[EdgeKey, ...] = ()
     removed_nodes: tuple[str, ...] = ()
@@ -104,6 +170,8 @@ class GraphDelta:
     edges: tuple[MemoryEdge, ...] = ()
     """Added, or put in the place of the edge with the same ends and type."""
     weights: tuple[WeightChange, ...] = ()
+    node_changes: tuple[NodeChange, ...] = ()
+    """Of nodes that the delta does not put, each named once."""
     operators: tuple[Decay, ...] = ()
     """In a delta of their own, so that the order of operator and single changes is never in doubt."""
     queued: tuple[PendingTask, ...] = ()
@@ -120,9 +188,13 @@ class GraphDelta:
         object.__setattr__(self, "at", to_utc(self.at))
         for name in _SEQUENCES:
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "node_changes", tuple(map(self._timed, self.node_changes)))
         checked_text("the reason of a delta", self.reason)
         if self.operators and self._single_changes():
             raise InputError("a delta holds either operators or changes of single nodes and edges; make it two deltas")
+
+    def _timed(self, change: NodeChange) -> NodeChange:
+        return change if change.energy is None or change.energy_at else replace(change, energy_at=self.at)
 
     def _single_changes(self) -> bool:
         return any((self.changes, self.queued, self.settled, self.touch))
@@ -141,6 +213,7 @@ class GraphDelta:
             "nodes put": len(self.nodes),
             "edges put": len(self.edges),
             "weights changed": len(self.weights),
+            "nodes changed": len(self.node_changes),
         }
         return {what: count for what, count in counts.items() if count}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from neurogated.core.clock import to_utc, utc_now
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.node_kind import checked_kind
+from neurogated.core.scope import Scope
+from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 
 __all__ = [
@@ -23,7 +26,6 @@ __all__ = [
     "MemoryNode",
     "Vector",
     "as_vector",
-    "checked_text",
     "checked_unit",
     "json_metadata",
 ]
@@ -51,23 +53,6 @@ def as_vector(values: Vector) -> NDArray[np.float32]:
         raise InputError(f"embedding has {vector[where]} at position {where}; every number must be finite")
     vector.setflags(write=False)
     return vector
-
-
-def checked_text(what: str, text: str) -> str:
-    """Return `text`, or refuse one that cannot be encoded; `what` names it in the error.
-
-    Raises:
-        InputError: it is no text or has a lone surrogate.
-    """
-    if not isinstance(text, str):
-        raise InputError(f"{what} is {text!r}, but must be text")
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{what} has a lone surrogate at character {error.start}; decode the source with errors='replace'"
-        ) from None
-    return text
 
 
 def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,6 +128,25 @@ class MemoryNode:
     """Valid time: when it ceased to hold; None if it still does."""
     expires_at: datetime | None = None
     """When it is to be forgotten: from then on nothing recalls it, and maintenance removes it; None for never."""
+    kind: str = "episode"
+    """One of `NODE_KINDS`; `register_kind` adds others."""
+    scope: Scope = field(default_factory=Scope)
+    """Whose it is."""
+    importance: float = 0.5
+    """0–1."""
+    energy_at: datetime | None = None
+    """When the node had `base_energy`, which fades from then on; `created_at` when left out."""
+    uses: int = 0
+    """How often a recall returned it."""
+    timestamp: datetime | None = None
+    """When what it tells happened; None if that is not known."""
+    role: str | None = None
+    """Of a message: `user`, `assistant`, or another."""
+    speaker: str | None = None
+    position: int | None = None
+    """Place in its session, ascending; None outside of one."""
+    tags: tuple[str, ...] = ()
+    """Words of the caller's own by which it can be found; kept in order and each once."""
 
     def __post_init__(self) -> None:
         assign = object.__setattr__
@@ -156,9 +160,21 @@ class MemoryNode:
         assign(self, "metadata", json_metadata(self.metadata))
         for name in ("last_accessed", "created_at"):
             assign(self, name, to_utc(getattr(self, name)))
-        for name in ("valid_from", "valid_to", "expires_at"):
+        assign(self, "energy_at", self.energy_at or self.created_at)
+        for name in ("valid_from", "valid_to", "expires_at", "energy_at", "timestamp"):
             moment = getattr(self, name)
             assign(self, name, moment and to_utc(moment))
+        checked_kind(self.kind)
+        if not isinstance(self.scope, Scope):
+            raise InputError(f"the scope of node {self.id!r} is {self.scope!r}, but must be a Scope")
+        assign(self, "importance", checked_unit("importance of node", self.id, self.importance))
+        for name in ("role", "speaker"):
+            if getattr(self, name) is not None:
+                checked_text(f"the {name} of node {self.id!r}", getattr(self, name))
+        assign(self, "uses", _checked_count("uses", self.id, self.uses))
+        if self.position is not None:
+            assign(self, "position", _checked_count("position", self.id, self.position))
+        assign(self, "tags", _checked_tags(self.id, self.tags))
 
     @classmethod
     def restored(cls, **fields: Any) -> MemoryNode:  # noqa: ANN401
@@ -171,9 +187,13 @@ class MemoryNode:
             object.__setattr__(node, name, value)
         return node
 
+    @property
+    def energy(self) -> float:
+        """Another name of `base_energy`: the energy at `energy_at`, 0–1."""
+        return self.base_energy
+
     def _plain(self) -> tuple[object, ...]:
-        return (self.id, self.content, self.base_energy, self.last_accessed, self.metadata,
-                self.created_at, self.valid_from, self.valid_to, self.expires_at)  # fmt: skip
+        return tuple(getattr(self, name) for name in self.__slots__ if name != "embedding")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MemoryNode):
@@ -185,6 +205,26 @@ class MemoryNode:
 
     def __hash__(self) -> int:
         return hash(self.id)
+
+
+_MOST_COUNTED = 2**31 - 1
+
+
+def _checked_count(what: str, node_id: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST_COUNTED:
+        raise InputError(
+            f"{what} of node {node_id!r} is {value!r}, but must be a whole number from 0 to {_MOST_COUNTED}"
+        )
+    return value
+
+
+def _checked_tags(node_id: str, tags: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(tags, str):
+        raise InputError(f"the tags of node {node_id!r} are {tags!r}, but must be a list of words")
+    checked = {checked_text(f"a tag of node {node_id!r}", tag) for tag in tags}
+    if "" in checked:
+        raise InputError(f"node {node_id!r} has an empty tag; leave it out")
+    return tuple(sorted(checked))
 
 
 class EdgeKey(NamedTuple):
@@ -209,6 +249,8 @@ class MemoryEdge:
     """When use last ran over the edge; `created_at` when left out."""
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    relation: str | None = None
+    """In the user's words how the two are related, such as `is the sister of`; edges can be found by it."""
 
     def __post_init__(self) -> None:
         assign = object.__setattr__
@@ -224,6 +266,8 @@ class MemoryEdge:
         for name in ("valid_from", "valid_to"):
             moment = getattr(self, name)
             assign(self, name, moment and to_utc(moment))
+        if self.relation is not None and not checked_text(f"the relation of edge {self.key}", self.relation):
+            raise InputError(f"the relation of edge {self.key} is empty; leave it out")
 
     @property
     def key(self) -> EdgeKey:

@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
+from neurogated.core.scope import Scope, ScopeFilter
+from neurogated.core.scope_rows import ScopeRows
 from neurogated.errors import UnknownIdError
 
 __all__ = ["Adjacency", "Arcs", "GraphView", "Layer", "PatchedValues", "Rows"]
 
 Rows = NDArray[np.int64]
 """(n,) int64 row numbers."""
+_MANY_SCOPES = 1000
+"""Beyond this many, it is quicker to look through the column of all nodes."""
 
 
 class Arcs(NamedTuple):
@@ -130,9 +134,21 @@ class GraphView:
     alive: PatchedValues
     """(nodes,) bool."""
     base_energy: PatchedValues
+    """(nodes,) float64, 0–1; the energy at `energy_at`."""
+    energy_at: PatchedValues
+    """(nodes,) int64, microseconds since 1970 UTC."""
+    importance: PatchedValues
     """(nodes,) float64, 0–1."""
+    uses: PatchedValues
+    """(nodes,) int32, how often recalls returned each."""
     last_accessed: PatchedValues
     """(nodes,) int64, microseconds since 1970 UTC."""
+    kind: PatchedValues
+    """(nodes,) int16, position in `kinds`."""
+    kinds: Sequence[str]
+    scope: PatchedValues
+    """(nodes,) int32, number in `scopes`."""
+    scopes: ScopeRows
     edge_source: NDArray[np.int32]
     edge_target: NDArray[np.int32]
     edge_type: NDArray[np.int16]
@@ -145,6 +161,43 @@ class GraphView:
     layers: Sequence[Layer]
     hidden: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Rows of nodes that the graph has and this view leaves out, ascending."""
+    among: Rows | None = None
+    """Rows of the nodes that searches may find, ascending; None for all. Activation passes through the others too."""
+
+    def only(self, rows: Rows) -> GraphView:
+        """Return the view with searches restricted to the nodes at `rows`, ascending."""
+        return replace(self, among=rows if self.among is None else np.intersect1d(self.among, rows))
+
+    def admitted(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return whether searches may find the nodes at `rows`."""
+        if self.among is None:
+            return np.ones(rows.size, dtype=np.bool_)
+        if not self.among.size:
+            return np.zeros(rows.size, dtype=np.bool_)
+        places = np.minimum(np.searchsorted(self.among, rows), self.among.size - 1)
+        found: NDArray[np.bool_] = self.among[places] == rows
+        return found
+
+    def rows_of_scopes(self, wanted: ScopeFilter) -> Rows | None:
+        """Return the rows of the nodes whose scope is admitted, ascending; None where all are.
+
+        It costs what the admitted memories cost, however many others there are.
+        """
+        codes = self.scopes.admitted(wanted)
+        if codes is None:
+            return None
+        if codes.size > _MANY_SCOPES:
+            admitted = np.zeros(len(self.scopes), dtype=np.bool_)
+            admitted[codes] = True
+            return np.flatnonzero(admitted[self.scope.all()] & self.alive.all().astype(np.bool_))
+        rows = self.scopes.rows(codes, self.node_count)
+        # A node that was put again in another scope has a row in both.
+        found: Rows = rows[np.isin(self.scope.take(rows), codes) & self.alive.take(rows).astype(np.bool_)]
+        return found
+
+    def scope_of(self, row: int) -> Scope:
+        """Return the scope of the node at `row`."""
+        return self.scopes[int(self.scope.take(np.array([row]))[0])]
 
     def without(self, nodes: Rows, edges: Rows) -> GraphView:
         """Return the view without some nodes, whatever leads to or from them, and some edges."""
@@ -153,6 +206,7 @@ class GraphView:
         hidden_edges = np.concatenate((edges, self.arcs(nodes, both_ways=True).edge))
         return replace(
             self,
+            among=None if self.among is None else np.setdiff1d(self.among, nodes),
             alive=self.alive.patched(nodes, value=False),
             weight=self.weight.patched(hidden_edges, np.nan),
             hidden=np.union1d(self.hidden, nodes),

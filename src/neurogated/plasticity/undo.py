@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from neurogated.core.clock import Clock
-from neurogated.core.delta import GraphDelta, HistoryEntry, WeightChange
+from neurogated.core.delta import GraphDelta, HistoryEntry, NodeChange, WeightChange
 from neurogated.core.edge_columns import EdgeColumns, Names
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -44,7 +44,7 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
     Uses are no part of the graph's history: when nodes and edges were last used stays as it is. Taking back is itself a
     delta: it stands in the history and can be taken back.
     """
-    old_ids, nodes = _changed_nodes(past, present)
+    old_ids, nodes, changes = _changed_nodes(past, present)
     removed = _ids(present) - old_ids
     names = Names()
     old, new = (EdgeColumns.of(store.all_edges(), names) for store in (past, present))
@@ -59,32 +59,44 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
         removed_nodes=tuple(sorted(removed)),
         nodes=tuple(nodes),
         edges=tuple(old.edges(put)),
+        node_changes=tuple(changes),
         weights=tuple(map(_weight_back, old.edges(weighed), new.edges(there[weighed]))),
         reason=reason,
         at=at,
     )
 
 
-def _changed_nodes(past: GraphStorePort, present: GraphStorePort) -> tuple[set[str], list[MemoryNode]]:
-    """Return the ids of all nodes there were, and those nodes that are not so at present; a part is read at a time."""
+def _changed_nodes(
+    past: GraphStorePort, present: GraphStorePort
+) -> tuple[set[str], list[MemoryNode], list[NodeChange]]:
+    """Return the ids of all nodes there were, and what changed of them; a part is read at a time.
+
+    That is the nodes whose text or metadata is another at present, and the energies and importances of the others.
+    """
     ids: set[str] = set()
     changed: list[MemoryNode] = []
+    recharged: list[NodeChange] = []
     nodes = past.all_nodes()
     while part := list(islice(nodes, _AT_ONCE)):
         now = {node.id: node for node in present.get_nodes([node.id for node in part], missing_ok=True)}
-        changed += [node for node in part if not _same(node, now.get(node.id))]
         ids.update(node.id for node in part)
-    return ids, changed
+        for node in part:
+            new = now.get(node.id)
+            old = node if new is None else replace(node, last_accessed=new.last_accessed, uses=new.uses)
+            if old == new:
+                continue
+            same = new and replace(new, base_energy=old.base_energy, energy_at=old.energy_at, importance=old.importance)
+            if same == old:
+                recharged.append(NodeChange(old.id, old.base_energy, old.energy_at, old.importance))
+            else:
+                changed.append(old)
+    return ids, changed, recharged
 
 
 def _ids(store: GraphStorePort) -> set[str]:
     """Return the ids of all nodes, those that have expired too."""
     view = store.view()
     return {view.ids[row] for row in (*view.live_nodes().tolist(), *view.hidden.tolist())}
-
-
-def _same(old: MemoryNode, new: MemoryNode | None) -> bool:
-    return new is not None and replace(old, last_accessed=new.last_accessed) == new
 
 
 def _weight_back(old: MemoryEdge, new: MemoryEdge) -> WeightChange:

@@ -13,6 +13,7 @@ from neurogated.core.clock import from_micros
 from neurogated.core.delta import PendingTask
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
+from neurogated.storage.index.graph.topology import NODE_COLUMNS
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.text.text_index import OverlaidTextIndex, TextIndex
 from neurogated.storage.log.records import EdgeRecord, NodeRecord
@@ -89,22 +90,22 @@ class GraphState:
     def nodes(self, rows: Rows) -> list[MemoryNode]:
         """Return the nodes at rows of the view; raises RecordsErasedError."""
         view = self.view
-        energies, accessed = view.base_energy.take(rows).tolist(), view.last_accessed.take(rows).tolist()
+        columns = [getattr(view, name).take(rows).tolist() for name in NODE_COLUMNS]
         return [
             MemoryNode.restored(
                 id=view.ids[row],
-                content=record.content,
                 embedding=self.form.vectors.get(row),
                 base_energy=energy,
-                last_accessed=from_micros(moment),
-                metadata=record.metadata,
-                created_at=record.created_at,
-                valid_from=record.valid_from,
-                valid_to=record.valid_to,
-                expires_at=record.expires_at,
+                energy_at=from_micros(energy_at),
+                importance=importance,
+                uses=uses,
+                last_accessed=from_micros(accessed),
+                kind=view.kinds[kind],
+                scope=view.scopes[scope],
+                **record.fields(),
             )
-            for row, record, energy, moment in zip(
-                rows.tolist(), self.records.nodes(rows), energies, accessed, strict=True
+            for row, record, energy, energy_at, importance, uses, accessed, kind, scope in zip(
+                rows.tolist(), self.records.nodes(rows), *columns, strict=True
             )
         ]
 
@@ -120,6 +121,7 @@ class GraphState:
                 last_activated=from_micros(moment),
                 valid_from=record.valid_from,
                 valid_to=record.valid_to,
+                relation=record.relation,
             )
             for row, record, weight, moment in zip(
                 rows.tolist(), self.records.edges(rows), weights, activated, strict=True

@@ -10,7 +10,8 @@ from typing import Self
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, to_micros, to_utc, utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
-from neurogated.core.model import MemoryNode, checked_text
+from neurogated.core.model import MemoryNode
+from neurogated.core.text import checked_text
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.storage.graph_state import GraphState, MemoryRecords, Records
@@ -273,11 +274,9 @@ class GraphStore(IsolatedStore):
         for row in plan.removed_nodes.tolist():
             self._node_payloads.pop(row, None)
         for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
-            self._node_payloads[row] = NodeRecord(
-                node.content, node.metadata, node.created_at, node.valid_from, node.valid_to, node.expires_at
-            )
+            self._node_payloads[row] = NodeRecord.of(node)
         for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
-            self._edge_payloads[row] = EdgeRecord(edge.created_at, edge.valid_from, edge.valid_to)
+            self._edge_payloads[row] = EdgeRecord.of(edge)
         for row in plan.removed_edges.tolist():
             self._edge_payloads.pop(row, None)
         return self._form.topology.sequence + 1
@@ -302,7 +301,8 @@ class GraphStore(IsolatedStore):
         fresh._replay(made)
         # A node that is put earlier than it was would otherwise count as last used earlier.
         names = [view.ids[row] for row in rows.tolist()]
-        fresh._form.topology.touch(fresh._form.topology.view().rows(names), view.last_accessed.take(rows))
+        there = fresh._form.topology.view().rows(names)
+        fresh._form.topology.touch(there, view.last_accessed.take(rows), view.uses.take(rows))
         self._become(fresh, self._told)
         return len(erased)
 

@@ -40,7 +40,11 @@ class Plan:
     removed_nodes: Rows
     removed_edges: Rows
     """Those named, those of removed nodes and those replaced by `delta.edges`."""
+    changed_nodes: Rows
+    """Row of each of `delta.node_changes`."""
     touched_nodes: Rows
+    touched_counts: Rows
+    """How often each of these nodes was used."""
     touched_edges: Rows
     touched_times: NDArray[np.int64]
     """When each of these edges was last used, in microseconds: a later use that is known stays."""
@@ -51,7 +55,8 @@ class Plan:
     def size(self) -> int:
         """How many nodes and edges it changes."""
         changed = (self.node_rows, self.edge_rows, self.weight_rows, self.removed_nodes, self.removed_edges)
-        return sum(rows.size for rows in (*changed, self.touched_nodes, self.touched_edges))
+        touched = (self.changed_nodes, self.touched_nodes, self.touched_edges)
+        return sum(rows.size for rows in (*changed, *touched))
 
 
 def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
@@ -70,12 +75,17 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
         np.array([view.rows_by_id.get(node.id, -1) for node in delta.nodes], dtype=np.int64), view.node_count
     )
     ends = _edge_ends(view, delta, removed_nodes, node_rows)
+    _refuse_joined_users(view, delta, removed_nodes, node_rows, ends)
     replaced = _find_edges(view, [edge.key for edge in delta.edges], *ends)
     removed_edges = np.union1d(removed_edges, replaced[replaced >= 0])
     weight_rows = _existing_edges(view, [change.edge for change in delta.weights])
     touched_edges = np.setdiff1d(_known_edges(view, delta.touch.edges), np.union1d(removed_edges, weight_rows))
     if np.isin(weight_rows, removed_edges).any():
         raise InputError("the delta changes the weight of an edge that it puts or removes; leave one of the two out")
+    changed_nodes = view.rows([change.node for change in delta.node_changes])
+    if np.isin(changed_nodes, np.concatenate((removed_nodes, node_rows))).any():
+        raise InputError("the delta changes a node that it puts or removes; leave one of the two out")
+    touched_nodes = np.setdiff1d(_touched_nodes(view, delta), np.setdiff1d(removed_nodes, node_rows))
     return Plan(
         delta=delta,
         node_rows=node_rows,
@@ -85,7 +95,9 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
         weight_times=_weight_times(view, delta, weight_rows),
         removed_nodes=removed_nodes,
         removed_edges=removed_edges,
-        touched_nodes=np.setdiff1d(_touched_nodes(view, delta), np.setdiff1d(removed_nodes, node_rows)),
+        changed_nodes=changed_nodes,
+        touched_nodes=touched_nodes,
+        touched_counts=np.array([delta.touch.nodes[view.ids[row]] for row in touched_nodes.tolist()], dtype=np.int64),
         touched_edges=touched_edges,
         touched_times=np.maximum(view.last_activated.take(touched_edges), to_micros(delta.at)),
         spared=tuple(_known_edges(view, operator.spared) for operator in delta.operators),
@@ -97,6 +109,7 @@ def _refuse_repetition(delta: GraphDelta) -> None:
         "puts node": (node.id for node in delta.nodes),
         "puts edge": (edge.key for edge in delta.edges),
         "changes the weight of edge": (change.edge for change in delta.weights),
+        "changes node": (change.node for change in delta.node_changes),
         "removes node": delta.removed_nodes,
         "removes edge": delta.removed_edges,
     }
@@ -142,6 +155,41 @@ def _edge_ends(view: GraphView, delta: GraphDelta, removed_nodes: Rows, node_row
     sources = [row_of(edge.source_id) for edge in delta.edges]
     targets = [row_of(edge.target_id) for edge in delta.edges]
     return np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64)
+
+
+def _refuse_joined_users(
+    view: GraphView, delta: GraphDelta, removed_nodes: Rows, node_rows: Rows, ends: tuple[Rows, Rows]
+) -> None:
+    """Refuse edges between memories of two users, and memories that would go over to another user.
+
+    A memory of no user and one of a user are of two users: two users would be joined by way of the first.
+    """
+    put = {row: node.scope.user_id for row, node in zip(node_rows.tolist(), delta.nodes, strict=True)}
+    replaced = np.setdiff1d(node_rows[node_rows < view.node_count], removed_nodes)
+    for row, owner in _owners(view, replaced[view.alive.take(replaced).astype(np.bool_)]).items():
+        if owner != put[row]:
+            raise InputError(
+                f"node {view.ids[row]!r} belongs to {_user(owner)} and cannot go over to {_user(put[row])}; "
+                "give the new memory an id of its own"
+            )
+    joined = np.setdiff1d(np.concatenate(ends), node_rows)
+    owners = _owners(view, joined[joined < view.node_count]) | put
+    for edge, source, target in zip(delta.edges, *(rows.tolist() for rows in ends), strict=True):
+        if owners[source] != owners[target]:
+            raise InputError(
+                f"edge {edge.key} would join a memory of {_user(owners[source])} with one of {_user(owners[target])}; "
+                "memories of two users are never joined"
+            )
+
+
+def _owners(view: GraphView, rows: Rows) -> dict[int, str | None]:
+    """Return the user of the node at each row."""
+    codes = view.scope.take(rows).tolist()
+    return {row: view.scopes[code].user_id for row, code in zip(rows.tolist(), codes, strict=True)}
+
+
+def _user(user_id: str | None) -> str:
+    return "no user" if user_id is None else f"user {user_id!r}"
 
 
 def _find_edges(view: GraphView, keys: Sequence[EdgeKey], sources: Rows, targets: Rows) -> Rows:

@@ -16,12 +16,13 @@ from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.storage.graph_state import GraphState
 from neurogated.storage.index.graph.columns import Column
-from neurogated.storage.index.graph.topology import Topology
+from neurogated.storage.index.graph.topology import NODE_COLUMNS, Topology
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.text.text_index import OverlaidTextIndex
 from neurogated.storage.index.vectors.embedding_store import OverlaidEmbeddingStore
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.loading import HOLDS, NOW, GraphLoader, Keys, put_vectors
+from neurogated.storage.log.sqlite.node_rows import read_changes, read_columns
 from neurogated.storage.resolve import Plan
 from neurogated.storage.sqlite_graph import SqliteGraph, register_types
 
@@ -33,6 +34,10 @@ _CHANGED_SINCE = (
     "SELECT {0}.node FROM {1} {0} INDEXED BY {1}_since WHERE {0}.since > ? "
     "UNION SELECT {0}.node FROM {1} {0} INDEXED BY {1}_until WHERE {0}.until > ?"
 )
+
+# Nodes of which a version has ended since, and those whose energy or importance has changed since.
+_ENDED_NODES = "SELECT w.node FROM node_versions w INDEXED BY node_versions_until WHERE w.until > :now"
+_CHANGED_NODES = "SELECT c.node FROM node_changes c INDEXED BY node_changes_since WHERE c.since > :now"
 
 _ENDED_VECTORS = "FROM vectors v INDEXED BY vectors_until"
 _VECTORS_OF = "FROM json_each(:keys) k JOIN vectors v ON v.node = k.value"
@@ -139,25 +144,29 @@ class HistoricalStore(SqliteGraph):
     def _load_nodes(self, loader: GraphLoader, form: GraphIndex, keys: Keys) -> None:
         """Write the node columns as they were; those that have not changed since are taken from the present."""
         now = self._present._form.topology.view()
-        alive, energies, accessed = now.alive.all(), now.base_energy.all(), now.last_accessed.all()
+        alive = now.alive.all()
         alive[self._changed_texts] = False
-        versions = fetch(
-            loader.connection,
-            "SELECT v.node, v.base_energy, coalesce(a.last_accessed, 0) "
-            "FROM node_versions v INDEXED BY node_versions_until LEFT JOIN accesses a ON a.node = v.node "
-            "WHERE v.until > :now AND v.since <= :now",
-            {"now": self._as_of},
-        )
+        columns = {name: getattr(now, name).all() for name in NODE_COLUMNS}
+        columns["kind"] = form.topology.kind_codes(now.kinds)[columns["kind"]]
+        columns["scope"] = form.topology.scope_codes(now.scopes)[columns["scope"]]
         # One delta after the other ends a version, so that of those which held then there is one a node.
-        held = {key: columns for key, *columns in versions}
-        old = np.array(sorted(held), dtype=np.int64)
-        old = old[np.isin(old, keys)]
-        rows = np.searchsorted(keys, old)
-        alive[rows] = True
-        energies[rows] = [held[key][0] for key in old.tolist()]
-        accessed[rows] = [held[key][1] for key in old.tolist()]
+        then = {"namespace": self._namespace, "now": self._as_of}
+        held = f"n.namespace = :namespace AND {HOLDS.format('v')}"
+        for source in (_ENDED_NODES, _CHANGED_NODES):
+            old, before = read_columns(loader.connection, form.topology, "", f"{held} AND v.node IN ({source})", then)
+            known = np.isin(old, keys)
+            rows = np.searchsorted(keys, old[known])
+            alive[rows] = True
+            for name, column in before.items():
+                columns[name][rows] = column[known]
         ids = list(self._present._form.topology.ids)
-        form.topology.set_nodes(ids, np.arange(len(ids)), energies, accessed)
+        form.topology.set_nodes(ids, np.arange(len(ids)), columns)
+        changes = read_changes(
+            loader.connection, f"{held} AND c.since <= :now AND v.node IN ({_ENDED_NODES} UNION {_CHANGED_NODES})", then
+        )
+        for name, (nodes, values) in changes.items():
+            known = np.isin(nodes, keys)
+            form.topology.set_node_column(name, np.searchsorted(keys, nodes[known]), values[known])
         form.topology.mark_removed(np.flatnonzero(~alive.astype(np.bool_)))
         form.topology.sequence = loader.last_sequence()
         loader.load_node_lifetimes(form.lifetimes, keys)

@@ -13,7 +13,8 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import EmbeddedVersion, VersionKey
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry
-from neurogated.core.model import Vector, checked_text
+from neurogated.core.model import Vector
+from neurogated.core.text import checked_text
 from neurogated.errors import InputError, MemoryLockedError
 from neurogated.storage.checkpoint.checkpoints import Checkpoints
 from neurogated.storage.log.sqlite.append import PlanWriter

@@ -30,8 +30,8 @@ class _Replayed(GraphStore):
 def disagreements(store: GraphStore) -> list[str]:
     """Return how a store differs from a graph replayed from its journal, a line each; none if they agree.
 
-    Compared are the nodes with all they hold but when they were last used, their vectors, keywords and marks, and the
-    edges with weights and times to the last bit. In memory are the replayed graph and a part of the nodes.
+    Compared are the nodes without their uses, their vectors, keywords and marks, and the edges with weights and times
+    to the last bit. In memory are the replayed graph and a part of the nodes.
     """
     replayed = _Replayed()
     for entry in store.journal():
@@ -76,8 +76,8 @@ def _rows(store: GraphStore) -> dict[str, int]:
 
 
 def _unused(node: MemoryNode) -> MemoryNode:
-    """Return the node as last used at the same time as all others."""
-    return replace(node, last_accessed=from_micros(0))
+    """Return the node as used when and as often as all others."""
+    return replace(node, last_accessed=from_micros(0), uses=0)
 
 
 def _edges(store: GraphStore, replayed: GraphStore) -> Iterator[str]:

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
-from neurogated.core.delta import AccessMark, Decay, GraphDelta, PendingTask, WeightChange
+from neurogated.core.delta import AccessMark, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.scope import Scope
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.model import GraphModel
 
@@ -21,6 +22,9 @@ TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE, EdgeType.ASSOC)
 WORDS = ("heron", "stone", "the", "Lyon", "苏州", "herons!", "'quoted\"", "")
 QUERIES = ("heron", "stone heron", "Lyon", "苏州", "unknown", "the", "")
 _VECTORS = ([1.0, 0.0], [0.0, 1.0], [3.0, 4.0], [-1.0, 2.0], [0.0, 0.0], None)
+_KINDS = ("episode", "fact", "policy")
+# All of one user: memories of two are never joined.
+_SCOPES = (Scope(), Scope(session_id="s"), Scope(agent_id="a", path=("x", "y")))
 _STEP = timedelta(hours=7)
 _PARTS = 10
 
@@ -71,7 +75,9 @@ def random_delta(random: Random, model: GraphModel, at: datetime) -> GraphDelta:
         WeightChange(key, _weight(random), derived=not key.type.plastic) for key in _some(random, staying, 2)
     )
     settled = {*cut, *keys, *(change.edge for change in weights)}
-    touched = _some(random, [name for name in model.nodes if name not in removed and not _puts(nodes, name)], 2)
+    staying_nodes = [name for name in model.nodes if name not in removed and not _puts(nodes, name)]
+    touched = {name: random.randint(1, 3) for name in _some(random, staying_nodes, 2)}
+    recharged = tuple(_random_change(random, name) for name in _some(random, staying_nodes, 2))
     walked = _some(random, [key for key in left if key not in settled], 2)
     return GraphDelta(
         removed_edges=cut,
@@ -79,9 +85,10 @@ def random_delta(random: Random, model: GraphModel, at: datetime) -> GraphDelta:
         nodes=nodes,
         edges=edges,
         weights=weights,
+        node_changes=recharged,
         queued=tuple(PendingTask("cause", (name,)) for name in _some(random, list(NAMES), 1)),
         settled=_some(random, list(model.waiting), 1),
-        touch=AccessMark(frozenset(touched), frozenset(walked)),
+        touch=AccessMark(touched, frozenset(walked)),
         reason=random.choice(("", "learned", "用")),
         at=at,
     )
@@ -104,12 +111,22 @@ def _random_key(random: Random, names: list[str]) -> EdgeKey:
     return EdgeKey(source, target, random.choice(TYPES))
 
 
+def _random_change(random: Random, name: str) -> NodeChange:
+    energy, importance = random.choice(((_weight(random), None), (None, _weight(random)), (0.25, 0.75)))
+    return NodeChange(name, energy, importance=importance)
+
+
 def _random_node(random: Random, name: str, at: datetime) -> MemoryNode:
     return MemoryNode(
         id=name,
         content=" ".join(random.choice(WORDS) for _ in range(3)),
         embedding=random.choice(_VECTORS),
         base_energy=_weight(random),
+        importance=_weight(random),
+        kind=random.choice(_KINDS),
+        scope=random.choice(_SCOPES),
+        role=random.choice((None, "user")),
+        tags=random.choice(((), ("用", "work"))),
         metadata=random.choice(({}, {"title": "Lyon"}, {"nested": {"x": [1, None]}})),
         created_at=at,
         last_accessed=at,

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import Clock
-from neurogated.core.delta import AccessMark, Decay, GraphDelta, PendingTask, WeightChange
+from neurogated.core.delta import AccessMark, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge
 from neurogated.core.ports import GraphStorePort
@@ -175,11 +175,18 @@ class GraphStoreMachine(RuleBasedStateMachine):
         """Learn."""
         self._apply(weights=(WeightChange(data.draw(st.sampled_from(self._keys(plastic=True))), weight),))
 
+    @precondition(lambda self: self.model.nodes)
+    @rule(data=st.data(), energy=st.none() | _WEIGHTS, importance=_WEIGHTS)
+    def change_node(self, data: st.DataObject, energy: float | None, importance: float) -> None:
+        """Give a node another importance, and perhaps another energy."""
+        name = data.draw(st.sampled_from(sorted(self.model.nodes)))
+        self._apply(node_changes=(NodeChange(name, energy, importance=importance),))
+
     @rule(name=st.sampled_from(NAMES), data=st.data())
     def touch(self, name: str, data: st.DataObject) -> None:
         """Use a node, perhaps one that is not there, and some edges."""
         keys = data.draw(st.frozensets(st.sampled_from(self._keys()))) if self.model.edges else frozenset()
-        self._apply(touch=AccessMark(frozenset({name}), keys))
+        self._apply(touch=AccessMark.of(frozenset({name}), keys))
 
     @rule(days=st.integers(0, 3), floor=_WEIGHTS)
     def decay(self, days: int, floor: float) -> None:

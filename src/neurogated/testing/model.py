@@ -27,7 +27,7 @@ class GraphModel:
         self._gone: set[str] = set()
 
     def apply(self, delta: GraphDelta) -> None:
-        """Make a change: removals, puts, weights, operators and the touch, in this order."""
+        """Make a change: removals, puts, weights, changes of nodes, operators and the touch, in this order."""
         for key in delta.removed_edges:
             del self.edges[key]
         for name in delta.removed_nodes:
@@ -47,6 +47,8 @@ class GraphModel:
             edge = self.edges[change.edge]
             used = edge.last_activated if change.derived else change.last_activated or delta.at
             self.edges[change.edge] = replace(edge, weight=change.weight, last_activated=used)
+        for changed in delta.node_changes:
+            self.nodes[changed.node] = changed.applied(self.nodes[changed.node])
         for operator in delta.operators:
             self._decay(operator)
         self._touch(delta)
@@ -96,8 +98,9 @@ class GraphModel:
 
     def _touch(self, delta: GraphDelta) -> None:
         settled = {edge.key for edge in delta.edges} | {change.edge for change in delta.weights}
-        for name in delta.touch.nodes & self.nodes.keys():
-            self.nodes[name] = replace(self.nodes[name], last_accessed=delta.at)
+        for name in delta.touch.nodes.keys() & self.nodes.keys():
+            node, count = self.nodes[name], delta.touch.nodes[name]
+            self.nodes[name] = replace(node, last_accessed=delta.at, uses=node.uses + count)
         for key in (delta.touch.edges & self.edges.keys()) - settled:
             edge = self.edges[key]
             self.edges[key] = replace(edge, last_activated=max(edge.last_activated or delta.at, delta.at))

@@ -34,6 +34,7 @@ def erase_removed(
     """
     put = [node for delta in deltas for node in delta.nodes]
     last = {node.id: node for node in put if node.id not in erased}
+    present = _recharged(deltas, last) if history else last
 
     def survives(node: MemoryNode) -> bool:
         return last.get(node.id) is node if history else node.id in last
@@ -54,9 +55,21 @@ def erase_removed(
                 rest,
                 removed_edges=tuple(dict.fromkeys((*rest.removed_edges, *ended))),
                 removed_nodes=(),
-                nodes=tuple(last[node_id] for node_id in first),
+                nodes=tuple(present[node_id] for node_id in first),
+                node_changes=(),
             )
         yield replace(rest, nodes=tuple(_unquoted(node, gone, kept) for node in rest.nodes))
+
+
+def _recharged(deltas: Iterable[GraphDelta], last: Mapping[str, MemoryNode]) -> Mapping[str, MemoryNode]:
+    """Return the last version of each node with the energy and importance that it has by now."""
+    now: dict[str, MemoryNode] = {}
+    for delta in deltas:
+        now.update((node.id, node) for node in delta.nodes if node.id in last)
+        for change in delta.node_changes:
+            if change.node in now:
+                now[change.node] = change.applied(now[change.node])
+    return now
 
 
 def _without(delta: GraphDelta, erased: Collection[str]) -> GraphDelta:
@@ -75,10 +88,14 @@ def _without(delta: GraphDelta, erased: Collection[str]) -> GraphDelta:
         nodes=tuple(node for node in delta.nodes if node.id not in erased),
         edges=tuple(edge for edge in delta.edges if stays(edge.key)),
         weights=tuple(change for change in delta.weights if stays(change.edge)),
+        node_changes=tuple(change for change in delta.node_changes if change.node not in erased),
         operators=tuple(replace(one, spared=frozenset(filter(stays, one.spared))) for one in delta.operators),
         queued=possible(delta.queued),
         settled=possible(delta.settled),
-        touch=AccessMark(delta.touch.nodes.difference(erased), frozenset(filter(stays, delta.touch.edges))),
+        touch=AccessMark(
+            {node_id: count for node_id, count in delta.touch.nodes.items() if node_id not in erased},
+            frozenset(filter(stays, delta.touch.edges)),
+        ),
     )
 
 

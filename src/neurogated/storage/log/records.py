@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from neurogated.core.model import MemoryEdge, MemoryNode
+
 __all__ = ["EdgeRecord", "NodeRecord"]
 
 
@@ -20,6 +22,20 @@ class NodeRecord:
     valid_from: datetime | None
     valid_to: datetime | None
     expires_at: datetime | None
+    timestamp: datetime | None
+    role: str | None
+    speaker: str | None
+    position: int | None
+    tags: tuple[str, ...]
+
+    def fields(self) -> dict[str, Any]:
+        """Return what it holds by name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def of(cls, node: MemoryNode) -> NodeRecord:
+        """Return what `node` holds beside its columns and its vector."""
+        return cls(**{name: getattr(node, name) for name in cls.__slots__})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +45,9 @@ class EdgeRecord:
     created_at: datetime
     valid_from: datetime | None
     valid_to: datetime | None
+    relation: str | None
+
+    @classmethod
+    def of(cls, edge: MemoryEdge) -> EdgeRecord:
+        """Return what `edge` holds beside its columns."""
+        return cls(**{name: getattr(edge, name) for name in cls.__slots__})

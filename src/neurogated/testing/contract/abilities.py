@@ -94,7 +94,7 @@ class AbilitiesContract(NamespacesContract):
             {"edges": (edge("c", "a", _NEW_TYPE, 0.1),), "reason": "一"},
             {"nodes": (node("m", expires_at=clock() + timedelta(hours=1), valid_to=clock(), metadata={"x": [1]}),)},
             {"weights": (WeightChange(key, 0.3),), "queued": (PendingTask("cause", ("a", "b")),)},
-            {"touch": AccessMark(frozenset("a"), frozenset({key}))},
+            {"touch": AccessMark.of(frozenset("a"), frozenset({key}))},
             {"removed_nodes": ("b",)},
         ):
             delta = GraphDelta(at=clock(), **changes)
@@ -190,7 +190,7 @@ class AbilitiesContract(NamespacesContract):
         compacted: SupportsCompaction = self.able(store, SupportsCompaction)
         first = apply(store, clock, nodes=(node("a", content="old words"), node("b")), edges=(edge("a", "b"),))
         clock.advance(timedelta(hours=1))
-        removed = apply(store, clock, removed_nodes=("b",), touch=AccessMark(frozenset({"a"})))
+        removed = apply(store, clock, removed_nodes=("b",), touch=AccessMark.of(frozenset({"a"})))
         clock.advance(timedelta(hours=1))
         apply(store, clock, nodes=(node("a", content="new words", embedding=(0.0, 1.0)), node("b", content="again")))
         apply(store, clock, edges=(edge("b", "a"),), nodes=(node("c", content="secret"),))

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from neurogated.core.clock import Clock
+from neurogated.core.clock import Clock, to_micros
 from neurogated.core.delta import GraphDelta, JournalEntry
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
@@ -122,9 +122,9 @@ def apply(store: GraphStorePort, clock: Clock, **changes: Any) -> int:  # noqa: 
 
 
 def plain(node: MemoryNode) -> MemoryNode:
-    """Return a node without when it was last accessed, which is no part of a graph's history."""
+    """Return a node without when and how often it was used, which is no part of a graph's history."""
     fields = {name: getattr(node, name) for name in MemoryNode.__slots__}
-    return MemoryNode.restored(**{**fields, "last_accessed": node.created_at})
+    return MemoryNode.restored(**{**fields, "last_accessed": node.created_at, "uses": 0})
 
 
 def journaled(store: GraphStorePort, changes: Collection[int]) -> list[JournalEntry]:
@@ -163,13 +163,21 @@ def assert_tells(store: GraphStorePort, model: GraphModel, *, now: datetime | No
     assert_shows(store.view(), model if now is None else model.at(now))
 
 
+def _vitals(node: MemoryNode) -> tuple[float, int, float]:
+    return node.base_energy, to_micros(node.energy_at or node.created_at), node.importance
+
+
 def assert_shows(view: GraphView, model: GraphModel) -> None:
     """Hold a view against a model: nodes, edges, values, and arcs in every direction."""
     rows = view.live_nodes()
     names = [view.ids[row] for row in rows.tolist()]
     assert sorted(names) == sorted(model.nodes)
-    energies = dict(zip(names, view.base_energy.take(rows).tolist(), strict=True))
-    assert energies == {name: node.base_energy for name, node in model.nodes.items()}
+    values = (view.base_energy.take(rows), view.energy_at.take(rows), view.importance.take(rows))
+    shown = dict(zip(names, zip(*(column.tolist() for column in values), strict=True), strict=True))
+    assert shown == {name: _vitals(node) for name, node in model.nodes.items()}
+    kinds, scopes = view.kind.take(rows).tolist(), view.scope.take(rows).tolist()
+    named = dict(zip(names, ((view.kinds[k], view.scopes[s]) for k, s in zip(kinds, scopes, strict=True)), strict=True))
+    assert named == {name: (node.kind, node.scope) for name, node in model.nodes.items()}
     assert [view.find(name) for name in names] == rows.tolist()
     strengths = {view.edge_key(row): view.weight.take(_one(row))[0] for row in view.live_edges().tolist()}
     assert strengths == {key: edge.weight for key, edge in model.edges.items()}

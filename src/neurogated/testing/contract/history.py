@@ -87,7 +87,7 @@ class HistoryContract(ContractBase):
         numbers = []
         for changes in (
             {"nodes": (node("a"), node("b")), "reason": "first 一"},
-            {"touch": AccessMark(frozenset("a")), "reason": "touch"},
+            {"touch": AccessMark.of(frozenset("a")), "reason": "touch"},
             {"edges": (edge("a", "b"),), "nodes": (node("b"),)},
             {"weights": (WeightChange(_SEQ, 0.9),), "reason": "feedback"},
             {"operators": (Decay(0.9, start, 0.1),), "reason": "decay"},

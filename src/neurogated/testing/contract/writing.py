@@ -73,7 +73,7 @@ _FIT = GraphDelta(
     edges=(edge("x", "b"),),
     queued=(PendingTask("cause", ("x",)),),
     settled=(PendingTask("entities", ("a",)),),
-    touch=AccessMark(frozenset("a"), frozenset({_SIM})),
+    touch=AccessMark.of(frozenset("a"), frozenset({_SIM})),
 )
 
 
@@ -296,7 +296,7 @@ class WritingContract(ContractBase):
         three_nodes(store)
         clock.advance(timedelta(hours=2))
         gone = EdgeKey("gone", "b", EdgeType.SEQ)
-        apply(store, clock, touch=AccessMark(frozenset({"a", "gone"}), frozenset({_SEQ, gone, _NONE})))
+        apply(store, clock, touch=AccessMark.of(frozenset({"a", "gone"}), frozenset({_SEQ, gone, _NONE})))
         assert store.get_node("a").last_accessed == clock()
         assert store.get_node("b").last_accessed != clock()
         touched = store.get_edge("a", "b")

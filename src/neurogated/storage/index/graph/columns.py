@@ -89,6 +89,10 @@ class PatchedColumn:
         """Put a whole new column, which must not change any more, in the place of the old one."""
         self._base, self._patches, self._snapshot = Column.of(values), {}, None
 
+    def take(self, rows: Rows) -> NDArray[Any]:
+        """Return the values at `rows` as they are now."""
+        return self.snapshot().take(rows)
+
     def snapshot(self) -> PatchedValues:
         """Return the column as it is now."""
         if self._snapshot is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,14 +12,28 @@ from neurogated.core.clock import to_micros
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.scope import Scope
+from neurogated.core.scope_rows import ScopeRows
 from neurogated.core.view import Adjacency, GraphView, Layer, PatchedValues, Rows
 from neurogated.storage.index.graph.columns import Column, PatchedColumn
 from neurogated.storage.resolve import Plan
 
-__all__ = ["Fading", "Topology", "layer_of"]
+__all__ = ["NODE_COLUMNS", "Fading", "Topology", "layer_of"]
 
 _TYPE_CODE = np.int16
-"""`EdgeType` refuses more types than this can number."""
+"""`EdgeType` and `register_kind` refuse more than this can number."""
+NODE_COLUMNS: Mapping[str, type[np.generic]] = {
+    "base_energy": np.float64,
+    "energy_at": np.int64,
+    "importance": np.float64,
+    "uses": np.int32,
+    "last_accessed": np.int64,
+    "kind": _TYPE_CODE,
+    "scope": np.int32,
+}
+"""What a graph holds of each node beside its id, by the names of `GraphView`."""
+
+_Named = TypeVar("_Named")
 
 
 class Fading(NamedTuple):
@@ -51,8 +65,10 @@ class Topology:
         self._ids: list[str] = []
         self._rows_by_id: dict[str, int] = {}
         self._alive = PatchedColumn(np.bool_, overlay_edges)
-        self._base_energy = PatchedColumn(np.float64, overlay_edges)
-        self._last_accessed = PatchedColumn(np.int64, overlay_edges)
+        self._nodes = {name: PatchedColumn(dtype, overlay_edges) for name, dtype in NODE_COLUMNS.items()}
+        # Rows that never held a node have the first one.
+        self._kinds = ["episode"]
+        self._scopes = ScopeRows()
         self._edge_types: list[EdgeType] = []
         self._edge_source = Column(np.int32)
         self._edge_target = Column(np.int32)
@@ -76,8 +92,8 @@ class Topology:
         topology._ids = ids
         topology._rows_by_id = dict(zip(ids, range(len(ids)), strict=True))
         topology._alive = PatchedColumn.of(view.alive.base, overlay_edges)
-        topology._base_energy = PatchedColumn.of(view.base_energy.base, overlay_edges)
-        topology._last_accessed = PatchedColumn.of(view.last_accessed.base, overlay_edges)
+        topology._nodes = {name: PatchedColumn.of(getattr(view, name).base, overlay_edges) for name in NODE_COLUMNS}
+        topology._kinds, topology._scopes = list(view.kinds), view.scopes
         topology._edge_types = list(view.edge_types)
         topology._edge_source = Column.of(view.edge_source)
         topology._edge_target = Column.of(view.edge_target)
@@ -110,8 +126,15 @@ class Topology:
                 node_count=len(self._alive),
                 edge_count=len(self._weight),
                 alive=self._alive.snapshot(),
-                base_energy=self._base_energy.snapshot(),
-                last_accessed=self._last_accessed.snapshot(),
+                base_energy=self._nodes["base_energy"].snapshot(),
+                energy_at=self._nodes["energy_at"].snapshot(),
+                importance=self._nodes["importance"].snapshot(),
+                uses=self._nodes["uses"].snapshot(),
+                last_accessed=self._nodes["last_accessed"].snapshot(),
+                kind=self._nodes["kind"].snapshot(),
+                scope=self._nodes["scope"].snapshot(),
+                kinds=tuple(self._kinds),
+                scopes=self._scopes,
                 edge_source=self._edge_source.values,
                 edge_target=self._edge_target.values,
                 edge_type=self._edge_type.values,
@@ -132,7 +155,8 @@ class Topology:
         self._weight.set(plan.weight_rows, [change.weight for change in delta.weights])
         self._last_activated.set(plan.weight_rows, plan.weight_times)
         self.decay([Fading(sequence, *fading) for fading in zip(delta.operators, plan.spared, strict=True)])
-        self._last_accessed.set(plan.touched_nodes, at)
+        self.change_nodes(plan)
+        self.touch(plan.touched_nodes, at, self._nodes["uses"].take(plan.touched_nodes) + plan.touched_counts)
         self.use_edges(plan.touched_edges, plan.touched_times)
         self.sequence = sequence
         self._view = None
@@ -142,25 +166,51 @@ class Topology:
         self.set_nodes(
             [node.id for node in nodes],
             rows,
-            [node.base_energy for node in nodes],
-            [to_micros(node.last_accessed) for node in nodes],
+            {
+                "base_energy": [node.base_energy for node in nodes],
+                "energy_at": [to_micros(node.energy_at or node.created_at) for node in nodes],
+                "importance": [node.importance for node in nodes],
+                "uses": [node.uses for node in nodes],
+                "last_accessed": [to_micros(node.last_accessed) for node in nodes],
+                "kind": self.kind_codes([node.kind for node in nodes]),
+                "scope": self.scope_codes([node.scope for node in nodes]),
+            },
         )
 
-    def set_nodes(self, ids: Sequence[str], rows: Rows, energies: ArrayLike, accessed: ArrayLike) -> None:
-        """Write node columns at `rows`; rows from `node_count` on are appended."""
+    def set_nodes(self, ids: Sequence[str], rows: Rows, columns: Mapping[str, ArrayLike]) -> None:
+        """Write all node columns at `rows`; rows from `node_count` on are appended."""
         old = rows < len(self._alive)
-        energy, moment = np.asarray(energies, dtype=np.float64), np.asarray(accessed, dtype=np.int64)
+        values = {name: np.asarray(columns[name], dtype=dtype) for name, dtype in NODE_COLUMNS.items()}
+        moved = old.copy()
+        moved[old] = self._nodes["scope"].take(rows[old]) != values["scope"][old]
+        self._scopes.add(values["scope"][moved], rows[moved])
         self._alive.set(rows[old], values=True)
-        self._base_energy.set(rows[old], energy[old])
-        self._last_accessed.set(rows[old], moment[old])
         # The columns grow before the ids are published, so that no reader finds an id without its columns.
         new = np.flatnonzero(~old)
-        self._base_energy.extend(energy[new])
-        self._last_accessed.extend(moment[new])
+        for name, column in self._nodes.items():
+            column.set(rows[old], values[name][old])
+            column.extend(values[name][new])
+        self._scopes.add(values["scope"][new], len(self._ids) + np.arange(new.size))
         for i in new.tolist():
             self._rows_by_id[ids[i]] = len(self._ids)
             self._ids.append(ids[i])
         self._alive.extend(np.ones(new.size, dtype=np.bool_))
+        self._view = None
+
+    def change_nodes(self, plan: Plan) -> None:
+        """Write the energies and importances that a plan changes."""
+        changes = list(zip(plan.changed_nodes.tolist(), plan.delta.node_changes, strict=True))
+        charged = {row: change for row, change in changes if change.energy is not None}
+        rated = {row: change.importance for row, change in changes if change.importance is not None}
+        energies = [change.energy for change in charged.values() if change.energy is not None]
+        self.set_node_column("base_energy", list(charged), energies)
+        moments = [to_micros(change.energy_at) for change in charged.values() if change.energy_at is not None]
+        self.set_node_column("energy_at", list(charged), moments)
+        self.set_node_column("importance", list(rated), list(rated.values()))
+
+    def set_node_column(self, name: str, rows: Sequence[int] | Rows, values: ArrayLike) -> None:
+        """Write one column of nodes that there are."""
+        self._nodes[name].set(rows, values)
         self._view = None
 
     def put_edges(self, edges: Sequence[MemoryEdge], ends: tuple[Rows, Rows]) -> None:
@@ -191,10 +241,10 @@ class Topology:
         self._weight.set(edges, weights)
         self._view = None
 
-    def touch(self, nodes: Rows, moments: ArrayLike) -> None:
-        """Note when nodes were last used, in microseconds."""
-        self._last_accessed.set(nodes, moments)
-        self._view = None
+    def touch(self, nodes: Rows, moments: ArrayLike, uses: ArrayLike) -> None:
+        """Note when nodes were last used, in microseconds, and how often in all."""
+        self.set_node_column("last_accessed", nodes, moments)
+        self.set_node_column("uses", nodes, uses)
 
     def use_edges(self, edges: Rows, moments: ArrayLike) -> None:
         """Note when edges were last used, in microseconds."""
@@ -206,12 +256,17 @@ class Topology:
         self._alive.set(nodes, values=False)
         self._view = None
 
+    def kind_codes(self, kinds: Iterable[str]) -> NDArray[np.int16]:
+        """Return the position of each kind in this graph's list of kinds, lengthening it as needed."""
+        return _codes(self._kinds, kinds)
+
+    def scope_codes(self, scopes: Iterable[Scope]) -> NDArray[np.int32]:
+        """Return the number of each scope in this graph, numbering those that are new."""
+        return self._scopes.codes(scopes)
+
     def type_codes(self, types: Iterable[EdgeType]) -> NDArray[np.int16]:
         """Return the position of each type in this graph's list of types, lengthening it as needed."""
-        codes = {edge_type: code for code, edge_type in enumerate(self._edge_types)}
-        found = np.array([codes.setdefault(edge_type, len(codes)) for edge_type in types], dtype=_TYPE_CODE)
-        self._edge_types = list(codes)
-        return found
+        return _codes(self._edge_types, types)
 
     def decay(self, fadings: Sequence[Fading], since: Rows | None = None) -> None:
         """Evaluate decays over the plastic edges, one after the other.
@@ -279,6 +334,14 @@ def layer_of(
     rows = rows[~np.isnan(weight.take(rows))]
     source, target = (column[rows] for column in ends)
     return Layer(begin, end, _adjacency(source, target, rows, nodes), _adjacency(target, source, rows, nodes))
+
+
+def _codes(known: list[_Named], values: Iterable[_Named]) -> NDArray[np.int16]:
+    """Return the position of each value in a list, which gains those it lacks."""
+    codes = {value: code for code, value in enumerate(known)}
+    found = np.array([codes.setdefault(value, len(codes)) for value in values], dtype=_TYPE_CODE)
+    known.extend(list(codes)[len(known) :])
+    return found
 
 
 def _size(layer: Layer) -> int:

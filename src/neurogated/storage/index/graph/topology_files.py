@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +10,16 @@ from pathlib import Path
 import numpy as np
 
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.node_kind import register_kind
+from neurogated.core.scope import Scope
+from neurogated.core.scope_rows import ScopeRows
 from neurogated.core.view import Adjacency, GraphView, Layer, PatchedValues
 from neurogated.storage.checkpoint.array_files import load_array, save_array
-from neurogated.storage.index.graph.topology import Topology, layer_of
+from neurogated.storage.index.graph.topology import NODE_COLUMNS, Topology, layer_of
 
 __all__ = ["FrozenTopology", "load_base_layer", "load_topology"]
 
-_COLUMNS = ("alive", "base_energy", "last_accessed", "weight", "last_activated")
+_COLUMNS = ("alive", *NODE_COLUMNS, "weight", "last_activated")
 _EDGES = ("edge_source", "edge_target", "edge_type")
 _DIRECTIONS = ("outgoing", "incoming")
 _ARCS = ("indptr", "targets", "edges")
@@ -41,7 +45,12 @@ class FrozenTopology:
         base = layer_of(0, view.edge_count, (view.edge_source, view.edge_target), view.weight, view.node_count)
         _save_layer(folder, base)
         (folder / _IDS).write_text(json.dumps(list(view.ids[: view.node_count])), encoding="utf-8")
-        described = {"sequence": view.sequence, "edge_types": [kind.value for kind in view.edge_types]}
+        described = {
+            "sequence": view.sequence,
+            "edge_types": [kind.value for kind in view.edge_types],
+            "kinds": list(view.kinds),
+            "scopes": [dataclasses.astuple(scope) for scope in view.scopes],
+        }
         (folder / _GRAPH).write_text(json.dumps(described), encoding="utf-8")
 
 
@@ -74,25 +83,31 @@ def load_topology(folder: Path, overlay_edges: int) -> Topology:
     """
     described = json.loads((folder / _GRAPH).read_text(encoding="utf-8"))
     ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))
-    alive, energy, accessed, weight, activated = (
-        PatchedValues(load_array(folder / f"{name}.npy"), _NOTHING, _NOTHING) for name in _COLUMNS
-    )
+    columns = {name: PatchedValues(load_array(folder / f"{name}.npy"), _NOTHING, _NOTHING) for name in _COLUMNS}
     source, target, kind = (load_array(folder / f"{name}.npy") for name in _EDGES)
+    scopes = [Scope(user, agent, session, tuple(path)) for user, agent, session, path in described["scopes"]]
     view = GraphView(
         sequence=described["sequence"],
         ids=ids,
         rows_by_id={},
         node_count=len(ids),
         edge_count=source.size,
-        alive=alive,
-        base_energy=energy,
-        last_accessed=accessed,
+        alive=columns["alive"],
+        base_energy=columns["base_energy"],
+        energy_at=columns["energy_at"],
+        importance=columns["importance"],
+        uses=columns["uses"],
+        last_accessed=columns["last_accessed"],
+        kind=columns["kind"],
+        scope=columns["scope"],
+        weight=columns["weight"],
+        last_activated=columns["last_activated"],
+        kinds=list(map(register_kind, described["kinds"])),
+        scopes=ScopeRows.of(scopes, columns["scope"].base),
         edge_source=source,
         edge_target=target,
         edge_type=kind,
         edge_types=[EdgeType(value) for value in described["edge_types"]],
-        weight=weight,
-        last_activated=activated,
         layers=(load_base_layer(folder),) if source.size else (),
     )
     return Topology.of(view, ids, overlay_edges)

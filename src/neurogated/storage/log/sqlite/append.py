@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import repeat
 from typing import NamedTuple
 
 import apsw
@@ -15,16 +16,19 @@ from numpy.typing import NDArray
 from neurogated.core.clock import MICROS_A_DAY, to_micros
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryEdge, MemoryNode, checked_text
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import Rows
-from neurogated.errors import InputError
 from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.loading import Keys, keys_to_blob, operators_to_json
+from neurogated.storage.log.sqlite.node_rows import VALUES, NodeNumbers, node_values
 from neurogated.storage.resolve import Plan
 
 __all__ = ["PlanWriter", "Written"]
+
+# How many values a row of `node_versions` is written with.
+_WIDTH = 2 + len(VALUES.split(", "))
 
 
 class Written(NamedTuple):
@@ -57,6 +61,7 @@ class PlanWriter:
         ends = [self._keys_of(rows, new_nodes) for rows in plan.edge_ends]
         self._write_edges(plan, new_edges, ends, sequence)
         self._write_weights(plan, sequence)
+        self._write_changes(plan, sequence)
         self._write_uses(plan, self._keys_of(plan.touched_nodes, new_nodes), sequence)
         self._write_pending(plan)
         return Written(sequence, new_nodes, new_edges)
@@ -116,11 +121,12 @@ class PlanWriter:
 
     def _write_nodes(self, plan: Plan, keys: NDArray[np.int64], sequence: int) -> None:
         nodes = list(zip(plan.delta.nodes, plan.node_rows.tolist(), keys.tolist(), strict=True))
+        numbers = NodeNumbers(self.connection)
         replaced = [key for _, row, key in nodes if row < len(self.node_keys)]
         _end(self.connection, "node_versions", "node", replaced, sequence)
         self.connection.executemany(
-            "INSERT INTO node_versions VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?, ?)",
-            ((key, sequence, *_node_values(node)) for node, _, key in nodes),
+            f"INSERT INTO node_versions (node, since, {VALUES}) VALUES ({', '.join('?' * _WIDTH)})",
+            ((key, sequence, *node_values(node, numbers)) for node, _, key in nodes),
         )
         # An unchanged vector keeps its row, so that new metadata does not store it twice.
         changed = [(node, key) for node, row, key in nodes if not self._has_vector_of(row, node, plan)]
@@ -134,8 +140,8 @@ class PlanWriter:
             ),
         )
         self.connection.executemany(
-            "INSERT OR REPLACE INTO accesses VALUES (?, ?, ?)",
-            ((key, to_micros(node.last_accessed), sequence) for node, _, key in nodes),
+            "INSERT OR REPLACE INTO accesses VALUES (?, ?, ?, ?)",
+            ((key, to_micros(node.last_accessed), node.uses, sequence) for node, _, key in nodes),
         )
 
     def _has_vector_of(self, row: int, node: MemoryNode, plan: Plan) -> bool:
@@ -156,9 +162,9 @@ class PlanWriter:
         codes = _type_codes(self.connection, [edge.type for edge in plan.delta.edges])
         edges = list(zip(edge_keys.tolist(), sources, targets, codes, plan.delta.edges, strict=True))
         self.connection.executemany(
-            "INSERT INTO edges VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?)",
+            "INSERT INTO edges VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)",
             (
-                (key, source, target, code, sequence, edge.weight, *_edge_times(edge, plan.delta.at))
+                (key, source, target, code, sequence, edge.weight, *_edge_times(edge, plan.delta.at), edge.relation)
                 for key, source, target, code, edge in edges
             ),
         )
@@ -174,11 +180,21 @@ class PlanWriter:
         learned = ((key,) for key, change, _ in changes if not change.derived)
         self.connection.executemany("DELETE FROM edge_uses WHERE edge = ?", learned)
 
+    def _write_changes(self, plan: Plan, sequence: int) -> None:
+        keys = self.node_keys[plan.changed_nodes].tolist()
+        self.connection.executemany(
+            "INSERT INTO node_changes VALUES (?, ?, ?, ?, ?)",
+            (
+                (key, sequence, change.energy, micros_or_none(change.energy_at), change.importance)
+                for key, change in zip(keys, plan.delta.node_changes, strict=True)
+            ),
+        )
+
     def _write_uses(self, plan: Plan, touched_nodes: Keys, sequence: int) -> None:
         at = to_micros(plan.delta.at)
         self.connection.executemany(
-            "UPDATE accesses SET last_accessed = ?, since = ? WHERE node = ?",
-            ((at, sequence, key) for key in touched_nodes.tolist()),
+            "UPDATE accesses SET last_accessed = ?, uses = uses + ?, since = ? WHERE node = ?",
+            zip(repeat(at), plan.touched_counts.tolist(), repeat(sequence), touched_nodes.tolist()),
         )
         used = plan.touched_times == at
         keys = self.edge_keys[plan.touched_edges[used]].tolist()
@@ -189,7 +205,7 @@ class PlanWriter:
             self.connection.execute(
                 "INSERT INTO daily_uses VALUES (?, ?, ?, ?) ON CONFLICT (namespace, day) "
                 "DO UPDATE SET nodes = nodes + excluded.nodes, edges = edges + excluded.edges",
-                (self.namespace, at // MICROS_A_DAY, touched_nodes.size, len(keys)),
+                (self.namespace, at // MICROS_A_DAY, int(plan.touched_counts.sum()), len(keys)),
             )
 
     def _write_pending(self, plan: Plan) -> None:
@@ -233,20 +249,3 @@ def _edge_times(edge: MemoryEdge, at: datetime) -> tuple[int | None, ...]:
     created = None if edge.created_at == at else to_micros(edge.created_at)
     used = None if edge.last_activated in (None, edge.created_at) else micros_or_none(edge.last_activated)
     return created, used, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to)
-
-
-def _node_values(node: MemoryNode) -> tuple[object, ...]:
-    try:
-        metadata = json.dumps(dict(node.metadata), ensure_ascii=False, allow_nan=False)
-        checked_text("metadata", metadata)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"the metadata of node {node.id!r} was changed and is no longer JSON ({error})") from None
-    return (
-        node.content,
-        metadata,
-        node.base_energy,
-        to_micros(node.created_at),
-        micros_or_none(node.valid_from),
-        micros_or_none(node.valid_to),
-        micros_or_none(node.expires_at),
-    )

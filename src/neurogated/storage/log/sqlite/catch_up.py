@@ -19,6 +19,7 @@ from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.records import NodeRecord
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.loading import NOW, UNCHANGED, GraphLoader, Keys, put_vectors
+from neurogated.storage.log.sqlite.node_rows import last_of_each, read_changes, read_columns
 
 __all__ = ["GraphFollower", "KeyedIndex"]
 
@@ -77,23 +78,28 @@ class GraphFollower:
             last=_last(keyed.node_keys),
         )
         keyed.node_keys.extend([key for key, _ in found])
-        key, energy, accessed = self._columns(
-            "SELECT v.node, v.base_energy, coalesce(a.last_accessed, 0) "
-            f"FROM node_versions v {_since_index('node_versions', since)} "
-            "JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
-            "WHERE n.namespace = :namespace AND v.since > :since AND v.until IS NULL ORDER BY v.node",
-            (np.int64, np.float64, np.int64),
-            since=since,
+        values = {"namespace": self.namespace, "since": since}
+        key, columns = read_columns(
+            self.connection,
+            topology,
+            _since_index("node_versions", since),
+            "n.namespace = :namespace AND v.since > :since AND v.until IS NULL",
+            values,
         )
         changed, ended = keyed.rows_of(key), self._ended(keyed, "node_versions", since)
         new = np.arange(known, len(keyed.node_keys))
         rows = np.union1d(new, changed)
-        energies, moments = np.zeros(rows.size), np.zeros(rows.size, dtype=np.int64)
         place = np.searchsorted(rows, changed)
-        energies[place], moments[place] = energy, accessed
+        # A node that was removed since it was put has a row, too.
+        spread = {name: np.zeros(rows.size, dtype=column.dtype) for name, column in columns.items()}
+        for name, column in columns.items():
+            spread[name][place] = column
         ids = topology.ids
         names = [ids[row] for row in rows[rows < known].tolist()] + [name for _, name in found]
-        topology.set_nodes(names, rows, energies, moments)
+        topology.set_nodes(names, rows, spread)
+        condition = "n.namespace = :namespace AND c.since > :since AND v.until IS NULL"
+        for name, (nodes, new_values) in read_changes(self.connection, condition, values).items():
+            topology.set_node_column(name, keyed.rows_of(nodes), new_values)
         removed = np.setdiff1d(np.union1d(new, ended), changed)
         topology.mark_removed(removed)
         self._follow_marks(keyed, since)
@@ -102,13 +108,13 @@ class GraphFollower:
     def _follow_marks(self, keyed: KeyedIndex, since: int) -> None:
         """Take in when nodes were last used."""
         if since:
-            key, moment = self._columns(
-                "SELECT a.node, a.last_accessed FROM accesses a INDEXED BY accesses_since "
+            key, moment, uses = self._columns(
+                "SELECT a.node, a.last_accessed, a.uses FROM accesses a INDEXED BY accesses_since "
                 "JOIN nodes n ON n.node = a.node WHERE a.since > :since AND n.namespace = :namespace ORDER BY a.node",
-                (np.int64, np.int64),
+                (np.int64, np.int64, np.int32),
                 since=since,
             )
-            keyed.form.topology.touch(keyed.rows_of(key), moment)
+            keyed.form.topology.touch(keyed.rows_of(key), moment, uses)
 
     def _follow_removed_edges(self, keyed: KeyedIndex, since: int) -> Rows:
         """Mark the edges that were removed, and return their rows."""
@@ -142,7 +148,7 @@ class GraphFollower:
                 last=last,
                 unchanged=UNCHANGED,
             )
-            latest = np.append(key[1:] != key[:-1], np.ones(min(1, key.size), dtype=np.bool_)).astype(np.bool_)
+            latest = last_of_each(key)
             rows = np.searchsorted(keyed.edge_keys.values, key[latest])
             topology.set_weights(rows, weight[latest])
             used = activated[latest] != UNCHANGED

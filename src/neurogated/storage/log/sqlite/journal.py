@@ -11,13 +11,15 @@ import apsw
 import numpy as np
 
 from neurogated.core.clock import from_micros
-from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, JournalEntry, WeightChange
+from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, JournalEntry, NodeChange, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.node_kind import register_kind
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.loading import NOW, Keys, keys_from_blob, operators_from_json
+from neurogated.storage.log.sqlite.node_rows import RECORD, moment_or_none, record_of, scope_from_json
 
-__all__ = ["SqliteJournal", "moment_or_none"]
+__all__ = ["SqliteJournal"]
 
 _REMOVED_NODES = "nodes removed"
 _REMOVED_EDGES = "edges removed"
@@ -32,11 +34,6 @@ _ENTRIES = """
     WHERE u.since > :after AND u.since <= :up_to AND n.namespace = :namespace
     AND NOT EXISTS (SELECT 1 FROM deltas d WHERE d.sequence = u.since AND d.changes IS NOT NULL)
     GROUP BY u.since"""
-
-
-def moment_or_none(micros: int | None) -> Any:  # noqa: ANN401 - a datetime, or None for None
-    """Return the time that `micros` stands for, None for None."""
-    return None if micros is None else from_micros(micros)
 
 
 class SqliteJournal:
@@ -97,6 +94,7 @@ class SqliteJournal:
             nodes=tuple(nodes),
             edges=tuple(edges),
             weights=tuple(self._weights(sequence)),
+            node_changes=tuple(self._changes(sequence)),
             operators=operators,
             touch=AccessMark(edges=frozenset(self._used(sequence))),
             reason=reason,
@@ -107,9 +105,10 @@ class SqliteJournal:
     def _nodes(self, sequence: int) -> list[MemoryNode]:
         rows = fetch(
             self._connection,
-            "SELECT n.id, v.content, x.vector, v.base_energy, a.last_accessed, v.metadata, v.created_at, "
-            "v.valid_from, v.valid_to, v.expires_at "
-            "FROM node_versions v JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
+            "SELECT n.id, x.vector, v.base_energy, coalesce(v.energy_at, v.created_at), v.importance, "
+            f"coalesce(a.uses, 0), coalesce(a.last_accessed, 0), k.name, s.name, {RECORD} "
+            "FROM node_versions v JOIN nodes n ON n.node = v.node JOIN kinds k ON k.number = v.kind "
+            "LEFT JOIN scopes s ON s.number = v.scope LEFT JOIN accesses a ON a.node = v.node "
             "LEFT JOIN vectors x ON x.node = v.node AND x.since <= v.since AND (x.until IS NULL OR x.until > v.since) "
             "WHERE v.since = ? ORDER BY v.node",
             (sequence,),
@@ -117,18 +116,27 @@ class SqliteJournal:
         return [
             MemoryNode.restored(
                 id=name,
-                content=content,
                 embedding=_vector(vector),
                 base_energy=energy,
-                last_accessed=from_micros(accessed or 0),
-                metadata=json.loads(metadata),
-                created_at=from_micros(created),
-                valid_from=moment_or_none(begin),
-                valid_to=moment_or_none(end),
-                expires_at=moment_or_none(expires),
+                energy_at=from_micros(energy_at),
+                importance=importance,
+                uses=uses,
+                last_accessed=from_micros(accessed),
+                kind=register_kind(kind),
+                scope=scope_from_json(scope),
+                **record_of(record).fields(),
             )
-            for name, content, vector, energy, accessed, metadata, created, begin, end, expires in rows
+            for name, vector, energy, energy_at, importance, uses, accessed, kind, scope, *record in rows
         ]
+
+    def _changes(self, sequence: int) -> Iterator[NodeChange]:
+        rows = fetch(
+            self._connection,
+            "SELECT n.id, c.energy, c.energy_at, c.importance FROM node_changes c JOIN nodes n ON n.node = c.node "
+            "WHERE c.since = ? ORDER BY c.node",
+            (sequence,),
+        )
+        return (NodeChange(name, energy, moment_or_none(at), importance) for name, energy, at, importance in rows)
 
     def _removed_nodes(self, sequence: int, count: int) -> list[str]:
         ended = fetch(
@@ -157,7 +165,7 @@ class SqliteJournal:
         rows = fetch(
             self._connection,
             "SELECT s.id, t.id, e.type, e.weight, coalesce(e.created_at, d.at), "
-            "coalesce(e.last_activated, e.created_at, d.at), e.valid_from, e.valid_to "
+            "coalesce(e.last_activated, e.created_at, d.at), e.valid_from, e.valid_to, e.relation "
             "FROM edges e JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
             "JOIN deltas d ON d.sequence = e.since WHERE e.since = ? ORDER BY e.edge",
             (sequence,),
@@ -172,8 +180,9 @@ class SqliteJournal:
                 last_activated=from_micros(used),
                 valid_from=moment_or_none(begin),
                 valid_to=moment_or_none(end),
+                relation=relation,
             )
-            for source, target, code, weight, created, used, begin, end in rows
+            for source, target, code, weight, created, used, begin, end, relation in rows
         ]
 
     def _removed_edges(self, sequence: int) -> list[EdgeKey]:

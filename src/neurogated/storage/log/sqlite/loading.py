@@ -19,6 +19,7 @@ from neurogated.errors import CorruptMemoryError
 from neurogated.storage.index.graph.topology import Fading, Topology
 from neurogated.storage.index.graph.validity import Lifetimes
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
+from neurogated.storage.log.sqlite.node_rows import last_of_each
 
 __all__ = [
     "HOLDS",
@@ -82,7 +83,7 @@ class GraphLoader:
             (np.int64, np.int64, np.int64, np.int64, np.int64, np.float64, np.int64),
         )
         # Of an edge's versions the last one holds.
-        current = np.append(edge[1:] != edge[:-1], np.ones(min(1, edge.size), dtype=np.bool_)).astype(np.bool_)
+        current = last_of_each(edge)
         file_codes, places = np.unique(code[current], return_inverse=True)
         codes = topology.type_codes(self.types[value] for value in file_codes.tolist())[places]
         ends = _rows_of(source[current], node_keys), _rows_of(target[current], node_keys)

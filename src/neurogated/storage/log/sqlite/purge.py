@@ -16,6 +16,7 @@ from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.loading import NOW, GraphLoader
+from neurogated.storage.log.sqlite.node_rows import read_changes
 from neurogated.storage.sqlite_graph import register_types
 
 __all__ = ["erase_namespace", "erase_removed", "note_erasure"]
@@ -85,8 +86,12 @@ def _erase_nodes(connection: apsw.Connection) -> None:
         connection.execute(f"DELETE FROM {table} WHERE edge IN ({edges})")
     connection.execute(f"DELETE FROM edges WHERE source {erased} OR target {erased}")
     _erase_judgements(connection)
-    for table in ("accesses", "vectors", "node_versions", "nodes"):
+    for table in ("accesses", "vectors", "node_changes", "node_versions", "nodes"):
         connection.execute(f"DELETE FROM {table} WHERE node {erased}")
+    # The names of users whose memories are all gone go with them.
+    connection.execute(
+        "DELETE FROM scopes WHERE number NOT IN (SELECT scope FROM node_versions WHERE scope IS NOT NULL)"
+    )
 
 
 def _erase_past_versions(connection: apsw.Connection) -> None:
@@ -98,6 +103,7 @@ def _erase_past_versions(connection: apsw.Connection) -> None:
         "CREATE TEMP TABLE changed AS SELECT node, min(since) AS since FROM node_versions "
         "GROUP BY node HAVING count(*) > 1"
     )
+    _fold_changes(connection)
     for table in ("vectors", "node_versions"):
         connection.execute(f"DELETE FROM {table} WHERE until IS NOT NULL")
         connection.execute(
@@ -105,6 +111,16 @@ def _erase_past_versions(connection: apsw.Connection) -> None:
             "WHERE node IN (SELECT node FROM temp.changed)"
         )
     connection.execute("DROP TABLE temp.changed")
+
+
+def _fold_changes(connection: apsw.Connection) -> None:
+    """Let the versions that stay have had their present energy and importance from the beginning."""
+    for name, (nodes, values) in read_changes(connection, "v.until IS NULL", {}).items():
+        connection.executemany(
+            f"UPDATE node_versions SET {name} = ? WHERE node = ? AND until IS NULL",
+            zip(values.tolist(), nodes.tolist(), strict=True),
+        )
+    connection.execute("DELETE FROM node_changes")
 
 
 def _erase_past_edges(connection: apsw.Connection) -> None:

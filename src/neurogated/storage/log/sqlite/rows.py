@@ -12,17 +12,17 @@ from neurogated.storage.graph_state import RecordsErasedError
 from neurogated.storage.log.records import EdgeRecord, NodeRecord
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
-from neurogated.storage.log.sqlite.journal import moment_or_none
 from neurogated.storage.log.sqlite.loading import HOLDS, Keys
+from neurogated.storage.log.sqlite.node_rows import RECORD, moment_or_none, record_of
 
 __all__ = ["SqliteRecords"]
 
 _NODES = (
-    "SELECT v.node, v.content, v.metadata, v.created_at, v.valid_from, v.valid_to, v.expires_at FROM node_versions v "
+    f"SELECT v.node, {RECORD} FROM node_versions v "
     f"WHERE {HOLDS.format('v')} AND v.node IN (SELECT value FROM json_each(:keys))"
 )
 _EDGES = (
-    "SELECT e.edge, coalesce(e.created_at, d.at), e.valid_from, e.valid_to FROM edges e "
+    "SELECT e.edge, coalesce(e.created_at, d.at), e.valid_from, e.valid_to, e.relation FROM edges e "
     "JOIN deltas d ON d.sequence = e.since "
     f"WHERE {HOLDS.format('e')} AND e.edge IN (SELECT value FROM json_each(:keys))"
 )
@@ -41,15 +41,15 @@ class SqliteRecords:
 
     def nodes(self, rows: Rows) -> list[NodeRecord]:
         """Return the records of nodes; see Records."""
-        return [
-            NodeRecord(content, json.loads(metadata), from_micros(created), *map(moment_or_none, times))
-            for content, metadata, created, *times in self._select(_NODES, self.node_keys[rows])
-        ]
+        return list(map(record_of, self._select(_NODES, self.node_keys[rows])))
 
     def edges(self, rows: Rows) -> list[EdgeRecord]:
         """Return the records of edges; see Records."""
         found = self._select(_EDGES, self.edge_keys[rows])
-        return [EdgeRecord(from_micros(created), *map(moment_or_none, times)) for created, *times in found]
+        return [
+            EdgeRecord(from_micros(created), moment_or_none(begin), moment_or_none(end), relation)
+            for created, begin, end, relation in found
+        ]
 
     def isolated(self) -> Self:
         """Return the same: what is in the file after a delta does not change."""

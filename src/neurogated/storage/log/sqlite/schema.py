@@ -49,6 +49,16 @@ CREATE TABLE edge_types (
     both_ways INTEGER NOT NULL
 );
 
+CREATE TABLE kinds (                     -- of nodes
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+);
+
+CREATE TABLE scopes (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE            -- JSON list: user, agent, session, the parts of the path
+);
+
 CREATE TABLE deltas (                    -- the journal: one row a write
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
     namespace INTEGER NOT NULL REFERENCES namespaces,
@@ -87,12 +97,31 @@ CREATE TABLE node_versions (
     valid_from INTEGER,
     valid_to INTEGER,
     expires_at INTEGER,
+    kind INTEGER NOT NULL REFERENCES kinds,
+    scope INTEGER REFERENCES scopes,     -- NULL: that of nobody
+    importance REAL NOT NULL,
+    energy_at INTEGER,                   -- when it had base_energy; NULL: when it was created
+    timestamp INTEGER,
+    role TEXT,
+    speaker TEXT,
+    position INTEGER,
+    tags TEXT,                           -- JSON list; NULL: none
     PRIMARY KEY (node, since)
 );
 CREATE INDEX node_versions_since ON node_versions (since);
 CREATE INDEX node_versions_until ON node_versions (until) WHERE until IS NOT NULL;
 CREATE INDEX node_versions_lasting ON node_versions (node)
     WHERE valid_from IS NOT NULL OR valid_to IS NOT NULL OR expires_at IS NOT NULL;
+
+CREATE TABLE node_changes (              -- later energies and importances of a version, each until the next
+    node INTEGER NOT NULL REFERENCES nodes,
+    since INTEGER NOT NULL REFERENCES deltas,
+    energy REAL,                         -- NULL: this change leaves it as it is
+    energy_at INTEGER,
+    importance REAL,                     -- NULL: this change leaves it as it is
+    PRIMARY KEY (node, since)
+) WITHOUT ROWID;
+CREATE INDEX node_changes_since ON node_changes (since);
 
 CREATE TABLE vectors (
     node INTEGER NOT NULL REFERENCES nodes,
@@ -104,9 +133,10 @@ CREATE TABLE vectors (
 CREATE INDEX vectors_since ON vectors (since);
 CREATE INDEX vectors_until ON vectors (until) WHERE until IS NOT NULL;
 
-CREATE TABLE accesses (                  -- when nodes were last used; not journaled
+CREATE TABLE accesses (                  -- when and how often nodes were used; not journaled
     node INTEGER PRIMARY KEY REFERENCES nodes,
     last_accessed INTEGER NOT NULL,
+    uses INTEGER NOT NULL,               -- how often
     since INTEGER NOT NULL DEFAULT 0     -- the delta that brought it, for processes that read along
 );
 CREATE INDEX accesses_since ON accesses (since);
@@ -137,10 +167,12 @@ CREATE TABLE edges (
     created_at INTEGER,                  -- NULL: at the time of its delta
     last_activated INTEGER,              -- when it was last used before it was added; NULL: when it was created
     valid_from INTEGER,
-    valid_to INTEGER
+    valid_to INTEGER,
+    relation TEXT
 );
 CREATE INDEX edges_since ON edges (since);
 CREATE INDEX edges_until ON edges (until) WHERE until IS NOT NULL;
+CREATE INDEX edges_related ON edges (edge) WHERE relation IS NOT NULL;
 CREATE INDEX edges_lasting ON edges (edge) WHERE valid_from IS NOT NULL OR valid_to IS NOT NULL;
 
 CREATE TABLE edge_weights (              -- an edge's later weights, each from one delta on until the next
@@ -160,6 +192,15 @@ CHECKS = {
         WHERE s.namespace <> t.namespace""",
     "a weight that is older than its edge": """
         SELECT count(*) FROM edge_weights w JOIN edges e ON e.edge = w.edge WHERE w.since <= e.since""",
+    "an edge between two users": """
+        SELECT count(*) FROM edges e JOIN node_versions s ON s.node = e.source AND s.until IS NULL
+        JOIN node_versions t ON t.node = e.target AND t.until IS NULL
+        LEFT JOIN scopes x ON x.number = s.scope LEFT JOIN scopes y ON y.number = t.scope
+        WHERE e.until IS NULL AND s.scope IS NOT t.scope
+        AND json_extract(x.name, '$[0]') IS NOT json_extract(y.name, '$[0]')""",
+    "a change that is older than what it changes": """
+        SELECT count(*) FROM node_changes c
+        WHERE NOT EXISTS (SELECT 1 FROM node_versions v WHERE v.node = c.node AND v.since < c.since)""",
     "a vector of a node that is gone": """
         SELECT count(*) FROM vectors x WHERE x.until IS NULL
         AND NOT EXISTS (SELECT 1 FROM node_versions v WHERE v.node = x.node AND v.until IS NULL)""",

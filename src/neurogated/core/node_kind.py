@@ -1,0 +1,49 @@
+"""The open registry of node kinds: words that say what a memory is."""
+
+from __future__ import annotations
+
+import re
+
+from neurogated.errors import ConfigError
+
+__all__ = ["NODE_KINDS", "checked_kind", "register_kind"]
+
+_WORD = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_MOST_KINDS = 2**15
+"""Graphs number the kinds of their nodes in 16 bits."""
+
+NODE_KINDS: dict[str, str] = {
+    "episode": "something that happened or was read: a text, a passage, a message",
+    "turn": "a turn of a conversation",
+    "fact": "a statement with a subject, an attribute and a value",
+    "conflict": "a contradiction between memories",
+    "segment": "a stretch of a conversation about one thing",
+    "policy": "a rule that the agent follows",
+}
+"""The kinds that are known, each with what it stands for; `register_kind` adds to them."""
+
+
+def register_kind(kind: str, description: str = "") -> str:
+    """Let nodes be of one more kind; return it. A kind that is known stays as it is.
+
+    Raises:
+        ConfigError: it is not a lower-case word, or there are 32,768 kinds already.
+    """
+    if not _WORD.fullmatch(kind):
+        raise ConfigError(f"node kind {kind!r} must be a lower-case word of at most 64 letters, digits and underscores")
+    if kind not in NODE_KINDS and len(NODE_KINDS) >= _MOST_KINDS:
+        raise ConfigError(f"{kind!r} would be node kind number {len(NODE_KINDS) + 1}; {_MOST_KINDS} are possible")
+    NODE_KINDS.setdefault(kind, description)
+    return kind
+
+
+def checked_kind(kind: str) -> str:
+    """Return `kind` if it is registered.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    if kind not in NODE_KINDS:
+        known = ", ".join(NODE_KINDS)
+        raise ConfigError(f"unknown node kind {kind!r}; known are {known}; see register_kind")
+    return kind

@@ -1,0 +1,105 @@
+"""Whose a memory is: the user, the agent and the session it belongs to, and a free path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from neurogated.core.text import checked_text
+from neurogated.errors import InputError
+
+__all__ = ["ANY_USER", "AnyUser", "Scope", "ScopeFilter", "UserChoice"]
+
+
+class AnyUser(Enum):
+    """The type of `ANY_USER`."""
+
+    ANY_USER = "any user"
+
+
+ANY_USER: Final = AnyUser.ANY_USER
+"""Stands for all users; it has to be said, since a filter without a user shows what belongs to no user."""
+
+UserChoice = str | None | AnyUser
+"""A user, None for memories that belong to no user, or `ANY_USER`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The owner of a memory. Users never share an edge; agents and sessions of one user may."""
+
+    user_id: str | None = None
+    agent_id: str | None = None
+    session_id: str | None = None
+    path: tuple[str, ...] = ()
+    """A place in a tree of the caller's own, such as `("project", "notes")`; it can be searched by prefix."""
+
+    def __post_init__(self) -> None:
+        for name in ("user_id", "agent_id", "session_id"):
+            _check_name(name, getattr(self, name))
+        object.__setattr__(self, "path", checked_path(self.path))
+
+    def __bool__(self) -> bool:
+        return any((self.user_id, self.agent_id, self.session_id, self.path))
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeFilter:
+    """Which scopes a search looks into.
+
+    A user sees her own memories and those that belong to no user; the same holds for an agent and a session. A prefix
+    of paths matches only what lies below it.
+    """
+
+    user_id: UserChoice = None
+    agent_id: str | None = None
+    """None for all agents."""
+    session_id: str | None = None
+    """None for all sessions."""
+    path: tuple[str, ...] = ()
+    alone: bool = False
+    """Whether the user sees her own memories only, without those that belong to no user."""
+
+    def __post_init__(self) -> None:
+        for name in ("user_id", "agent_id", "session_id"):
+            value = getattr(self, name)
+            if value is not ANY_USER:
+                _check_name(name, value)
+        object.__setattr__(self, "path", checked_path(self.path))
+
+    def admits(self, scope: Scope) -> bool:
+        """Return whether memories of `scope` are seen."""
+        return (
+            self._admits_user(scope.user_id)
+            and (self.agent_id is None or scope.agent_id in (None, self.agent_id))
+            and (self.session_id is None or scope.session_id in (None, self.session_id))
+            and scope.path[: len(self.path)] == self.path
+        )
+
+    def _admits_user(self, user_id: str | None) -> bool:
+        if self.user_id is ANY_USER or user_id == self.user_id:
+            return True
+        return user_id is None and not self.alone
+
+
+def checked_path(path: Iterable[str]) -> tuple[str, ...]:
+    """Return `path` as a tuple of names.
+
+    Raises:
+        InputError: it is one text, or a part is empty or no text.
+    """
+    if isinstance(path, str):
+        raise InputError(f"path is {path!r}, but must be a list of names such as ('project', 'notes')")
+    parts = tuple(path)
+    for part in parts:
+        if _check_name("a part of a path", part) is None:
+            raise InputError("a part of a path is None; give every part a name")
+    return parts
+
+
+def _check_name(what: str, name: str | None) -> str | None:
+    if name is not None and not checked_text(what, name):
+        raise InputError(f"{what} is empty; leave it out or give a name")
+    return name

@@ -1,0 +1,105 @@
+"""The scopes of a graph and the rows of the nodes in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
+
+__all__ = ["ScopeRows"]
+
+Rows = NDArray[np.int64]
+
+
+class ScopeRows:
+    """Numbers scopes in order of appearance, and lists the rows of each; both only grow.
+
+    Snapshots of the graph share it: a scope's list may also name rows that are later than a snapshot, or that have
+    moved to another scope, so the reader checks them against its own columns.
+    """
+
+    def __init__(self) -> None:
+        self._scopes: list[Scope] = []
+        self._codes: dict[Scope, int] = {}
+        self._by_user: dict[str | None, list[int]] = {}
+        # Rows sorted by scope, with where each scope begins; made of a whole column on first use.
+        self._column: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self._sorted: tuple[Rows, Rows] | None = None
+        self._added: dict[int, list[int]] = {}
+        # The last filter that was asked for, of how many scopes, and what it admitted.
+        self._admitted: tuple[ScopeFilter, int, Rows | None] | None = None
+        # That of nobody is number 0, which rows have that never held a node.
+        self._code(Scope())
+
+    @classmethod
+    def of(cls, scopes: Iterable[Scope], column: NDArray[np.int32]) -> ScopeRows:
+        """Return the scopes of a graph whose node rows have the numbers in `column`, which must not change."""
+        made = cls()
+        made.codes(scopes)
+        made._column = column
+        return made
+
+    def __len__(self) -> int:
+        return len(self._scopes)
+
+    def __iter__(self) -> Iterator[Scope]:
+        return iter(tuple(self._scopes))
+
+    def __getitem__(self, code: int) -> Scope:
+        return self._scopes[code]
+
+    def codes(self, scopes: Iterable[Scope]) -> NDArray[np.int32]:
+        """Return the number of each scope, numbering those that are new."""
+        return np.fromiter((self._code(scope) for scope in scopes), dtype=np.int32)
+
+    def add(self, codes: ArrayLike, rows: Rows) -> None:
+        """Note that the nodes at `rows` are in these scopes from now on."""
+        for code, row in zip(np.asarray(codes).tolist(), rows.tolist(), strict=True):
+            self._added.setdefault(code, []).append(row)
+
+    def admitted(self, wanted: ScopeFilter) -> Rows | None:
+        """Return the numbers of the scopes that a filter admits, None where it admits all there are."""
+        known = self._admitted
+        if known is not None and known[:2] == (wanted, len(self._scopes)):
+            return known[2]
+        count = len(self._scopes)
+        codes = [code for code in self._considered(wanted) if code < count and wanted.admits(self._scopes[code])]
+        found = None if len(codes) == count else np.array(codes, dtype=np.int64)
+        self._admitted = wanted, count, found
+        return found
+
+    def _considered(self, wanted: ScopeFilter) -> Iterable[int]:
+        """Return the numbers of the scopes of the users that a filter asks for."""
+        if wanted.user_id is ANY_USER:
+            return range(len(self._scopes))
+        users = (wanted.user_id,) if wanted.alone or wanted.user_id is None else (wanted.user_id, None)
+        return [code for user in users for code in self._by_user.get(user, ())]
+
+    def rows(self, codes: Rows, count: int) -> Rows:
+        """Return the rows below `count` that are or were in one of the scopes, ascending, each once."""
+        order, starts = self._by_scope()
+        known = codes[codes < starts.size - 1]
+        parts = [order[starts[code] : starts[code + 1]] for code in known.tolist()]
+        parts += [np.array(self._added[code], dtype=np.int64) for code in codes.tolist() if code in self._added]
+        rows = np.unique(np.concatenate((np.empty(0, dtype=np.int64), *parts)))
+        return rows[rows < count]
+
+    def _code(self, scope: Scope) -> int:
+        code = self._codes.get(scope)
+        if code is None:
+            code = len(self._scopes)
+            # A reader that finds the number finds the scope.
+            self._scopes.append(scope)
+            self._codes[scope] = code
+            self._by_user.setdefault(scope.user_id, []).append(code)
+        return code
+
+    def _by_scope(self) -> tuple[Rows, Rows]:
+        if self._sorted is None:
+            order = np.argsort(self._column, kind="stable").astype(np.int64)
+            most = int(self._column.max()) + 1 if self._column.size else 0
+            self._sorted = order, np.searchsorted(self._column[order], np.arange(most + 1))
+        return self._sorted

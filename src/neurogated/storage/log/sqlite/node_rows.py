@@ -1,0 +1,216 @@
+"""How nodes stand in the rows of the memory file: their records, their columns, and the names that rows refer to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import register_kind
+from neurogated.core.scope import Scope
+from neurogated.core.text import checked_text
+from neurogated.errors import InputError
+from neurogated.storage.index.graph.topology import NODE_COLUMNS, Topology
+from neurogated.storage.index.graph.validity import micros_or_none
+from neurogated.storage.log.records import NodeRecord
+from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
+
+__all__ = [
+    "RECORD",
+    "VALUES",
+    "NodeNumbers",
+    "last_of_each",
+    "moment_or_none",
+    "node_values",
+    "read_changes",
+    "read_columns",
+    "record_of",
+    "scope_from_json",
+]
+
+Keys = NDArray[np.int64]
+Columns = dict[str, NDArray[Any]]
+
+VALUES = (
+    "content, metadata, base_energy, created_at, valid_from, valid_to, expires_at, kind, scope, importance, energy_at, "
+    "timestamp, role, speaker, position, tags"
+)
+"""The columns of `node_versions` that `node_values` fills."""
+RECORD = (
+    "v.content, v.metadata, v.created_at, v.valid_from, v.valid_to, v.expires_at, v.timestamp, v.role, v.speaker, "
+    "v.position, v.tags"
+)
+"""The columns of a version `v` of which `record_of` makes a record."""
+_UNCHANGED = -1
+"""Stands for an energy or an importance that a change leaves as it is."""
+
+
+def moment_or_none(micros: int | None) -> Any:  # noqa: ANN401 - a datetime, or None for None
+    """Return the time that `micros` stands for, None for None."""
+    return None if micros is None else from_micros(micros)
+
+
+class NodeNumbers:
+    """The file's numbers of kinds and scopes, which it gains as they are asked for."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._known: dict[tuple[str, str], int] = {}
+
+    def kind(self, kind: str) -> int:
+        """Return the number of a kind."""
+        return self._number("kinds", kind)
+
+    def scope(self, scope: Scope) -> int | None:
+        """Return the number of a scope, None for that of nobody."""
+        if not scope:
+            return None
+        return self._number("scopes", scope_to_json(scope))
+
+    def _number(self, table: str, name: str) -> int:
+        known = self._known.get((table, name))
+        if known is None:
+            self._connection.execute(f"INSERT OR IGNORE INTO {table} (name) VALUES (?)", (name,))
+            ((known,),) = fetch(self._connection, f"SELECT number FROM {table} WHERE name = ?", (name,))
+            self._known[table, name] = known
+        return known
+
+
+def scope_to_json(scope: Scope) -> str:
+    """Return a scope as the file keeps it."""
+    return json.dumps([scope.user_id, scope.agent_id, scope.session_id, *scope.path], ensure_ascii=False)
+
+
+def scope_from_json(text: str | None) -> Scope:
+    """Return the scope that `scope_to_json` wrote, that of nobody for None."""
+    if text is None:
+        return Scope()
+    user_id, agent_id, session_id, *path = json.loads(text)
+    return Scope(user_id, agent_id, session_id, tuple(path))
+
+
+def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
+    """Return what a row of `node_versions` holds of a node, in the order of `VALUES`.
+
+    Raises:
+        InputError: its metadata was changed since the node was made, and is no longer JSON.
+    """
+    try:
+        metadata = json.dumps(dict(node.metadata), ensure_ascii=False, allow_nan=False)
+        checked_text("metadata", metadata)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the metadata of node {node.id!r} was changed and is no longer JSON ({error})") from None
+    return (
+        node.content,
+        metadata,
+        node.base_energy,
+        to_micros(node.created_at),
+        micros_or_none(node.valid_from),
+        micros_or_none(node.valid_to),
+        micros_or_none(node.expires_at),
+        numbers.kind(node.kind),
+        numbers.scope(node.scope),
+        node.importance,
+        None if node.energy_at == node.created_at else micros_or_none(node.energy_at),
+        micros_or_none(node.timestamp),
+        node.role,
+        node.speaker,
+        node.position,
+        json.dumps(node.tags, ensure_ascii=False) if node.tags else None,
+    )
+
+
+def record_of(values: Iterable[Any]) -> NodeRecord:
+    """Return the record that the columns `RECORD` hold."""
+    content, metadata, created, begin, end, expires, moment, role, speaker, position, tags = values
+    return NodeRecord(
+        content=content,
+        metadata=json.loads(metadata),
+        created_at=from_micros(created),
+        valid_from=moment_or_none(begin),
+        valid_to=moment_or_none(end),
+        expires_at=moment_or_none(expires),
+        timestamp=moment_or_none(moment),
+        role=role,
+        speaker=speaker,
+        position=position,
+        tags=tuple(json.loads(tags)) if tags else (),
+    )
+
+
+def read_columns(
+    connection: apsw.Connection, topology: Topology, index: str, condition: str, values: Mapping[str, Any]
+) -> tuple[Keys, Columns]:
+    """Return the file's numbers of nodes, ascending, and the columns of those of their versions that are asked for.
+
+    Args:
+        connection: of the file.
+        topology: its numbers of kinds and scopes are those of the columns; it gains those it lacks.
+        index: which index of `node_versions` finds the versions, in SQL.
+        condition: which versions `v` of nodes `n`, in SQL; at most one a node.
+        values: what the condition refers to.
+    """
+    key, *found = fetch_columns(
+        connection,
+        "SELECT v.node, v.base_energy, coalesce(v.energy_at, v.created_at), v.importance, coalesce(a.uses, 0), "
+        "coalesce(a.last_accessed, 0), v.kind, coalesce(v.scope, 0) "
+        f"FROM node_versions v {index} JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
+        f"WHERE {condition} ORDER BY v.node",
+        values,
+        (np.int64, *NODE_COLUMNS.values()),
+    )
+    columns = dict(zip(NODE_COLUMNS, found, strict=True))
+    kinds, numbers = _names(connection, "kinds", columns["kind"])
+    columns["kind"] = topology.kind_codes(register_kind(str(kind)) for kind in kinds)[numbers]
+    scopes, numbers = _names(connection, "scopes", columns["scope"])
+    columns["scope"] = topology.scope_codes(map(scope_from_json, scopes))[numbers]
+    return key, columns
+
+
+def read_changes(
+    connection: apsw.Connection, condition: str, values: Mapping[str, Any]
+) -> dict[str, tuple[Keys, NDArray[Any]]]:
+    """Return by column the nodes whose value was changed after their version was put, and the last of these values.
+
+    `condition` says which changes `c` of versions `v` of nodes `n`, in SQL.
+    """
+    key, energy, moment, importance = fetch_columns(
+        connection,
+        f"SELECT c.node, coalesce(c.energy, {_UNCHANGED}), coalesce(c.energy_at, 0), "
+        f"coalesce(c.importance, {_UNCHANGED}) FROM node_changes c "
+        "JOIN node_versions v ON v.node = c.node AND v.since < c.since JOIN nodes n ON n.node = c.node "
+        f"WHERE {condition} ORDER BY c.node, c.since",
+        values,
+        (np.int64, np.float64, np.int64, np.float64),
+    )
+    charged, rated = energy != _UNCHANGED, importance != _UNCHANGED
+    last, last_rated = last_of_each(key[charged]), last_of_each(key[rated])
+    return {
+        "base_energy": (key[charged][last], energy[charged][last]),
+        "energy_at": (key[charged][last], moment[charged][last]),
+        "importance": (key[rated][last_rated], importance[rated][last_rated]),
+    }
+
+
+def last_of_each(keys: Keys) -> NDArray[np.bool_]:
+    """Return which of some keys in order are the last of their kind."""
+    last = np.ones(keys.size, dtype=np.bool_)
+    last[:-1] = keys[1:] != keys[:-1]
+    return last
+
+
+def _names(connection: apsw.Connection, table: str, numbers: NDArray[Any]) -> tuple[list[str | None], Keys]:
+    """Return the names that the file's numbers stand for, each once, and the place of each number's name."""
+    distinct, places = np.unique(numbers, return_inverse=True)
+    rows = fetch(
+        connection,
+        f"SELECT t.name FROM json_each(?) j LEFT JOIN {table} t ON t.number = j.value ORDER BY j.key",
+        (json.dumps(distinct.tolist()),),
+    )
+    return [name for (name,) in rows], places
