@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from neurogated import BaseLLM, Document, MemoryConfig, NeuroGraphMemory, Passage
+from neurogated import BaseLLM, Document, MemoryConfig, NeuroGraphMemory, Passage, RecallOptions
 from neurogated.compose import build
 from neurogated.core.ports import Message
 from neurogated.core.rendering import quoted
@@ -132,8 +132,9 @@ def test_words_of_an_expired_turn_are_not_recalled_with_the_turns_after_it(
     talking.update(ids[gone], ttl=timedelta(hours=1))
     known = talking.history()[-1].sequence
     clock.advance(timedelta(hours=2))
-    for options in ({}, {"as_of": clock()}, {"valid_at": clock()}):
-        recall = talking.recall("Mio the cat", top_n=12, **options)
+    asked: list[RecallOptions] = [{"top_n": 12}, {"top_n": 12, "as_of": clock()}, {"top_n": 12, "valid_at": clock()}]
+    for options in asked:
+        recall = talking.recall("Mio the cat", **options)
         assert len(recall) == 11
         found = {remembered.id: remembered for remembered in recall}
         assert all(f"Turn{gone}." not in str(found[name].metadata) for name in ids if name != ids[gone])

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from neurogated.config.memory_config import MemoryConfig
     from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, NodeChange, WeightChange
     from neurogated.core.edge_type import EdgeType
+    from neurogated.core.filters import Condition, Filter, FilterOptions, field
     from neurogated.core.kernel import Kernel
     from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
     from neurogated.core.node_kind import register_kind
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from neurogated.core.trace import Feedback, PathStep, Recall, RecalledMemory
     from neurogated.core.view import GraphView
     from neurogated.errors import NeurogatedError
-    from neurogated.ingestion.document import Document, Passage
+    from neurogated.ingestion.document import About, Document, Passage
     from neurogated.llm.base import BaseLLM
     from neurogated.llm.factory import get_llm
     from neurogated.memory import NeuroGraphMemory
@@ -30,13 +31,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANY_USER",
+    "About",
     "AccessMark",
     "BaseLLM",
+    "Condition",
     "Decay",
     "Document",
     "EdgeKey",
     "EdgeType",
     "Feedback",
+    "Filter",
+    "FilterOptions",
     "GraphDelta",
     "GraphStore",
     "GraphView",
@@ -64,6 +69,7 @@ __all__ = [
     "compute_mdhash_id",
     "export_memory",
     "extract_causal_edges",
+    "field",
     "generate_kernel",
     "get_llm",
     "import_memory",
@@ -77,13 +83,17 @@ __version__ = "0.1.0"
 # Loaded on first use, so that `import neurogated` is quick and pulls in no model.
 _HOMES = {
     "ANY_USER": "core.scope",
+    "About": "ingestion.document",
     "AccessMark": "core.delta",
     "BaseLLM": "llm.base",
+    "Condition": "core.filters",
     "Decay": "core.delta",
     "Document": "ingestion.document",
     "EdgeKey": "core.model",
     "EdgeType": "core.edge_type",
     "Feedback": "core.trace",
+    "Filter": "core.filters",
+    "FilterOptions": "core.filters",
     "GraphDelta": "core.delta",
     "GraphStore": "storage.graph_store",
     "GraphView": "core.view",
@@ -110,6 +120,7 @@ _HOMES = {
     "compute_mdhash_id": "utils.hash_utils",
     "export_memory": "administration",
     "extract_causal_edges": "analysis",
+    "field": "core.filters",
     "generate_kernel": "analysis",
     "get_llm": "llm.factory",
     "import_memory": "administration",

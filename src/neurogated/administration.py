@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -29,6 +30,7 @@ from neurogated.core.rendering import render
 from neurogated.core.view import Rows
 from neurogated.errors import ConfigError, StorageError
 from neurogated.ingestion.edge_builder import similarity_edges
+from neurogated.ingestion.user_graph import by_user
 from neurogated.memory import NeuroGraphMemory, show_progress
 from neurogated.storage.registry import held_still, memory_exists, open_store, restore_store
 
@@ -204,14 +206,17 @@ def _vectors(
 
 def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryConfig, at: datetime) -> GraphDelta:
     """Return the delta that puts the SIM edges of the embedder in the place of those there are."""
-    view, before = graph.view(), _Before()
+    view, before = graph.view(), defaultdict[str | None, _Before](_Before)
     edges: list[MemoryEdge] = []
     for ids in _batches((view.ids[row] for row in view.live_nodes().tolist()), config):
         stored = [node for node in graph.get_nodes(ids) if node.embedding is not None]
         vectors = embedder.embed_documents([render(node.content, node.metadata) for node in stored])
-        nodes = [MemoryNode(node.id, "", vector) for node, vector in zip(stored, vectors, strict=True)]
-        edges += similarity_edges(nodes, before.nearest, neighbors=config.MAX_SIM_NEIGHBORS, at=at)
-        before.add(nodes)
+        nodes = [
+            MemoryNode(node.id, "", vector, scope=node.scope) for node, vector in zip(stored, vectors, strict=True)
+        ]
+        edges += similarity_edges(nodes, lambda user: before[user].nearest, neighbors=config.MAX_SIM_NEIGHBORS, at=at)
+        for user_id, added in by_user(nodes):
+            before[user_id].add(added)
     keys = {edge.key for edge in edges}
     old = (view.edge_key(row) for row in view.live_edges().tolist())
     removed = tuple(key for key in old if key.type is EdgeType.SIM and key not in keys)
@@ -219,7 +224,7 @@ def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryC
 
 
 class _Before:
-    """The nodes that were added before, with their new vectors."""
+    """The nodes of one user that were added before, with their new vectors."""
 
     def __init__(self) -> None:
         self._ids: list[str] = []

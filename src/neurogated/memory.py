@@ -22,15 +22,14 @@ from neurogated.core.trace import Feedback, Recall, RecalledMemory
 from neurogated.core.watchdog import Watchdog
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysis import Analysis
-from neurogated.ingestion.document import Document, read_documents
+from neurogated.ingestion.document import About, Document, read_documents
 from neurogated.ingestion.engine_registry import EngineRegistry
 from neurogated.ingestion.ingestion_engine import IngestionEngine
-from neurogated.ingestion.revision import NodeChange
+from neurogated.ingestion.revision import Revision
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.progress import show_progress
 from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
-from neurogated.statistics import memory_stats
 from neurogated.upkeep import Upkeep
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
@@ -100,6 +99,7 @@ class NeuroGraphMemory(Upkeep):
         ttl: timedelta | float | None = None,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
+        **about: Unpack[About],
     ) -> list[str]:
         """Remember a text; a long one is stored `INDEX_BATCH` chunks at a time, and adding it again stores the rest.
 
@@ -111,16 +111,18 @@ class NeuroGraphMemory(Upkeep):
                 nothing recalls it any more.
             valid_from: when what it says began to hold; see `recall`.
             valid_to: when it ceased to hold.
+            **about: whose it is, as `user_id`, `agent_id`, `session_id` and `path`, and its `kind`, `importance`,
+                `timestamp` and `tags`; see `About`.
 
         Returns:
-            The ids of its nodes in order. The same text and title give the same ids and change nothing, but for
+            The ids of its nodes in order. The same text, title and owner give the same ids and change nothing, but for
             metadata and times that are given anew.
 
         Raises:
             InputError: the text is blank or no text, or a time is no time; nothing was stored.
         """
         document = Document.from_text(
-            text, title=title, metadata=metadata, ttl=ttl, valid_from=valid_from, valid_to=valid_to
+            text, title=title, metadata=metadata, ttl=ttl, valid_from=valid_from, valid_to=valid_to, **about
         )
         (ids,) = self.add_documents([document], progress=False)
         return ids
@@ -132,7 +134,7 @@ class NeuroGraphMemory(Upkeep):
 
         Args:
             documents: texts, `Document`s, or mappings with `text` and, if there are any, `title`, `metadata`, `ttl` (a
-                timedelta or seconds), `valid_from` and `valid_to`.
+                timedelta or seconds), `valid_from`, `valid_to` and what `About` lists.
             progress: show a bar; None shows it where the output is a terminal.
 
         Returns:
@@ -203,7 +205,7 @@ class NeuroGraphMemory(Upkeep):
             InputError: nothing is given, or something that cannot be stored; nothing was changed.
         """
         with self._watchdog.watch("updating"):
-            return self._ingestion.update(str(node_id), NodeChange(content, title, metadata, valid_from, valid_to, ttl))
+            return self._ingestion.update(str(node_id), Revision(content, title, metadata, valid_from, valid_to, ttl))
 
     def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
         """Return the contents of the memories that `query` brings up, best first; see `recall`."""
@@ -216,7 +218,9 @@ class NeuroGraphMemory(Upkeep):
             query: a question or any text.
             **options: `top_n`, how many memories, `TOP_N_RETRIEVAL` when left out; `as_of`, answer with what was known
                 then, a time or a `sequence` of `history`; `valid_at`, a time, answer with what held in the world then,
-                by `valid_from` and `valid_to`. The last two count as no use.
+                by `valid_from` and `valid_to`; these two count as no use. Without `user_id` a recall finds what belongs
+                to no user, with one also that user's memories; `agent_id`, `session_id`, `path`, `kinds`, `tags` and
+                `where` narrow it further; see `FilterOptions`.
 
         Raises:
             InputError: the query is blank, `top_n` is less than 1, a time is no time, or there is no such delta.
@@ -289,21 +293,6 @@ class NeuroGraphMemory(Upkeep):
             before = self.store.view().live_edges().size
             self.plasticity.decay_unused(now)
             return before - self.store.view().live_edges().size
-
-    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
-        """Make up the judgements that a failing language model left out.
-
-        Returns:
-            How many were made, and how many still wait.
-        """
-        waiting = len(self.store.pending())
-        with self._watchdog.watch("resuming"):
-            made = sum(show_progress(self._ingestion.resume(), "making up", "batch", progress=progress))
-        return made, waiting - made
-
-    def stats(self) -> dict[str, Any]:
-        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
-        return memory_stats(self.store, self._parts, self.config, frozen=self._frozen)
 
     def in_namespace(self, namespace: str) -> NeuroGraphMemory:
         """Return another graph of the same memory, made if there is none; neither ever sees the other.

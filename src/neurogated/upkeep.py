@@ -1,14 +1,17 @@
-"""What a memory offers beside remembering and recalling: its history, its other graphs, copies of it."""
+"""What a memory offers beside remembering and recalling: lists, figures, its history, its other graphs, copies."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, Unpack
 
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsCheck, SupportsNamespaces, SupportsSnapshot
 from neurogated.core.delta import HistoryEntry
+from neurogated.core.filters import FilterOptions, filter_of
+from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import quoted
 from neurogated.core.trace import Recall
@@ -17,7 +20,9 @@ from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.ingestion_engine import IngestionEngine
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.undo import undo
+from neurogated.progress import show_progress
 from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.statistics import memory_stats
 
 __all__ = ["Upkeep"]
 
@@ -47,6 +52,43 @@ class Upkeep:
 
     def _new_threads(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self.config.recall_concurrency, thread_name_prefix="recall")
+
+    def find(
+        self,
+        *,
+        order_by: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        **filters: Unpack[FilterOptions],
+    ) -> list[MemoryNode]:
+        """Return memories without a question, in the order they were added.
+
+        Args:
+            order_by: a field of MemoryNode such as `importance`, with a minus before it for the largest first.
+            limit: how many at most.
+            offset: how many of the first are passed over.
+            **filters: which memories; see `FilterOptions`.
+
+        Raises:
+            InputError: the field has no order, or a name is empty or no text.
+            ConfigError: a kind is unknown.
+        """
+        return self.store.find(filter_of(filters), order_by=order_by, limit=limit, offset=offset)
+
+    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
+        """Make up the judgements that a failing language model left out.
+
+        Returns:
+            How many were made, and how many still wait.
+        """
+        waiting = len(self.store.pending())
+        with self._watchdog.watch("resuming"):
+            made = sum(show_progress(self._ingestion.resume(), "making up", "batch", progress=progress))
+        return made, waiting - made
+
+    def stats(self) -> dict[str, Any]:
+        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
+        return memory_stats(self.store, self._parts, self.config, frozen=self._frozen)
 
     def history(self) -> list[HistoryEntry]:
         """Return what changed, when and why, oldest first; uses are left out."""

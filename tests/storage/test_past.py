@@ -25,6 +25,8 @@ from neurogated import (
 )
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros
+from neurogated.core.delta import NodeChange
+from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
@@ -43,7 +45,9 @@ PROBES = tuple(START + timedelta(hours=hours) for hours in (-1, 0, 3, 10))
 numbers = st.integers(0, 2**16)
 steps = st.lists(
     st.tuples(
-        st.sampled_from(["node", "node", "edge", "edge", "weight", "drop", "cut", "decay", "touch", "again", "mix"]),
+        st.sampled_from(
+            ["node", "node", "edge", "edge", "weight", "recharge", "drop", "cut", "decay", "touch", "again", "mix"]
+        ),
         st.tuples(numbers, numbers, numbers, numbers),
         st.integers(-2, 5),
     ),
@@ -61,9 +65,25 @@ class Told(NamedTuple):
     scores: list[float]
 
 
+KINDS_OF_CHANGE = [
+    "node",
+    "node",
+    "edge",
+    "edge",
+    "weight",
+    "recharge",
+    "drop",
+    "cut",
+    "decay",
+    "touch",
+    "again",
+    "mix",
+]
+
+
 def _node(name: str, numbers: tuple[int, ...], now: Any) -> MemoryNode:  # noqa: ANN401
     a, b, c, d = numbers
-    lasting = {
+    lasting: dict[str, Any] = {
         "valid_from": now + timedelta(hours=a % 4 - 2) if b % 3 == 0 else None,
         "valid_to": now + timedelta(hours=3 + a % 3) if b % 4 == 1 else None,
         "expires_at": now + timedelta(hours=d % 8 - 1) if c % 4 == 2 else None,
@@ -79,6 +99,9 @@ def _node(name: str, numbers: tuple[int, ...], now: Any) -> MemoryNode:  # noqa:
         created_at=now,
         last_accessed=now,
         **lasting,
+        kind=("episode", "fact")[a % 2],
+        scope=Scope(session_id=f"s{b % 3}" if c % 2 else None),
+        importance=(c % 9) / 8,
     )
 
 
@@ -89,7 +112,7 @@ def _edge(key: EdgeKey, numbers: tuple[int, ...], now: Any) -> MemoryEdge:  # no
     return MemoryEdge(*key, (b % 17) / 16, created_at=now, valid_from=begin, valid_to=end)
 
 
-def _delta(store: GraphStore, kind: str, numbers: tuple[int, ...], now: Any) -> GraphDelta | None:  # noqa: ANN401, PLR0911
+def _delta(store: GraphStore, kind: str, numbers: tuple[int, ...], now: Any) -> GraphDelta | None:  # noqa: ANN401, C901, PLR0911
     """Return a change of that kind which the graph can take, None if it can take none."""
     a, b, c, d = numbers
     whole = store._form.topology.view()
@@ -112,6 +135,10 @@ def _delta(store: GraphStore, kind: str, numbers: tuple[int, ...], now: Any) -> 
         change = WeightChange(plastic[a % len(plastic)], (b % 17) / 16, now - timedelta(hours=1) if c % 2 else None)
         also = frozenset(key for key in (edges[d % len(edges)],) if not key.type.plastic)
         return GraphDelta(weights=(change,), touch=AccessMark(edges=also), reason="learn", at=now)
+    if kind == "recharge" and there:
+        importance = None if c % 3 else (d % 9) / 8
+        energy = (b % 9) / 8 if importance is None or c % 2 else None
+        return GraphDelta(node_changes=(NodeChange(there[a % len(there)], energy, importance=importance),), at=now)
     if kind == "drop" and there:
         return GraphDelta(removed_nodes=(there[a % len(there)],), reason="forget", at=now)
     if kind == "cut" and edges:

@@ -12,6 +12,7 @@ from hypothesis import Phase, settings
 from neurogated import GraphDelta, GraphStore, GraphView, MemoryNode
 from neurogated.core.clock import Clock
 from neurogated.core.delta import HistoryEntry, JournalEntry
+from neurogated.core.filters import Filter
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import marks
@@ -125,8 +126,8 @@ class LiveViews(Sound):
         super().__init__(**settings)
         self._shown: list[GraphView] = []
 
-    def view(self, *, valid_at: datetime | None = None) -> GraphView:
-        self._shown.append(super().view(valid_at=valid_at))
+    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
+        self._shown.append(super().view(valid_at=valid_at, filters=filters))
         return self._shown[-1]
 
     def apply(self, delta: GraphDelta) -> int:
@@ -149,8 +150,8 @@ class FindsTheExpired(Sound):
 
 
 class HoldsForEver(Sound):
-    def view(self, *, valid_at: datetime | None = None) -> GraphView:  # noqa: ARG002 - that is its fault
-        return super().view()
+    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:  # noqa: ARG002
+        return super().view(filters=filters)
 
 
 class ForgetsTouches(Sound):
@@ -183,21 +184,21 @@ class KeepsOldWords(Sound):
 
 
 class HoldsAnyMark(Sound):
-    def holders(self, marks: Collection[str], limit: int | None = None) -> list[str]:
+    def holders(self, marks: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:  # noqa: ARG002
         wanted = set(marks)
         return [node.id for node in self.all_nodes() if self.marks_of([node.id])[0] & wanted][:limit]
 
 
 class HoldersByName(Sound):
-    def holders(self, marks: Collection[str], limit: int | None = None) -> list[str]:
-        return sorted(super().holders(marks))[:limit]
+    def holders(self, marks: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
+        return sorted(super().holders(marks, None, view))[:limit]
 
 
 class ManyForFew(Sound):
     """Tells the first of many holders where it should tell none."""
 
-    def few_holders(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
-        return {mark: self.holders([mark], limit) for mark, limit in limits.items()}
+    def few_holders(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
+        return {mark: self.holders([mark], limit, view) for mark, limit in limits.items()}
 
 
 class KeepsOldMarks(Sound):

@@ -153,14 +153,17 @@ def _edge(edge: MemoryEdge) -> Json:
 
 def _edge_from(values: Mapping[str, Any]) -> MemoryEdge:
     _refuse_others(values, "source target type weight created_at last_activated valid_from valid_to relation")
+    used, begin, end = _times_from(values, "last_activated", "valid_from", "valid_to")
     return MemoryEdge(
         values["source"],
         values["target"],
         EdgeType(values["type"]),
         values["weight"],
         _moment(values["created_at"]),
-        *_times_from(values, "last_activated", "valid_from", "valid_to"),
-        relation=values.get("relation"),
+        used,
+        begin,
+        end,
+        values.get("relation"),
     )
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.filters import Filter
 from neurogated.core.judgements import CausalJudgement, QuestionJudgement
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
@@ -60,11 +61,16 @@ class VectorIndex(Protocol):
     def matches(self, key: int, vector: Vector) -> bool:
         """Return whether putting `vector` under `key` would change nothing."""
 
-    def search(self, query: Vector, k: int, without: Rows = ...) -> tuple[Rows, NDArray[np.float64]]:
-        """Return keys and cosines of the `k` best not among `without`, and of all that tie with the last of them."""
+    def search(
+        self, query: Vector, k: int, without: Rows = ..., among: Rows | None = None
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Return keys and cosines of the `k` best not among `without`, and of all that tie with the last of them.
+
+        With `among`, ascending, they are the best of these.
+        """
 
     def search_batch(
-        self, queries: Sequence[Vector], k: int, without: Rows = ...
+        self, queries: Sequence[Vector], k: int, without: Rows = ..., among: Rows | None = None
     ) -> list[tuple[Rows, NDArray[np.float64]]]:
         """Return what `search` returns for each query; together they take less time."""
 
@@ -84,10 +90,15 @@ class LexicalIndex(Protocol):
     def remove(self, keys: Rows) -> None:
         """Forget texts."""
 
-    def search(self, query: str, k: int, without: Rows = ...) -> tuple[Rows, NDArray[np.float64]]:
-        """Return keys and scores > 0 of the `k` best not among `without`, and all that tie with the last of them."""
+    def search(
+        self, query: str, k: int, without: Rows = ..., among: Rows | None = None
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Return keys and scores > 0 of the `k` best not among `without`, and all that tie with the last of them.
 
-    def scores(self, query: str, keys: Rows) -> NDArray[np.float64]:
+        With `among`, ascending, they are the best of these, which alone count in the statistics.
+        """
+
+    def scores(self, query: str, keys: Rows, among: Rows | None = None) -> NDArray[np.float64]:
         """Return the score of each key's text, 0 where there is none or it shares no keyword with the query."""
 
 
@@ -115,12 +126,29 @@ class GraphStorePort(Protocol):
         A time stands for the last delta that was made at it or before. An unknown number raises InputError.
         """
 
-    def view(self, *, valid_at: datetime | None = None) -> GraphView:
+    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
         """Return a snapshot of the graph without what has expired.
 
         Args:
             valid_at: leave out what did not hold in the world at this time.
+            filters: which nodes searches on the view may find; they find the best of these.
         """
+
+    def find(
+        self,
+        filters: Filter | None = None,
+        *,
+        order_by: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[MemoryNode]:
+        """Return the nodes that a filter admits and that have not expired, in the order they were added.
+
+        `order_by` names a field of MemoryNode, with a minus before it for the largest first.
+        """
+
+    def find_edges(self, relation: str, *, edge_type: EdgeType | None = None) -> list[MemoryEdge]:
+        """Return the edges with a relation, in the order they were added."""
 
     def expired(self, now: datetime) -> list[str]:
         """Return the ids of the nodes that are to be forgotten by `now`, in the order they were added.
@@ -191,10 +219,13 @@ class GraphStorePort(Protocol):
     def carried(self, marks: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
         """Return those of `marks` that some node carries; `view` as in `nearest`."""
 
-    def holders(self, marks: Collection[str], limit: int | None = None) -> list[str]:
-        """Return who carries all of `marks`, expired nodes too, at most `limit`, in the order they were added."""
+    def holders(self, marks: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
+        """Return who carries all of `marks`, expired nodes too, at most `limit`, in the order they were added.
 
-    def few_holders(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
+        With a view only the nodes count that its filter admits.
+        """
+
+    def few_holders(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
         """Return who `holders` says carry each mark, but for the marks that more nodes carry than their limit."""
 
     def marks_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:

@@ -30,6 +30,7 @@ __all__ = [
     "subject_mark",
     "subjects",
     "subjects_among",
+    "tag_mark",
     "term_mark",
     "terms",
     "without_quotes",
@@ -42,6 +43,7 @@ _TERM = "term "
 _WORD = "word "
 _SUBJECT = "subject "
 _SPEAKER = "speaker "
+_TAG = "tag "
 _OPENS = "opens "
 _QUALIFIER = re.compile("[(\uff08][^()\uff08\uff09]*[)\uff09]\\s*$")
 _COMMA = re.compile("[,，]")
@@ -92,10 +94,11 @@ def keyword_text(content: str, metadata: Mapping[str, Any]) -> str:
     return f"{date}\n{render(content, metadata)}" if date else render(content, metadata)
 
 
-def marks(content: str, metadata: Mapping[str, Any]) -> frozenset[str]:
+def marks(content: str, metadata: Mapping[str, Any], tags: Iterable[str] = ()) -> frozenset[str]:
     """Return the marks of a node, by which it can be found.
 
-    They are what it is about, who speaks, whether it tells a time, its document, its terms, and the words it holds.
+    They are what it is about, who speaks, whether it tells a time, its document, its terms, the words it holds, and the
+    tags that its owner gave it.
     """
     carried = [subject_mark(name) for name in subjects(metadata)]
     carried += [speaker_mark(name) for name in _names(metadata.get("speaker"))]
@@ -104,6 +107,7 @@ def marks(content: str, metadata: Mapping[str, Any]) -> frozenset[str]:
     if isinstance(document_id := metadata.get("document_id"), str):
         carried.append(document_mark(document_id))
     carried += [_TERM + term for term in terms(content, metadata)]
+    carried += map(tag_mark, tags)
     carried += [_WORD + word for word in set(split_words(fold(content)))]
     return frozenset(carried)
 
@@ -154,6 +158,11 @@ def word_mark(word: str) -> str:
 def subjects_among(carried: Iterable[str]) -> frozenset[str]:
     """Return the names of those of the marks of a node that say what it is about."""
     return frozenset(mark.removeprefix(_SUBJECT) for mark in carried if mark.startswith(_SUBJECT))
+
+
+def tag_mark(tag: str) -> str:
+    """Return the mark of nodes that have a tag."""
+    return f"{_TAG}{tag}"
 
 
 def is_term_mark(mark: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 
-__all__ = ["ANY_USER", "AnyUser", "Scope", "ScopeFilter", "UserChoice"]
+__all__ = ["ANY_USER", "AnyUser", "Scope", "ScopeFilter", "UserChoice", "checked_path"]
 
 
 class AnyUser(Enum):

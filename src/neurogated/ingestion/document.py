@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 from neurogated.core.clock import checked_moment, to_utc
+from neurogated.core.model import MemoryNode
+from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["Document", "Passage", "checked_text", "checked_ttl", "read_documents"]
+__all__ = ["About", "Document", "Passage", "checked_text", "checked_ttl", "read_documents"]
 
 _NUL = "\0"
 # Joins the parts of what is hashed; refused inside texts, so that no two documents hash alike.
 _SEPARATOR = _NUL
+
+
+class About(TypedDict, total=False):
+    """Whose a text is, and what is known of it beside its words."""
+
+    user_id: str | None
+    """Whose it is; nobody else's recalls find it, and no edge joins it with another user's memories."""
+    agent_id: str | None
+    session_id: str | None
+    path: Sequence[str]
+    """A place in a tree of your own."""
+    kind: str | None
+    """One of `NODE_KINDS`; `episode` when left out."""
+    importance: float | None
+    """0–1."""
+    timestamp: datetime | None
+    """When what it tells happened."""
+    tags: Sequence[str]
+
+
+def scope_of(about: About) -> tuple[Scope, dict[str, Any]]:
+    """Return the scope that was given, and the other fields of a document."""
+    fields: dict[str, Any] = dict(about)
+    names = {name: fields.pop(name) for name in ("user_id", "agent_id", "session_id", "path") if name in fields}
+    return Scope(**names), fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +72,15 @@ class Document:
     """When what it says began to hold; None if it always did."""
     valid_to: datetime | None = None
     """When it ceased to hold; None if it still does."""
+    scope: Scope = field(default_factory=Scope)
+    """Whose it is; the same text in two scopes makes two memories."""
+    kind: str | None = None
+    """One of `NODE_KINDS`; `episode` when left out."""
+    importance: float | None = None
+    """0–1."""
+    timestamp: datetime | None = None
+    """When what it tells happened."""
+    tags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.passages:
@@ -60,6 +96,20 @@ class Document:
             and to_utc(self.valid_to) <= to_utc(self.valid_from)
         ):
             raise InputError(f"valid_to, {self.valid_to}, must lie after valid_from, {self.valid_from}")
+        # A node refuses what cannot be stored, before anything is.
+        checked_moment("timestamp", self.timestamp)
+        MemoryNode("document", "", scope=self.scope, **self.node_fields)
+
+    @property
+    def node_fields(self) -> dict[str, Any]:
+        """The fields that were given of every node made of it, by name, but for the scope and the times it holds."""
+        given = {
+            "kind": self.kind,
+            "importance": self.importance,
+            "timestamp": self.timestamp and to_utc(self.timestamp),
+        }
+        fields = {name: value for name, value in given.items() if value is not None}
+        return fields | ({"tags": tuple(sorted(set(self.tags)))} if self.tags else {})
 
     @classmethod
     def from_text(
@@ -71,14 +121,18 @@ class Document:
         ttl: timedelta | float | None = None,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
+        **about: Unpack[About],
     ) -> Self:
         """Return a document of one passage."""
-        return cls((Passage(text),), title, metadata or {}, ttl, valid_from, valid_to)
+        scope, fields = scope_of(about)
+        return cls((Passage(text),), title, metadata or {}, ttl, valid_from, valid_to, scope, **fields)
 
     @property
     def id(self) -> str:
-        """Hash of title and texts; metadata does not take part, so changed metadata does not make another document."""
-        return compute_mdhash_id(_SEPARATOR.join((self.title or "", *(p.text for p in self.passages))), prefix="doc-")
+        """Hash of title, texts and scope; changed metadata does not make another document."""
+        owner = (repr(astuple(self.scope)),) if self.scope else ()
+        parts = (self.title or "", *(passage.text for passage in self.passages), *owner)
+        return compute_mdhash_id(_SEPARATOR.join(parts), prefix="doc-")
 
 
 def read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> Iterator[Document]:
@@ -141,4 +195,5 @@ def _read_document(item: object) -> Document:
         ttl=item.get("ttl"),
         valid_from=item.get("valid_from"),
         valid_to=item.get("valid_to"),
+        **{name: item[name] for name in About.__annotations__ if name in item},
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from neurogated.core.delta import PendingTask
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.rendering import render
+from neurogated.core.scope import Scope
 
 __all__ = ["Analysed", "Batch", "Draft", "Part"]
 
@@ -24,18 +26,24 @@ class Draft:
     """Times that were given, by the node's field."""
     times: Sequence[str]
     """Words of the content that tell when."""
+    scope: Scope
+    fields: Mapping[str, Any]
+    """Other fields of the node that were given, by name."""
 
     def changes(self, node: MemoryNode) -> bool:
-        """Return whether the draft brings metadata or times that `node` does not have."""
-        times = any(getattr(node, name) != time for name, time in self.lifetime.items())
-        return times or {**node.metadata, **self.metadata} != node.metadata
+        """Return whether the draft brings metadata, times or other fields that `node` does not have."""
+        given = {**self.lifetime, **self.fields}
+        return (
+            any(getattr(node, name) != value for name, value in given.items())
+            or {**node.metadata, **self.metadata} != node.metadata
+        )
 
     def merged_over(self, other: Draft | None) -> Draft:
         """Return the draft with what `other` brings beside."""
         if other is None:
             return self
         metadata, lifetime = {**other.metadata, **self.metadata}, {**other.lifetime, **self.lifetime}
-        return replace(self, metadata=metadata, lifetime=lifetime)
+        return replace(self, metadata=metadata, lifetime=lifetime, fields={**other.fields, **self.fields})
 
     def rendered(self, node: MemoryNode | None) -> str:
         """Return what is embedded of the node that the draft becomes, given the one that is stored, if there is one."""
@@ -84,7 +92,9 @@ class Batch:
     @property
     def basis(self) -> object:
         """What the analysis rests on: another plan of the same parts with an equal basis has the same analysis."""
-        return self.to_write, {name: replace(node, last_accessed=node.created_at) for name, node in self.old.items()}
+        return self.to_write, {
+            name: replace(node, last_accessed=node.created_at, uses=0) for name, node in self.old.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)

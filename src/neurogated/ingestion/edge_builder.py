@@ -13,6 +13,7 @@ from neurogated.core.delta import WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.ports import GraphStorePort
+from neurogated.ingestion.user_graph import UserGraph, by_user
 from neurogated.utils.vector_utils import exact_cosines
 
 __all__ = ["Nearest", "fitted", "nearest_in", "reweighed_similarities", "sequence_edges", "similarity_edges"]
@@ -22,15 +23,9 @@ Nearest = Callable[[Sequence[Vector], int], Sequence[Iterable[tuple[str, float]]
 """Gives for each of some vectors ids and cosines of the k most similar nodes, best first, ties in order of id."""
 
 
-def nearest_in(store: GraphStorePort) -> Nearest:
-    """Return the search of a store as it is now."""
-    view = store.view()
-
-    def nearest(vectors: Sequence[Vector], k: int) -> list[Iterable[tuple[str, float]]]:
-        found = store.nearest_rows(vectors, k, view)
-        return [zip((view.ids[row] for row in rows.tolist()), cosines.tolist(), strict=True) for rows, cosines in found]
-
-    return nearest
+def nearest_in(store: GraphStorePort) -> Callable[[str | None], Nearest]:
+    """Return what gives for each user the search among the user's stored nodes."""
+    return lambda user_id: UserGraph(store, user_id).nearest
 
 
 def sequence_edges(
@@ -47,15 +42,24 @@ def sequence_edges(
 
 
 def similarity_edges(
-    new_nodes: Sequence[MemoryNode], nearest: Nearest, *, neighbors: int, at: datetime
+    new_nodes: Sequence[MemoryNode],
+    nearest_of: Callable[[str | None], Nearest],
+    *,
+    neighbors: int,
+    at: datetime,
 ) -> Iterator[MemoryEdge]:
-    """Yield SIM edges from each new node to the `neighbors` most similar nodes that exist before it.
+    """Yield SIM edges from each new node to the `neighbors` most similar nodes of its user that exist before it.
 
-    Those are what `nearest` finds and the earlier ones of `new_nodes`; there is no threshold. The weight is
+    Those are what the user's search finds and the earlier ones of `new_nodes`; there is no threshold. The weight is
     max(0, cosine). How nodes are grouped into calls makes no difference to the edges.
     """
-    if not new_nodes or not neighbors:
-        return
+    for user_id, nodes in by_user(new_nodes) if neighbors else ():
+        yield from _edges_to_nearest(nodes, nearest_of(user_id), neighbors, at)
+
+
+def _edges_to_nearest(
+    new_nodes: Sequence[MemoryNode], nearest: Nearest, neighbors: int, at: datetime
+) -> Iterator[MemoryEdge]:
     vectors = np.stack([np.asarray(node.embedding) for node in new_nodes])
     # One more than wanted, since the node itself may be among them: a new version of it, or the same node that another
     # thread stored meanwhile.

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from neurogated.core.keywords import fold
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import (
     names_carried,
     opening_mark,
@@ -23,6 +22,7 @@ from neurogated.core.rendering import (
     word_mark,
 )
 from neurogated.core.words import split_words
+from neurogated.ingestion.user_graph import UserGraph
 
 __all__ = ["Sides", "Text", "TextChange"]
 
@@ -59,18 +59,18 @@ class Text(NamedTuple):
 class TextChange:
     """A change of texts that a store is about to see: some leave it, others come."""
 
-    def __init__(self, store: GraphStorePort, leaving: Iterable[MemoryNode], coming: Sequence[MemoryNode]) -> None:
-        """Lay a change over a store.
+    def __init__(self, graph: UserGraph, leaving: Iterable[MemoryNode], coming: Sequence[MemoryNode]) -> None:
+        """Lay a change over the memories of a user.
 
         Args:
-            store: as it is before the change.
+            graph: as it is before the change.
             leaving: stored nodes that are to be removed or replaced, as they are stored.
             coming: nodes that are to be stored, in the order in which they will be.
         """
-        self._store = store
+        self._graph = graph
         self.left: Mapping[str, Text] = {node.id: Text.of(node) for node in leaving}
         self.come: Mapping[str, Text] = {node.id: Text.of(node) for node in coming}
-        self._view = store.view()
+        self._view = graph.view
         self._rows = self._view.rows_by_id
         following = count(self._view.node_count)
         self._new_rows = {node.id: next(following) for node in coming if node.id not in self._rows}
@@ -97,7 +97,7 @@ class TextChange:
         leaving, coming = self._by_term
         # Where more hold a term there are too many of them before the change and after it.
         limits = {term: limit + len(leaving.get(term, ())) for term in terms}
-        stored = self._store.few_holders(limits)
+        stored = self._graph.few_holders(limits)
         return {
             term: self._few(stored[term], leaving.get(term, ()), coming.get(term, ()), limit)
             if term in stored
@@ -108,7 +108,7 @@ class TextChange:
     def about(self, subject: str, limit: int) -> Sides:
         """Return the first nodes about a subject, such as the chunks of a long text, at most `limit`."""
         left, come = (group.get(subject, ()) for group in self._by_subject)
-        stored = self._store.holders([subject_mark(subject)], limit + len(left))
+        stored = self._graph.holders([subject_mark(subject)], limit + len(left))
         return Sides(stored[:limit], self._after(stored, left, come)[:limit])
 
     def mentioning(self, subject: str, limit: int) -> Sides:
@@ -129,7 +129,7 @@ class TextChange:
         def carried(marks: Iterable[str]) -> frozenset[str]:
             asked = frozenset(marks)
             if unasked := asked - known.keys():
-                found = self._store.carried(unasked, self._view) | own
+                found = self._graph.carried(unasked) | own
                 known.update((mark, mark in found) for mark in unasked)
             return frozenset(filter(known.__getitem__, asked))
 
@@ -153,9 +153,9 @@ class TextChange:
 
     def _mentioning_and_staying(self, subject: str, limit: int) -> list[str]:
         words = [word_mark(word) for word in dict.fromkeys(subject.split())]
-        unfit = {*self._store.holders([*words, subject_mark(subject)]), *self.left}
+        unfit = {*self._graph.holders([*words, subject_mark(subject)]), *self.left}
         for most in (limit + len(unfit), None):
-            candidates = self._store.holders(words, most)
+            candidates = self._graph.holders(words, most)
             found = self._naming(subject, [node_id for node_id in candidates if node_id not in unfit], limit)
             if len(found) == limit or len(candidates) != most:
                 break
@@ -177,7 +177,7 @@ class TextChange:
     def _reading(self, subject: str, node_ids: Sequence[str]) -> list[str]:
         """Return those of the stored nodes whose content has the name of a subject; the texts themselves tell."""
         unread = [node_id for node_id in node_ids if node_id not in self._read]
-        self._read.update((node.id, _spaced(node.content)) for node in self._store.get_nodes(unread, missing_ok=True))
+        self._read.update((node.id, _spaced(node.content)) for node in self._graph.get_nodes(unread))
         return [node_id for node_id in node_ids if f" {subject} " in self._read.get(node_id, "")]
 
 

@@ -34,7 +34,7 @@ from neurogated.ingestion.edge_builder import (
 )
 from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.mentions import text_edges
-from neurogated.ingestion.revision import NodeChange, Reviser, expiry, with_lifetime
+from neurogated.ingestion.revision import Reviser, Revision, expiry, with_lifetime
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["IngestionEngine"]
@@ -132,7 +132,7 @@ class IngestionEngine:
                 raise UnknownIdError(f"no document {document_id!r} in the memory; see document_id in the metadata")
             return self._delete(ids, "delete_document")
 
-    def update(self, node_id: str, change: NodeChange) -> MemoryNode:
+    def update(self, node_id: str, change: Revision) -> MemoryNode:
         """Put a new version of a node in its place, and make right what follows from its text, in one delta.
 
         Returns:
@@ -238,6 +238,7 @@ class IngestionEngine:
         lifetime = self._lifetime(document)
         # A hash of the whole text, so it is computed once.
         document_id = document.id
+        fields = document.node_fields
         for passage in document.passages:
             for chunk in self._chunker.split(passage.text):
                 metadata = {**document.metadata, **passage.metadata, "document_id": document_id}
@@ -245,7 +246,9 @@ class IngestionEngine:
                     metadata["title"] = document.title
                 # The position takes part, so that a sentence said twice is remembered twice.
                 node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix="chunk-")
-                drafts.append(Draft(node_id, chunk, json_metadata(metadata), lifetime, find_times(chunk)))
+                drafts.append(
+                    Draft(node_id, chunk, json_metadata(metadata), lifetime, find_times(chunk), document.scope, fields)
+                )
         return drafts
 
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
@@ -308,9 +311,17 @@ class IngestionEngine:
     def _nodes(self, drafts: Sequence[Draft], old: Mapping[str, MemoryNode], at: datetime) -> list[MemoryNode]:
         """Return a node a draft, not embedded anew yet; an old node keeps its energy and its times."""
         nodes = [
-            replace(old[draft.id], metadata={**old[draft.id].metadata, **draft.metadata})
+            replace(old[draft.id], metadata={**old[draft.id].metadata, **draft.metadata}, **draft.fields)
             if draft.id in old
-            else MemoryNode(draft.id, draft.content, metadata=draft.metadata, last_accessed=at, created_at=at)
+            else MemoryNode(
+                draft.id,
+                draft.content,
+                metadata=draft.metadata,
+                last_accessed=at,
+                created_at=at,
+                scope=draft.scope,
+                **draft.fields,
+            )
             for draft in drafts
         ]
         return [with_lifetime(node, draft.lifetime) for node, draft in zip(nodes, drafts, strict=True)]

@@ -1,8 +1,8 @@
 """What texts name: the TERM and MENTION edges that follow from it, kept right while texts come, change and go.
 
 TERM joins two texts that hold the same rare keyword, MENTION leads from a text to the one whose subject it names.
-What is rare depends on all texts there are, so the weights of old edges change with every text that comes or goes:
-whatever the order in which texts come, change and go, the edges end up the same.
+What is rare depends on all texts of a user, so the weights of old edges change with every text that comes or goes:
+whatever the order in which texts come, change and go, the edges end up the same. No edge joins texts of two users.
 
     TERM:     w(a, b) = min(1, sum of 1 / n(t))     over the terms t in both, held by n(t) <= MAX_TERM_TEXTS texts;
                                                     terms are keywords and names of several words
@@ -32,6 +32,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import is_term_mark, subjects_among
 from neurogated.core.view import GraphView
 from neurogated.ingestion.holders import TextChange
+from neurogated.ingestion.user_graph import UserGraph, by_user
 
 __all__ = ["EdgeChanges", "text_edges"]
 
@@ -70,18 +71,24 @@ def text_edges(
     old = {node.id: node for node in known}
     told = [node for node in nodes if node.id not in old or _told(node) != _told(old[node.id])]
     staying = {node.id for node in nodes} - {node.id for node in told}
-    leaving = [node for node in known if node.id not in staying]
-    if not leaving and not told:
-        return EdgeChanges([], [], [])
-    change = TextChange(store, leaving, told)
-    weights = {
-        EdgeType.TERM: _term_weights(store, change, config.MAX_TERM_TEXTS),
-        EdgeType.MENTION: _mention_weights(store, change, config.MAX_MENTIONS),
-    }
-    return _changes(store.view(), weights, change, {node.id for node in nodes if node.id not in old}, at)
+    leaving = dict(by_user(node for node in known if node.id not in staying))
+    coming = dict(by_user(told))
+    changes = EdgeChanges([], [], [])
+    for user_id in dict.fromkeys((*leaving, *coming)):
+        graph = UserGraph(store, user_id)
+        change = TextChange(graph, leaving.get(user_id, []), coming.get(user_id, []))
+        weights = {
+            EdgeType.TERM: _term_weights(graph, change, config.MAX_TERM_TEXTS),
+            EdgeType.MENTION: _mention_weights(graph, change, config.MAX_MENTIONS),
+        }
+        found = _changes(graph.view, weights, change, {node.id for node in nodes if node.id not in old}, at)
+        changes.put.extend(found.put)
+        changes.reweighted.extend(found.reweighted)
+        changes.removed.extend(found.removed)
+    return changes
 
 
-def _term_weights(store: GraphStorePort, change: TextChange, limit: int) -> dict[Pair, float]:
+def _term_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair, float]:
     """Return the weights of the pairs whose TERM edges a change may change."""
     if not limit:
         return {}
@@ -102,7 +109,7 @@ def _term_weights(store: GraphStorePort, change: TextChange, limit: int) -> dict
     others = [pair for pair in pairs if change.come.keys().isdisjoint(pair)]
     ids = list(dict.fromkeys(chain.from_iterable(others)))
     # A node is in many pairs, so its other terms are told apart once; more holders make no edge.
-    untouched = [frozenset(filter(is_term_mark, marks)) - touched for marks in store.marks_of(ids, limit)]
+    untouched = [frozenset(filter(is_term_mark, marks)) - touched for marks in graph.marks_of(ids, limit)]
     terms = dict(zip(ids, untouched, strict=True))
     shared = {pair: terms[pair[0]] & terms[pair[1]] for pair in others}
     holding = change.holding(set().union(*shared.values()), limit)
@@ -111,7 +118,7 @@ def _term_weights(store: GraphStorePort, change: TextChange, limit: int) -> dict
     return {pair: min(1.0, math.fsum(parts[pair])) for pair in pairs}
 
 
-def _mention_weights(store: GraphStorePort, change: TextChange, limit: int) -> dict[Pair, float]:
+def _mention_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair, float]:
     """Return the weights of the pairs whose MENTION edges a change may change."""
     if not limit:
         return {}
@@ -127,7 +134,7 @@ def _mention_weights(store: GraphStorePort, change: TextChange, limit: int) -> d
             pairs.update(product({*sources.before, *sources.after}, {*targets.before, *targets.after}))
     left = change.left.keys() - change.come.keys()
     pairs = {pair for pair in pairs if left.isdisjoint(pair) and pair[0] != pair[1]}
-    names = _subjects_of({target for _, target in pairs}, store, change)
+    names = _subjects_of({target for _, target in pairs}, graph, change)
 
     def weight(source: str, target: str) -> float:
         holders = [mentioning(name).after for name in names[target] if target in about(name).after]
@@ -136,11 +143,11 @@ def _mention_weights(store: GraphStorePort, change: TextChange, limit: int) -> d
     return {pair: weight(*pair) for pair in pairs}
 
 
-def _subjects_of(node_ids: Collection[str], store: GraphStorePort, change: TextChange) -> Mapping[str, Collection[str]]:
+def _subjects_of(node_ids: Collection[str], graph: UserGraph, change: TextChange) -> Mapping[str, Collection[str]]:
     """Return what each node is about after a change."""
     stored = [node_id for node_id in node_ids if node_id not in change.come]
     come = {node_id: text.subjects for node_id, text in change.come.items()}
-    return {**come, **dict(zip(stored, map(subjects_among, store.marks_of(stored)), strict=True))}
+    return {**come, **dict(zip(stored, map(subjects_among, graph.marks_of(stored)), strict=True))}
 
 
 def _changes(

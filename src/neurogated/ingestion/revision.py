@@ -24,7 +24,7 @@ from neurogated.ingestion.document import checked_text, checked_ttl
 from neurogated.ingestion.edge_builder import fitted, nearest_in, reweighed_similarities, similarity_edges
 from neurogated.ingestion.mentions import text_edges
 
-__all__ = ["NodeChange", "Reviser", "expiry", "with_lifetime"]
+__all__ = ["Reviser", "Revision", "expiry", "with_lifetime"]
 
 _TIMES = "times"
 _DOCUMENT_ID = "document_id"
@@ -53,7 +53,7 @@ def with_lifetime(node: MemoryNode, times: Mapping[str, datetime | None]) -> Mem
 
 
 @dataclass(frozen=True, slots=True)
-class NodeChange:
+class Revision:
     """What is to be different in a node; what is None stays."""
 
     content: str | None = None
@@ -116,7 +116,7 @@ class Reviser:
             at=at,
         )
 
-    def update(self, node_id: str, change: NodeChange, *, at: datetime) -> GraphDelta:
+    def update(self, node_id: str, change: Revision, *, at: datetime) -> GraphDelta:
         """Return the delta that puts a new version of a node in its place; the node comes first in it.
 
         Raises:
@@ -153,7 +153,7 @@ class Reviser:
     def _neighbors(self) -> int:
         return self._config.MAX_SIM_NEIGHBORS
 
-    def _version(self, old: MemoryNode, change: NodeChange, at: datetime) -> tuple[MemoryNode, Findings]:
+    def _version(self, old: MemoryNode, change: Revision, at: datetime) -> tuple[MemoryNode, Findings]:
         """Return the new version of a node, and what was found out about it."""
         given = (
             dict(change.metadata or {}) if change.title is None else {**(change.metadata or {}), "title": change.title}

@@ -13,13 +13,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 from types import MappingProxyType
-from typing import NamedTuple, TypedDict, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, checked_moment, to_micros, utc_now
+from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
@@ -53,7 +54,7 @@ class _Ranking(NamedTuple):
     recency: NDArray[np.float64]
 
 
-class RecallOptions(TypedDict, total=False):
+class RecallOptions(FilterOptions, total=False):
     """What may be said beside the question."""
 
     top_n: int | None
@@ -126,6 +127,7 @@ class NeuroRetriever:
         top_n: int | None = None,
         as_of: int | datetime | None = None,
         valid_at: datetime | None = None,
+        **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
         """Return what `recall` does for each query.
 
@@ -142,6 +144,7 @@ class NeuroRetriever:
         if isinstance(as_of, bool) or not isinstance(as_of, int):
             checked_moment("as_of, where it is no number of history(),", as_of)
         checked_moment("valid_at", valid_at)
+        wanted_nodes = filter_of(filters)
         if not queries:
             return []
         store = self._store if as_of is None else self._store.as_of(as_of)
@@ -155,7 +158,7 @@ class NeuroRetriever:
         with self._in_turn():
             shared.skip()
             stage("searching")
-            view = store.view(valid_at=valid_at)
+            view = store.view(valid_at=valid_at, filters=wanted_nodes)
             nearest = store.nearest_rows(list(vectors), max(wanted, self._config.CANDIDATES), view)
             asked = list(map(_Asked, queries, vectors, kernels, nearest))
             shared.lap("search")
@@ -228,9 +231,9 @@ class NeuroRetriever:
 
     def _by_energy(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> _Ranking:
         """Rank active nodes by energy; where they run out, go on by similarity."""
-        rows, energies = activation.total
+        rows, energies = _admitted(activation.view, *activation.total)
         active = _best(activation.view, rows, energies, wanted)
-        idle = likeness.known.at(np.setdiff1d(likeness.known.rows, rows, assume_unique=True))
+        idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
         fill = _best(activation.view, idle.rows, idle.similarity, wanted - len(active))
         ranked = np.concatenate((rows[active], idle.rows[fill]))
         scores = np.concatenate((energies[active], np.zeros(len(fill))))
@@ -242,9 +245,9 @@ class NeuroRetriever:
 
         The weights are the settings `SIMILARITY_WEIGHT`, `ENERGY_WEIGHT` and `RECENCY_WEIGHT`.
         """
-        reached, energies = activation.spread
+        reached, energies = _admitted(activation.view, *activation.spread)
         likeness.of(reached)
-        known = likeness.known
+        known = likeness.admitted
         energy = np.zeros(known.rows.size)
         # What a question names, such as the two it compares, comes before what they lead to.
         subjects = max(1, len(likeness.named)) if self._config.NAMED_FIRST else 1
@@ -266,6 +269,14 @@ class NeuroRetriever:
         age = np.maximum(0, to_micros(self._clock()) - view.last_accessed.take(rows))
         recency: NDArray[np.float64] = np.exp2(-age / max(half_life, 1))
         return recency
+
+
+def _admitted(view: GraphView, rows: Rows, energies: NDArray[np.float64]) -> tuple[Rows, NDArray[np.float64]]:
+    """Return those of the nodes that were reached which the question may find."""
+    if view.among is None:
+        return rows, energies
+    admitted = view.admitted(rows)
+    return rows[admitted], energies[admitted]
 
 
 def _memories(store: GraphStorePort, view: GraphView, found: Sequence[_Found]) -> list[tuple[RecalledMemory, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -111,7 +112,7 @@ class QuestionSimilarity:
         self._query = query
         self._vector = vector
         self._kernel = kernel
-        carried = names_carried(split_words(fold(query)), store.carried)
+        carried = names_carried(split_words(fold(query)), partial(store.carried, view=view))
         titles = subjects_among(carried)
         # A name within a longer one, such as "Leland" in "Leland, North Carolina", counts as no subject of its own.
         self.named = frozenset(
@@ -137,6 +138,13 @@ class QuestionSimilarity:
         rows = _distinct(np.concatenate((nearest[0], by_keywords[0])))
         self.known = self._measure(rows, nearest, by_keywords)
         return self.known
+
+    @property
+    def admitted(self) -> Similarities:
+        """What is known of the nodes that the question may find."""
+        if self._view.among is None:
+            return self.known
+        return self.known.at(self.known.rows[self._view.admitted(self.known.rows)])
 
     def of(self, rows: Rows) -> Similarities:
         """Return the similarity of nodes and its parts; `rows` ascend."""

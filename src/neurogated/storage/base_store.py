@@ -16,6 +16,7 @@ import numpy as np
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.filters import Filter
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import AmbiguousEdgeError, CorruptMemoryError, InputError, UnknownIdError
@@ -25,6 +26,24 @@ __all__ = ["BaseStore"]
 
 _Answer = TypeVar("_Answer")
 _Key = TypeVar("_Key")
+
+_ORDERED = frozenset(
+    (
+        "id",
+        "base_energy",
+        "energy",
+        "energy_at",
+        "importance",
+        "uses",
+        "last_accessed",
+        "created_at",
+        "timestamp",
+        "position",
+        "expires_at",
+        "valid_from",
+        "valid_to",
+    )
+)
 
 # How many nodes or edges are made at once of their records.
 _AT_ONCE = 1000
@@ -42,7 +61,7 @@ class BaseStore(ABC):
         """Make the change whole or not at all; return its number."""
 
     @abstractmethod
-    def view(self, *, valid_at: datetime | None = None) -> GraphView:
+    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
         """Return a snapshot of the graph."""
 
     @abstractmethod
@@ -164,6 +183,51 @@ class BaseStore(ABC):
             )
             for rows in _portions(state.view.live_edges())
         )
+
+    def find(
+        self,
+        filters: Filter | None = None,
+        *,
+        order_by: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[MemoryNode]:
+        """Return the nodes that a filter admits and that have not expired.
+
+        Args:
+            filters: which nodes; all when left out.
+            order_by: a field of MemoryNode that has an order, with a minus before it for the largest first; nodes
+                without a value come last. The order in which they were added when left out.
+            limit: how many at most.
+            offset: how many of the first are passed over.
+
+        Raises:
+            InputError: the field has no order, or `limit` or `offset` is below 0.
+        """
+        if offset < 0 or (limit is not None and limit < 0):
+            raise InputError(f"offset is {offset} and limit {limit}, but neither may be below 0")
+        view = self.view(filters=filters)
+        rows = view.live_nodes() if view.among is None else view.among
+        part = slice(offset, None if limit is None else offset + limit)
+        if order_by is None:
+            return self.get_nodes([view.ids[row] for row in rows[part].tolist()], missing_ok=True)
+        name = order_by.removeprefix("-")
+        if name not in _ORDERED:
+            raise InputError(f"nodes cannot be ordered by {name!r}; choose one of {', '.join(sorted(_ORDERED))}")
+        nodes = self.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
+        known = [node for node in nodes if getattr(node, name) is not None]
+        known.sort(key=lambda node: getattr(node, name), reverse=order_by.startswith("-"))
+        return [*known, *(node for node in nodes if getattr(node, name) is None)][part]
+
+    def find_edges(self, relation: str, *, edge_type: EdgeType | None = None) -> list[MemoryEdge]:
+        """Return the edges with a relation, in the order they were added."""
+
+        def related(state: GraphState) -> list[MemoryEdge]:
+            rows = np.array(state.form.relations.get(relation, ()), dtype=np.int64)
+            rows = rows[rows < state.view.edge_count]
+            return state.edges(rows[~np.isnan(state.view.weight.take(rows))])
+
+        return [edge for edge in self._read(related) if edge_type in (None, edge.type)]
 
     def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
         """Return the `k` nodes most similar to `query` by exact cosine, best first, ties in order of id."""

@@ -136,6 +136,15 @@ class GraphState:
         found = [self.view.find(view.ids[row]) for row in rows.tolist()]
         return np.array([len(self.view.ids) if row is None else row for row in found], dtype=np.int64)
 
+    def among(self, view: GraphView | None) -> Rows | None:
+        """Return the rows here of what `view` restricts searches to, ascending; None where it does not."""
+        if view is None or view.among is None:
+            return None
+        if view.ids is self.view.ids:
+            return view.among
+        rows = np.sort(self.rows_of(view, view.among))
+        return rows[rows < len(self.view.ids)]
+
     def left_out(self, view: GraphView) -> Rows:
         """Return the rows here of what `view` does not show: what it hides, and what is later than it."""
         hidden, now = self.rows_of(view, view.hidden), self.view

@@ -10,6 +10,7 @@ from typing import Self
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, to_micros, to_utc, utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
+from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.text import checked_text
 from neurogated.core.view import GraphView
@@ -78,11 +79,12 @@ class GraphStore(IsolatedStore):
                 self._publish()
             return sequence
 
-    def view(self, *, valid_at: datetime | None = None) -> GraphView:
+    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
         """Return a snapshot of the graph without what has expired; later writes do not show in it.
 
         Args:
             valid_at: leave out nodes and edges that did not hold in the world at this time.
+            filters: which nodes searches may find.
 
         Raises:
             EmbedderMismatchError: the memory has vectors of another embedder than the one it was opened with by now.
@@ -90,7 +92,8 @@ class GraphStore(IsolatedStore):
         now, moment = to_micros(self._clock()), micros_or_none(valid_at)
         with self._reading(latest=True) as state:
             self._require_bound(state)
-            return state.visible(now, moment)
+            seen = state.visible(now, moment)
+        return self._filtered(seen, filters) if filters else seen
 
     def expired(self, now: datetime) -> list[str]:
         """Return the ids of the nodes that are to be forgotten by `now`."""

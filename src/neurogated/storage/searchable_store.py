@@ -9,7 +9,9 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.filters import Condition, Filter
 from neurogated.core.model import Vector
+from neurogated.core.rendering import tag_mark
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.base_store import BaseStore
 from neurogated.storage.graph_state import GraphState
@@ -17,6 +19,8 @@ from neurogated.storage.index.text.text_index import OverlaidTextIndex, TextInde
 
 __all__ = ["SearchableStore"]
 
+
+_READ_AT_ONCE = 1000
 
 Found = tuple[Rows, NDArray[np.float64]]
 """Rows or keys that a search found and their scores, both (n,), best first."""
@@ -59,7 +63,8 @@ class SearchableStore(BaseStore):
         with self._searching:
             state = self._search_state()
             vectors = state.form.vectors
-            return _searched(state, lambda left_out: vectors.search_batch(queries, k, left_out), k, view)
+            among = state.among(view)
+            return _searched(state, lambda left_out: vectors.search_batch(queries, k, left_out, among), k, view)
 
     def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float64]:
         """Return the cosine of the nodes at `rows` of `view`, a view of this store, with the query.
@@ -82,14 +87,15 @@ class SearchableStore(BaseStore):
         """Return the rows in `view`, and scores, of what `keyword_search` finds."""
         with self._searching:
             state, texts = self._text_state()
-            (found,) = _searched(state, lambda left_out: [texts.keywords.search(query, k, left_out)], k, view)
+            among = state.among(view)
+            (found,) = _searched(state, lambda left_out: [texts.keywords.search(query, k, left_out, among)], k, view)
             return found
 
     def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
         """Return the keyword score of the nodes at `rows` of `view`, 0 for a node that shares no keyword."""
         with self._searching:
             state, texts = self._text_state()
-            return texts.keywords.scores(query, state.rows_of(view, rows))
+            return texts.keywords.scores(query, state.rows_of(view, rows), state.among(view))
 
     def carriers(self, marks: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
         """Return whether the nodes at `rows` of `view` carry one of `marks`; see `core.rendering`."""
@@ -102,28 +108,60 @@ class SearchableStore(BaseStore):
         seen = self.view() if view is None else view
         with self._searching:
             state, texts = self._text_state()
-            return texts.marks.carried(marks, state.rows_of(seen, seen.hidden))
+            return texts.marks.carried(marks, state.rows_of(seen, seen.hidden), state.among(seen))
 
-    def holders(self, marks: Collection[str], limit: int | None = None) -> list[str]:
+    def holders(self, marks: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
         """Return the ids of the nodes that carry all of `marks`, in the order they were added.
 
         Args:
             marks: see `core.rendering`; no marks are carried by no node.
             limit: how many at most; all when left out.
+            view: a view of this store, to whose scope the nodes belong; nodes that it hides count, too.
         """
         with self._searching:
             state, texts = self._text_state()
-            return [state.view.ids[row] for row in texts.marks.holders(marks, limit).tolist()]
+            return [state.view.ids[row] for row in texts.marks.holders(marks, limit, state.among(view)).tolist()]
 
-    def few_holders(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
+    def few_holders(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
         """Return who `holders` says carry each mark, but for the marks that more nodes carry than their limit.
 
         Many marks are asked for together, and what many nodes carry costs next to nothing.
         """
         with self._searching:
             state, texts = self._text_state()
-            few = texts.marks.few_holders(limits)
+            few = texts.marks.few_holders(limits, state.among(view))
             return {mark: [state.view.ids[row] for row in rows.tolist()] for mark, rows in few.items()}
+
+    def _filtered(self, view: GraphView, filters: Filter) -> GraphView:
+        """Return a view of this store whose searches find only what a filter admits."""
+        rows = None if filters.scope is None else view.rows_of_scopes(filters.scope)
+        if filters.tags:
+            carried = list(map(tag_mark, filters.tags))
+            with self._searching:
+                state, texts = self._text_state()
+                here = None if rows is None else state.rows_of(view, rows)
+                names = [state.view.ids[row] for row in texts.marks.holders(carried, among=here).tolist()]
+            rows = view.known_rows(names)
+        if filters.kinds:
+            rows = view.live_nodes() if rows is None else rows
+            codes = [code for code, kind in enumerate(view.kinds) if kind in filters.kinds]
+            rows = rows[np.isin(view.kind.take(rows), codes)]
+        if filters.where is not None:
+            rows = self._where(view, view.live_nodes() if rows is None else rows, filters.where)
+        return view if rows is None else view.only(rows)
+
+    def _where(self, view: GraphView, rows: Rows, condition: Condition) -> Rows:
+        """Return the rows of the nodes whose metadata fulfils a condition; the metadata of all rows is read."""
+        found: list[int] = []
+        for begin in range(0, rows.size, _READ_AT_ONCE):
+            part = rows[begin : begin + _READ_AT_ONCE].tolist()
+            nodes = {node.id: node for node in self.get_nodes([view.ids[row] for row in part], missing_ok=True)}
+            found += [
+                row
+                for row in part
+                if (node := nodes.get(view.ids[row])) is not None and condition.admits(node.metadata)
+            ]
+        return np.array(found, dtype=np.int64)
 
     def marks_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
         """Return the marks of each node, in the order of their ids; raises UnknownIdError.

@@ -203,6 +203,7 @@ class HistoricalStore(SqliteGraph):
             joined(now.last_activated.take(same), old.last_activated.all()),
         )
         loader.load_edge_lifetimes(form.lifetimes, edge_keys[order])
+        loader.load_relations(form.relations, edge_keys[order])
         return edge_keys[order]
 
     def _follow(self, after: int) -> None:

@@ -215,6 +215,7 @@ class SqlitePresent(SqliteGraph):
         loader = GraphLoader(connection, self._namespace, {}, keyed.form.topology.sequence)
         loader.load_node_lifetimes(keyed.form.lifetimes, keyed.node_keys.values)
         loader.load_edge_lifetimes(keyed.form.lifetimes, keyed.edge_keys.values)
+        loader.load_relations(keyed.form.relations, keyed.edge_keys.values)
         return keyed
 
     def _follow(self, connection: apsw.Connection) -> None:

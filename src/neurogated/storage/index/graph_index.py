@@ -55,6 +55,8 @@ class GraphIndex:
         self._config = config
         self.topology = Topology(config.OVERLAY_EDGES)
         self.lifetimes = Lifetimes()
+        # Rows of the edges with each relation, those of removed edges too.
+        self.relations: dict[str, list[int]] = {}
         self.vectors = EmbeddingStore(**_vector_settings(config))
         # Where they were kept at another precision, and have yet to be put.
         self.lacks_vectors = False
@@ -106,6 +108,7 @@ class GraphIndex:
         """
         form = GraphIndex(self._config)
         form.lifetimes = self.lifetimes.isolated()
+        form.relations = self.relations
         form.vectors = self.vectors.isolated()
         form._texts = None if self._texts is None else self._texts.isolated()
         return form
@@ -131,6 +134,9 @@ class GraphIndex:
         self.lifetimes.remove(plan.removed_nodes, plan.removed_edges)
         self.lifetimes.put_nodes(plan.node_rows.tolist(), plan.delta.nodes)
         self.lifetimes.put_edges(plan.edge_rows.tolist(), plan.delta.edges)
+        for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
+            if edge.relation is not None:
+                self.relations.setdefault(edge.relation, []).append(row)
 
     def texts(self, view: GraphView, read: Callable[[Rows], Sequence[Described]]) -> TextIndex:
         """Return keywords and marks of all nodes; where they are not made, `read` gives the texts at rows of `view`."""

@@ -63,7 +63,9 @@ class LexicalStore(KeptTable):
         """Forget the texts of `keys`; keys without one are passed over."""
         self._table.remove(keys)
 
-    def search(self, query: str, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
+    def search(
+        self, query: str, k: int, without: Rows = _NOTHING, among: Rows | None = None
+    ) -> tuple[Rows, NDArray[np.float64]]:
         """Return keys and scores of the `k` best texts, best first, ties in order of key.
 
         Only texts that share a keyword with the query appear, each keyword of the query counting once. All that tie
@@ -73,12 +75,22 @@ class LexicalStore(KeptTable):
             query: any text.
             k: how many.
             without: keys of texts that are not to appear; they count in the statistics all the same.
+            among: keys of the texts that may appear and that alone count in the statistics; all when left out.
         """
         hidden = np.unique(without) if without.size else without
+        if among is not None:
+            shown = np.setdiff1d(among, hidden)
+            return _best(_Found(shown, self.scores(query, shown, among)), k)
         return _best(self._table.read(lambda view: _search(view, self._asked_weights(query), k, hidden)), k)
 
-    def scores(self, query: str, keys: Rows) -> NDArray[np.float64]:
+    def scores(self, query: str, keys: Rows, among: Rows | None = None) -> NDArray[np.float64]:
         """Return the score of each key as `search` gives it, 0 where there is no text or no keyword is shared."""
+        if among is not None:
+            with self._table.lock:
+                words = _numbers(self._table, split_keywords(query))
+            return self._table.read(
+                lambda view: _scores(view, Weights(words, _statistics_of(view, words, among)), keys)
+            )
         return self._table.read(lambda view: _scores(view, self._asked_weights(query), keys))
 
     def keywords_of(self, key: int) -> dict[str, int]:
@@ -143,26 +155,35 @@ class OverlaidLexicalStore:
             words, counts = self._table.words_of(key)
         return dict(zip(words, counts.tolist(), strict=True))
 
-    def search(self, query: str, k: int, without: Rows = _NOTHING) -> tuple[Rows, NDArray[np.float64]]:
+    def search(
+        self, query: str, k: int, without: Rows = _NOTHING, among: Rows | None = None
+    ) -> tuple[Rows, NDArray[np.float64]]:
         """Return what `LexicalStore.search` would return if it held these texts."""
-        weights, hidden = self._weights(query), np.unique(without)
+        hidden = np.unique(without)
+        if among is not None:
+            shown = np.setdiff1d(among, hidden)
+            return _best(_Found(shown, self.scores(query, shown, among)), k)
+        weights = self._weights(query)
         below = self._table.read(lambda view: _search(view, weights, k, np.union1d(hidden, self._changed)))
         above = self._own.read(lambda view: _search(view, weights, k, hidden))
         return _best(_joined(below, above), k)
 
-    def scores(self, query: str, keys: Rows) -> NDArray[np.float64]:
+    def scores(self, query: str, keys: Rows, among: Rows | None = None) -> NDArray[np.float64]:
         """Return the score of each key as `search` gives it, 0 where there is no text or no keyword is shared."""
-        weights = self._weights(query)
+        weights = self._weights(query, among)
         below = self._table.read(lambda view: _scores(view, weights, keys))
         below[np.isin(keys, self._changed)] = 0
         return below + self._own.read(lambda view: _scores(view, weights, keys))
 
-    def _weights(self, query: str) -> Weights:
+    def _weights(self, query: str, among: Rows | None = None) -> Weights:
         keywords = split_keywords(query)
         with self._table.lock:
             # A number of a word that only these texts hold may be another word's in the table. Only texts that have
             # changed hold that one, and these count neither in the statistics nor in what is found.
             words = _numbers(self._own, keywords)
+            if among is not None:
+                below = _statistics_of(self._table.view(), words, np.setdiff1d(among, self._changed))
+                return Weights(words, below + _statistics_of(self._own.view(), words, among))
             below = _statistics(self._table, words) - _statistics_of(self._table.view(), words, self._changed)
             return Weights(words, below + _statistics(self._own, words))
 

@@ -37,9 +37,12 @@ class MarkIndex(KeptTable):
         """Take all marks from `keys`; keys without marks are passed over."""
         self._table.remove(keys)
 
-    def carried(self, marks: Iterable[str], without: Rows = _NOTHING) -> frozenset[str]:
-        """Return those of `marks` that some key carries that is not among `without`."""
+    def carried(self, marks: Iterable[str], without: Rows = _NOTHING, among: Rows | None = None) -> frozenset[str]:
+        """Return those of `marks` that some key carries that is not among `without`, and is among `among`."""
         asked = list(marks)
+        if among is not None:
+            few = self.few_holders(dict.fromkeys(asked, among.size), np.setdiff1d(among, without))
+            return frozenset(mark for mark, keys in few.items() if keys.size)
         with self._table.lock:
             numbers = self._table.vocabulary.numbers(asked)
             # Most are mostly no marks at all.
@@ -52,20 +55,30 @@ class MarkIndex(KeptTable):
             if count > without.size or (count and not np.isin(self.holders([mark]), without).all())
         )
 
-    def holders(self, marks: Collection[str], limit: int | None = None) -> Rows:
+    def holders(self, marks: Collection[str], limit: int | None = None, among: Rows | None = None) -> Rows:
         """Return the keys that carry all of `marks`, ascending, the first `limit` of them where it is given.
 
-        No key carries no marks.
+        No key carries no marks. With `among`, ascending, only these keys are looked at.
         """
         with self._table.lock:
             numbers = self._table.vocabulary.numbers(list(marks))
         if not numbers or UNKNOWN in numbers:
             return _NOTHING
+        if among is not None:
+            return self._table.read(lambda view: among[_carry_all(view, numbers, among)])[:limit]
         return self._table.read(lambda view: _holders(view, numbers, limit))
 
-    def few_holders(self, limits: Mapping[str, int]) -> dict[str, Rows]:
-        """Return the keys that carry each mark, ascending, but for the marks that more carry than their limit."""
+    def few_holders(self, limits: Mapping[str, int], among: Rows | None = None) -> dict[str, Rows]:
+        """Return the keys that carry each mark, ascending, but for the marks that more carry than their limit.
+
+        With `among`, ascending, only these keys are looked at and counted.
+        """
         marks = list(limits)
+        if among is not None:
+            with self._table.lock:
+                numbers = np.array(self._table.vocabulary.numbers(marks), dtype=np.int64)
+            held = self._table.read(lambda view: _holders_among(view, numbers, among))
+            return {mark: keys for mark, keys in zip(marks, held, strict=True) if keys.size <= limits[mark]}
         with self._table.lock:
             numbers = np.array(self._table.vocabulary.numbers(marks), dtype=np.int64)
             carriers = self._table.frequencies_of(numbers)
@@ -111,20 +124,20 @@ class OverlaidMarkIndex:
         """Take all marks from `keys` that were put here."""
         self._own.remove(keys)
 
-    def carried(self, marks: Iterable[str], without: Rows = _NOTHING) -> frozenset[str]:
-        """Return those of `marks` that some key carries that is not among `without`."""
+    def carried(self, marks: Iterable[str], without: Rows = _NOTHING, among: Rows | None = None) -> frozenset[str]:
+        """Return those of `marks` that some key carries that is not among `without`, and is among `among`."""
         asked = list(marks)
-        below = self._base.carried(asked, np.union1d(self._changed, without))
-        return below | self._own.carried(asked, without)
+        below = self._base.carried(asked, np.union1d(self._changed, without), among)
+        return below | self._own.carried(asked, without, among)
 
-    def holders(self, marks: Collection[str], limit: int | None = None) -> Rows:
+    def holders(self, marks: Collection[str], limit: int | None = None, among: Rows | None = None) -> Rows:
         """Return the keys that carry all of `marks`, ascending, the first `limit` of them where it is given."""
-        below = self._base.holders(marks, None if limit is None else limit + self._changed.size)
-        return np.union1d(below[~np.isin(below, self._changed)], self._own.holders(marks, limit))[:limit]
+        below = self._base.holders(marks, None if limit is None else limit + self._changed.size, among)
+        return np.union1d(below[~np.isin(below, self._changed)], self._own.holders(marks, limit, among))[:limit]
 
-    def few_holders(self, limits: Mapping[str, int]) -> dict[str, Rows]:
+    def few_holders(self, limits: Mapping[str, int], among: Rows | None = None) -> dict[str, Rows]:
         """Return the keys that carry each mark, ascending, but for the marks that more carry than their limit."""
-        found = ((mark, self.holders([mark], limit + 1)) for mark, limit in limits.items())
+        found = ((mark, self.holders([mark], limit + 1, among)) for mark, limit in limits.items())
         return {mark: keys for mark, keys in found if keys.size <= limits[mark]}
 
     def marks_of(self, key: int, at_most: int | None = None) -> frozenset[str]:
@@ -164,6 +177,32 @@ def _carriers(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np
     for part, here, places in view.located(keys) if numbers else ():
         carries[here] = np.logical_or.reduce([part.having(number, places) for number in numbers])
     return carries
+
+
+def _carry_all(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
+    carries = np.zeros(keys.size, dtype=np.bool_)
+    for part, here, places in view.located(keys):
+        carries[here] = np.logical_and.reduce([part.having(number, places) for number in numbers])
+    return carries
+
+
+def _holders_among(view: TableView, numbers: Rows, keys: Rows) -> list[Rows]:
+    """Return those of some keys, ascending, that carry each of some marks; the keys' own marks are looked through."""
+    order = np.argsort(numbers, kind="stable")
+    wanted = numbers[order]
+    held, holders = [_NOTHING], [_NOTHING]
+    for part, here, places in view.located(keys):
+        entries, sizes = part.texts.entries(places)
+        words = part.texts.words[entries]
+        which = np.searchsorted(wanted, words)
+        hits = np.flatnonzero(wanted.take(which, mode="clip") == words) if wanted.size else _NOTHING
+        held.append(which[hits])
+        holders.append(keys[here][np.searchsorted(sizes.cumsum(), hits, side="right")])
+    marks, found = np.concatenate(held), np.concatenate(holders)
+    by_mark = np.lexsort((found, marks))
+    counts = np.bincount(marks, minlength=wanted.size)
+    split = np.split(found[by_mark], np.cumsum(counts)[:-1]) if wanted.size else []
+    return [split[place] for place in np.argsort(order, kind="stable").tolist()]
 
 
 def _holders_of_each(view: TableView, numbers: Rows) -> list[Rows]:

@@ -29,6 +29,10 @@ class Described(Protocol):
     def metadata(self) -> Mapping[str, Any]:
         """JSON values."""
 
+    @property
+    def tags(self) -> Sequence[str]:
+        """Words of the caller's own."""
+
 
 class TextIndex(NamedTuple):
     """Keyword search and marks over node rows; both follow from the nodes and can be made anew at any time."""
@@ -44,7 +48,7 @@ class TextIndex(NamedTuple):
     def put(self, rows: Rows, nodes: Sequence[Described]) -> None:
         """Add nodes, or put them in the place of those at the same rows."""
         self.keywords.put(rows, [keyword_text(node.content, node.metadata) for node in nodes])
-        self.marks.put(rows, [marks(node.content, node.metadata) for node in nodes])
+        self.marks.put(rows, [marks(node.content, node.metadata, node.tags) for node in nodes])
 
     def described(self, row: int) -> tuple[Mapping[str, int], frozenset[str]]:
         """Return what is kept of one node: its keywords with how often each occurs, and its marks."""
@@ -120,7 +124,7 @@ class OverlaidTextIndex(NamedTuple):
     def put(self, rows: Rows, nodes: Sequence[Described]) -> None:
         """Add nodes as they once were."""
         self.keywords.put(rows, [keyword_text(node.content, node.metadata) for node in nodes])
-        self.marks.put(rows, [marks(node.content, node.metadata) for node in nodes])
+        self.marks.put(rows, [marks(node.content, node.metadata, node.tags) for node in nodes])
 
     def described(self, row: int) -> tuple[Mapping[str, int], frozenset[str]]:
         """Return what is kept of one node: its keywords with how often each occurs, and its marks."""

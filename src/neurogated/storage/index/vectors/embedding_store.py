@@ -163,7 +163,7 @@ class EmbeddingStore:
         new, old = Encoded.of(as_vector(vector)[None], self._precision), state.matrix.rows(np.array([slot]))
         return np.array_equal(new.rows, old.rows) and np.array_equal(new.scales, old.scales)
 
-    def search(self, query: Vector, k: int, without: Rows = _NOTHING) -> Found:
+    def search(self, query: Vector, k: int, without: Rows = _NOTHING, among: Rows | None = None) -> Found:
         """Return keys and cosines of at least the `k` most similar vectors, best first.
 
         All that tie with the k-th are returned too, for the caller to break the tie; of an approximate search, those
@@ -173,12 +173,15 @@ class EmbeddingStore:
             query: a vector.
             k: how many.
             without: keys that do not count.
+            among: the keys that count; all when left out.
         """
-        return self._nearest([query], k, without)[0]
+        return self._nearest([query], k, without, among)[0]
 
-    def search_batch(self, queries: Sequence[Vector], k: int, without: Rows = _NOTHING) -> list[Found]:
+    def search_batch(
+        self, queries: Sequence[Vector], k: int, without: Rows = _NOTHING, among: Rows | None = None
+    ) -> list[Found]:
         """Return what `search` returns for each query; together they take less time than one after the other."""
-        return self._nearest(queries, k, without)
+        return self._nearest(queries, k, without, among)
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float64]:
         """Return the cosine of `query` with the vector of each key, as `search` gives it; 0 for a key without one."""
@@ -241,12 +244,12 @@ class EmbeddingStore:
         gone = state.slots.size - state.slots.living
         return state.rewritten() if gone > max(state.slots.living, self._options.tail) else state
 
-    def _nearest(self, queries: Sequence[Vector], k: int, without: Rows) -> list[Found]:
+    def _nearest(self, queries: Sequence[Vector], k: int, without: Rows, among: Rows | None) -> list[Found]:
         state = self._state
         if state is None or k < 1 or not len(queries):
             return [(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
         vectors = np.stack([self._checked_query(query) for query in queries])
-        return nearest(state, vectors, k, without, self._options)
+        return nearest(state, vectors, k, self._options, without=without, among=among)
 
     def _checked_query(self, query: Vector) -> NDArray[np.float32]:
         vector = as_vector(query)
@@ -293,15 +296,17 @@ class OverlaidEmbeddingStore(EmbeddingStore):
         """Return whether `vector` would be kept as what `key` has."""
         return super().matches(key, vector) if key in self._is_changed else self._base.matches(key, vector)
 
-    def search(self, query: Vector, k: int, without: Rows = _NOTHING) -> Found:
+    def search(self, query: Vector, k: int, without: Rows = _NOTHING, among: Rows | None = None) -> Found:
         """Return keys and cosines of at least the `k` most similar vectors, best first; see EmbeddingStore."""
-        return self.search_batch([query], k, without)[0]
+        return self.search_batch([query], k, without, among)[0]
 
-    def search_batch(self, queries: Sequence[Vector], k: int, without: Rows = _NOTHING) -> list[Found]:
+    def search_batch(
+        self, queries: Sequence[Vector], k: int, without: Rows = _NOTHING, among: Rows | None = None
+    ) -> list[Found]:
         """Return what `search` returns for each query."""
-        below = self._base.search_batch(queries, k, np.union1d(self._changed, without))
+        below = self._base.search_batch(queries, k, np.union1d(self._changed, without), among)
         found = []
-        for layers in zip(below, super().search_batch(queries, k, without), strict=True):
+        for layers in zip(below, super().search_batch(queries, k, without, among), strict=True):
             keys, scores = (np.concatenate(columns) for columns in zip(*layers, strict=True))
             order = np.argsort(-scores, kind="stable")
             found.append((keys[order], scores[order]))

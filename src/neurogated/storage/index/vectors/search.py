@@ -24,20 +24,33 @@ _SPARE = 16
 _AT_ONCE = 2**24
 # How many vectors are gathered at once; some MB.
 _GATHERED = 4096
+# Of fewer than one vector in so many, each is looked at.
+_SCATTERED = 16
 # How many times as many lists are looked into when the nearest held too little that counts.
 _WIDENING = 4
 
 
-def nearest(state: VectorState, queries: Floats, k: int, without: Rows, options: SearchOptions) -> list[Found]:
+def nearest(
+    state: VectorState, queries: Floats, k: int, options: SearchOptions, *, without: Rows, among: Rows | None = None
+) -> list[Found]:
     """Return keys and cosines of at least the `k` most similar vectors to each query (q, dimension), best first.
 
-    All that tie with the k-th are returned too; of an approximate search, those that were found.
+    All that tie with the k-th are returned too; of an approximate search, those that were found. With `among`, only
+    vectors of these keys are.
     """
     slots = state.slots
-    hidden = np.unique(slots.of(without)) if without.size else without
-    hidden = hidden[hidden >= 0]
-    eligible = Slots.without(slots.alive, hidden) if hidden.size else slots.alive
-    count = slots.living - hidden.size
+    if among is None:
+        hidden = np.unique(slots.of(without)) if without.size else without
+        hidden = hidden[hidden >= 0]
+        eligible = Slots.without(slots.alive, hidden) if hidden.size else slots.alive
+        count = slots.living - hidden.size
+    else:
+        admitted = slots.of(np.setdiff1d(among, without))
+        admitted = np.sort(admitted[admitted >= 0])
+        count = admitted.size
+        if _SCATTERED * count < slots.size:
+            return [_best_of(state, query, min(k, count), admitted) for query in queries]
+        eligible = Slots.only(slots.alive, admitted)
     k = min(k, count)
     if k < 1:
         return [(np.empty(0, dtype=np.int64), np.empty(0))] * len(queries)
@@ -76,8 +89,7 @@ def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.uin
     counted = None if count == size else Slots.flags(eligible, 0, size)
     if counted is not None and 2 * count < size:
         slots = np.flatnonzero(counted)
-        rough = (state.matrix.cosines(_unit(query), slots) for query in queries)
-        return [_best(state, query, k, slots[_promising(row, k)]) for query, row in zip(queries, rough, strict=True)]
+        return [_best_of(state, query, k, slots) for query in queries]
     scores = state.matrix.scan(_units(queries), 0, size)
     if counted is not None:
         scores[:, ~counted] = -np.inf
@@ -108,6 +120,13 @@ def _approximate(
         slots = np.concatenate((np.sort(row[row >= 0]), newest))
         found.append(_best(state, query, k, slots))
     return found
+
+
+def _best_of(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
+    """Return the best of `slots`, of which there are at least `k`."""
+    if k < 1:
+        return np.empty(0, dtype=np.int64), np.empty(0)
+    return _best(state, query, k, slots[_promising(state.matrix.cosines(_unit(query), slots), k)])
 
 
 def _promising(rough: Floats, k: int) -> NDArray[np.bool_]:

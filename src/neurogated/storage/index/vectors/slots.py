@@ -116,6 +116,13 @@ class Slots(NamedTuple):
         np.bitwise_and.at(cleared, slots >> _BYTE_SHIFT, ~(1 << (slots & _BYTE_MASK)).astype(np.uint8))
         return cleared
 
+    @staticmethod
+    def only(bits: Bits, slots: Rows) -> Bits:
+        """Return the bits with all but those of `slots` cleared."""
+        kept = np.zeros_like(bits)
+        np.bitwise_or.at(kept, slots >> _BYTE_SHIFT, (1 << (slots & _BYTE_MASK)).astype(np.uint8))
+        return kept & bits
+
     def added(self, keys: Rows) -> Slots:
         """Return the state in which each key has a new slot; what it had does not count any more."""
         columns, size = self.columns, self.size + keys.size

@@ -65,6 +65,7 @@ class GraphFollower:
         loader.load_node_lifetimes(form.lifetimes, keyed.node_keys.values, since)
         self._follow_weights(keyed, since, loader)
         loader.load_edge_lifetimes(form.lifetimes, keyed.edge_keys.values, since)
+        loader.load_relations(form.relations, keyed.edge_keys.values, since)
         self._follow_vectors(keyed, 0 if form.lacks_vectors else since)
         form.lacks_vectors = False
         form.topology.sequence = sequence

@@ -103,6 +103,15 @@ class GraphLoader:
         ):
             lifetimes.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
 
+    def load_relations(self, relations: dict[str, list[int]], edge_keys: Keys, after: int = 0) -> None:
+        """Take in the relations of the edges that were added after the delta `after`; see `load_edge_lifetimes`."""
+        for key, relation in self._query(
+            "SELECT e.edge, e.relation FROM edges e INDEXED BY edges_related JOIN nodes n ON n.node = e.source "
+            f"WHERE e.relation IS NOT NULL AND n.namespace = :namespace AND {HOLDS.format('e')} AND e.since > {after} "
+            "ORDER BY e.edge"
+        ):
+            relations.setdefault(relation, []).append(int(np.searchsorted(edge_keys, key)))
+
     def _query(self, statement: str) -> list[tuple[Any, ...]]:
         return fetch(self.connection, statement, {"namespace": self.namespace, "now": self.as_of})
 

@@ -1,0 +1,228 @@
+"""Which memories a search may find: their kinds, tags, scopes, and conditions on their metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import ge, gt, le, lt
+from typing import Any, TypedDict
+
+from neurogated.core.model import json_metadata
+from neurogated.core.node_kind import checked_kind
+from neurogated.core.scope import ScopeFilter, UserChoice, checked_path
+from neurogated.core.text import checked_text
+from neurogated.errors import InputError
+
+__all__ = ["Both", "Compare", "Condition", "Either", "Field", "Filter", "FilterOptions", "Not", "field", "filter_of"]
+
+_MISSING = object()
+_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+_OPERATORS = frozenset((*_ORDERS, "=", "in", "exists"))
+
+
+class Condition:
+    """A condition on metadata; conditions are joined by `&`, `|` and `~`."""
+
+    __slots__ = ()
+
+    def admits(self, metadata: Mapping[str, Any]) -> bool:
+        """Return whether a memory with this metadata fulfils the condition."""
+        raise NotImplementedError
+
+    def __and__(self, other: Condition) -> Condition:
+        return Both(self, other)
+
+    def __or__(self, other: Condition) -> Condition:
+        return Either(self, other)
+
+    def __invert__(self) -> Condition:
+        return Not(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Condition):
+    """One value of the metadata compared with a constant.
+
+    Numbers are compared with numbers and texts with texts; a value of another type, or none, fulfils nothing.
+    """
+
+    path: tuple[str, ...]
+    """The keys that lead to the value, from the outside to the inside."""
+    operator: str
+    """`=`, `<`, `<=`, `>`, `>=`, `in` or `exists`."""
+    value: Any = None
+    """JSON; for `in` a list of them."""
+
+    def __post_init__(self) -> None:
+        if self.operator not in _OPERATORS:
+            raise InputError(f"unknown comparison {self.operator!r}; known are {', '.join(sorted(_OPERATORS))}")
+        if not self.path:
+            raise InputError("a comparison needs the name of a metadata key")
+        for name in self.path:
+            checked_text("the name of a metadata key", name)
+        object.__setattr__(self, "value", json_metadata({"value": self.value})["value"])
+        if self.operator in _ORDERS and not isinstance(self.value, str | int | float):
+            raise InputError(f"{self.value!r} has no order; compare with a number or a text")
+
+    def admits(self, metadata: Mapping[str, Any]) -> bool:
+        """Return whether a memory with this metadata fulfils the condition."""
+        found: Any = metadata
+        for name in self.path:
+            found = found.get(name, _MISSING) if isinstance(found, Mapping) else _MISSING
+        if found is _MISSING or self.operator == "exists":
+            return found is not _MISSING
+        if self.operator == "=":
+            return _equal(found, self.value)
+        if self.operator == "in":
+            return any(_equal(found, value) for value in self.value)
+        return _family(found) == _family(self.value) and _ORDERS[self.operator](found, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Both(Condition):
+    """Two conditions that both hold."""
+
+    first: Condition
+    second: Condition
+
+    def admits(self, metadata: Mapping[str, Any]) -> bool:
+        """Return whether a memory with this metadata fulfils both."""
+        return self.first.admits(metadata) and self.second.admits(metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Either(Condition):
+    """Two conditions of which one holds."""
+
+    first: Condition
+    second: Condition
+
+    def admits(self, metadata: Mapping[str, Any]) -> bool:
+        """Return whether a memory with this metadata fulfils one of them."""
+        return self.first.admits(metadata) or self.second.admits(metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Condition):
+    """A condition that does not hold."""
+
+    condition: Condition
+
+    def admits(self, metadata: Mapping[str, Any]) -> bool:
+        """Return whether a memory with this metadata does not fulfil the condition."""
+        return not self.condition.admits(metadata)
+
+
+class Field:
+    """A value of the metadata, to be compared: `(field("year") >= 2020) & field("place").is_in(["Lyon"])`."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, *path: str) -> None:
+        self._path = path
+
+    def __eq__(self, value: object) -> Compare:  # type: ignore[override]
+        return Compare(self._path, "=", value)
+
+    def __ne__(self, value: object) -> Not:  # type: ignore[override]
+        return Not(Compare(self._path, "=", value))
+
+    def __lt__(self, value: float | str) -> Compare:
+        return Compare(self._path, "<", value)
+
+    def __le__(self, value: float | str) -> Compare:
+        return Compare(self._path, "<=", value)
+
+    def __gt__(self, value: float | str) -> Compare:
+        return Compare(self._path, ">", value)
+
+    def __ge__(self, value: float | str) -> Compare:
+        return Compare(self._path, ">=", value)
+
+    def is_in(self, values: Collection[Any]) -> Compare:
+        """Return the condition that the value is one of `values`."""
+        return Compare(self._path, "in", list(values))
+
+    def exists(self) -> Compare:
+        """Return the condition that there is a value."""
+        return Compare(self._path, "exists")
+
+
+def field(*path: str) -> Field:
+    """Return the value of a metadata key, to be compared; further names lead into nested dicts."""
+    return Field(*path)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which memories a search may find; what is left out admits all."""
+
+    kinds: frozenset[str] = frozenset()
+    """One of these kinds."""
+    tags: frozenset[str] = frozenset()
+    """All of these tags."""
+    scope: ScopeFilter | None = None
+    where: Condition | None = None
+    """On the metadata."""
+
+    def __post_init__(self) -> None:
+        for name in ("kinds", "tags"):
+            object.__setattr__(self, name, _names(name, getattr(self, name)))
+        for kind in self.kinds:
+            checked_kind(kind)
+        for tag in self.tags:
+            checked_text("a tag", tag)
+        if self.where is not None and not isinstance(self.where, Condition):
+            raise InputError(f"where is {self.where!r}, but must be a condition such as field('year') >= 2020")
+
+    def __bool__(self) -> bool:
+        return bool(self.kinds or self.tags or self.scope is not None or self.where is not None)
+
+
+class FilterOptions(TypedDict, total=False):
+    """Which memories a search may find, as it is asked for by name; see `filter_of`."""
+
+    user_id: UserChoice
+    """Whose memories, beside those that belong to no user; only these when left out, and all for `ANY_USER`."""
+    agent_id: str | None
+    """Memories of this agent and of none; those of all agents when left out."""
+    session_id: str | None
+    """Memories of this session and of none; those of all sessions when left out."""
+    path: Sequence[str]
+    """Memories whose path begins with this one."""
+    kinds: Collection[str] | None
+    """Memories of one of these kinds."""
+    tags: Collection[str] | None
+    """Memories that have all of these tags."""
+    where: Condition | None
+    """Memories whose metadata fulfils this condition, such as `field("year") >= 2020`."""
+
+
+def filter_of(options: FilterOptions) -> Filter:
+    """Return the filter that was asked for.
+
+    Raises:
+        InputError: a name is empty or no text.
+        ConfigError: a kind is unknown.
+    """
+    path = checked_path(options.get("path") or ())
+    scope = ScopeFilter(options.get("user_id"), options.get("agent_id"), options.get("session_id"), path)
+    kinds, tags = _names("kinds", options.get("kinds") or ()), _names("tags", options.get("tags") or ())
+    return Filter(kinds, tags, scope, options.get("where"))
+
+
+def _names(what: str, names: Iterable[str]) -> frozenset[str]:
+    if isinstance(names, str):
+        raise InputError(f"{what} is {names!r}, but must be a list of words")
+    return frozenset(names)
+
+
+def _family(value: object) -> str:
+    """Return which values one can be compared with."""
+    if isinstance(value, bool):
+        return "truth"
+    return "number" if isinstance(value, int | float) else type(value).__name__
+
+
+def _equal(first: object, second: object) -> bool:
+    return _family(first) == _family(second) and first == second

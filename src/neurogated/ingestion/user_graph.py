@@ -1,0 +1,57 @@
+"""What a store holds of one user: no memory is linked with, or compared to, one of another user."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from neurogated.core.filters import Filter
+from neurogated.core.model import MemoryNode, Vector
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.scope import ScopeFilter
+
+__all__ = ["UserGraph", "by_user"]
+
+
+class UserGraph:
+    """A store as it is when this is made, restricted to the memories of one user, or to those of no user."""
+
+    def __init__(self, store: GraphStorePort, user_id: str | None) -> None:
+        self._store = store
+        self.view = store.view(filters=Filter(scope=ScopeFilter(user_id, alone=True)))
+        """The whole graph, in which searches find the user's memories alone."""
+
+    def get_nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:
+        """Return those of the nodes that there are."""
+        return self._store.get_nodes(node_ids, missing_ok=True)
+
+    def nearest(self, vectors: Sequence[Vector], k: int) -> list[Iterable[tuple[str, float]]]:
+        """Return for each vector ids and cosines of the user's most similar nodes, best first, ties in order of id."""
+        found = self._store.nearest_rows(vectors, k, self.view)
+        ids = self.view.ids
+        return [zip((ids[row] for row in rows.tolist()), cosines.tolist(), strict=True) for rows, cosines in found]
+
+    def holders(self, marks: Collection[str], limit: int | None = None) -> list[str]:
+        """Return the user's nodes that carry all of `marks`; see GraphStorePort."""
+        return self._store.holders(marks, limit, self.view)
+
+    def few_holders(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
+        """Return the user's nodes that carry each mark, but for the marks that more carry than their limit."""
+        return self._store.few_holders(limits, self.view)
+
+    def carried(self, marks: Iterable[str]) -> frozenset[str]:
+        """Return those of `marks` that one of the user's nodes carries."""
+        return self._store.carried(marks, self.view)
+
+    def marks_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
+        """Return each node's marks, where possible without those that more than `at_most` nodes carry."""
+        # How many of one user's nodes carry a mark is not counted.
+        return self._store.marks_of(node_ids, at_most if self.view.among is None else None)
+
+
+def by_user(nodes: Iterable[MemoryNode]) -> Iterator[tuple[str | None, list[MemoryNode]]]:
+    """Yield the users of some nodes with those of the nodes that each of them has, in order."""
+    groups: dict[str | None, list[MemoryNode]] = defaultdict(list)
+    for node in nodes:
+        groups[node.scope.user_id].append(node)
+    yield from groups.items()
