@@ -34,6 +34,9 @@ class Sound(GraphStore):
                 fresh.in_namespace(name).apply(entry.delta)
         return fresh
 
+    def _deltas(self) -> list[GraphDelta]:
+        return [entry.delta for entry in self._log.entries()]
+
 
 class LosesAnEdge(Sound):
     def again(self) -> Sound:
@@ -115,7 +118,7 @@ class JustBefore(Sound):
     """Takes a time for the last delta before it, and not at it."""
 
     def _last_before(self, moment: datetime) -> int:
-        made = [number for number, delta in enumerate(self._applied, start=1) if delta.at < moment]
+        made = [number for number, delta in enumerate(self._deltas(), start=1) if delta.at < moment]
         return made[-1] if made else 0
 
 
@@ -176,7 +179,7 @@ class KeepsOldWords(Sound):
 
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         found = dict(super().keyword_search(query, k, view))
-        for delta in self._applied:
+        for delta in self._deltas():
             for node in delta.nodes:
                 if query and query in node.content and self.has_node(node.id):
                     found.setdefault(node.id, 1.0)
@@ -205,9 +208,53 @@ class KeepsOldMarks(Sound):
     """Says of a replaced node what it once carried as well."""
 
     def marks_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
-        put = [node for delta in self._applied for node in delta.nodes]
+        put = [node for delta in self._deltas() for node in delta.nodes]
         once = [[marks(node.content, node.metadata) for node in put if node.id == name] for name in node_ids]
         return [carried.union(*old) for carried, old in zip(super().marks_of(node_ids, at_most), once, strict=True)]
+
+
+class ShowsEveryUser(Sound):
+    """Searches the memories of all users, whoever asks."""
+
+    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
+        everybody = None if filters is None else replace(filters, scope=None)
+        return super().view(valid_at=valid_at, filters=everybody)
+
+
+class WeighsEverybodysWords(Sound):
+    """Counts words in the texts of other users."""
+
+    def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
+        found = dict(super().keyword_search(query, len(self), None))
+        shown = self.view() if view is None else view
+        admitted = {shown.ids[row] for row in (shown.live_nodes() if shown.among is None else shown.among).tolist()}
+        return sorted(((n, s) for n, s in found.items() if n in admitted), key=lambda pair: (-pair[1], pair[0]))[:k]
+
+
+class KeepsOldScopes(Sound):
+    """Leaves a memory with the owner it had first."""
+
+    def apply(self, delta: GraphDelta) -> int:
+        kept = (
+            replace(one, scope=self.get_node(one.id).scope) if self.has_node(one.id) else one for one in delta.nodes
+        )
+        return super().apply(replace(delta, nodes=tuple(kept)))
+
+
+class KeepsOldEnergies(Sound):
+    """Gives a new version the energy that the old one was given last."""
+
+    def apply(self, delta: GraphDelta) -> int:
+        changed = {
+            change.node for delta in self._deltas() for change in delta.node_changes if change.energy is not None
+        }
+        kept = tuple(
+            replace(node, base_energy=self.get_node(node.id).base_energy)
+            if node.id in changed and self.has_node(node.id)
+            else node
+            for node in delta.nodes
+        )
+        return super().apply(replace(delta, nodes=kept))
 
 
 class OpenWhenClosed(Sound):
@@ -239,6 +286,10 @@ FAULTS: dict[type[Sound], str] = {
     HoldersByName: "test_who_carries_all_marks_is_told_in_the_order_added",
     ManyForFew: "test_who_carries_all_marks_is_told_in_the_order_added",
     KeepsOldMarks: "test_marks_follow_what_is_replaced_and_removed",
+    ShowsEveryUser: "test_a_filtered_search_finds_what_a_store_of_the_admitted_alone_would",
+    WeighsEverybodysWords: "test_a_filtered_search_finds_what_a_store_of_the_admitted_alone_would",
+    KeepsOldScopes: "test_a_memory_does_not_go_over_to_another_user",
+    KeepsOldEnergies: "test_energy_and_importance_change_without_a_new_version",
     OpenWhenClosed: "test_a_closed_store_says_so",
 }
 # Some that the state machine must find without being told where to look.

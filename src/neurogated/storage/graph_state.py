@@ -17,6 +17,7 @@ from neurogated.storage.index.graph.topology import NODE_COLUMNS
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.text.text_index import OverlaidTextIndex, TextIndex
 from neurogated.storage.log.records import EdgeRecord, NodeRecord
+from neurogated.storage.resolve import Plan
 
 __all__ = ["GraphState", "MemoryRecords", "Records", "RecordsErasedError"]
 
@@ -44,8 +45,19 @@ class Records(Protocol):
 class MemoryRecords:
     """Records in dictionaries, which change with the graph."""
 
-    node_payloads: Mapping[int, NodeRecord]
-    edge_payloads: Mapping[int, EdgeRecord]
+    node_payloads: dict[int, NodeRecord]
+    edge_payloads: dict[int, EdgeRecord]
+
+    def commit(self, plan: Plan) -> None:
+        """Take in a planned change."""
+        for row in plan.removed_nodes.tolist():
+            self.node_payloads.pop(row, None)
+        for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
+            self.node_payloads[row] = NodeRecord.of(node)
+        for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
+            self.edge_payloads[row] = EdgeRecord.of(edge)
+        for row in plan.removed_edges.tolist():
+            self.edge_payloads.pop(row, None)
 
     def nodes(self, rows: Rows) -> list[NodeRecord]:
         """Return the records of nodes; see Records."""

@@ -1,10 +1,11 @@
-"""`GraphStore`: one graph in memory, and the base of the store that keeps it on disk."""
+"""`GraphStore`: a log that is the truth and a graph index that follows it; the base of the store on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from itertools import islice
 from typing import Self
 
 from neurogated.config.memory_config import MemoryConfig
@@ -17,9 +18,11 @@ from neurogated.core.view import GraphView
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.storage.graph_state import GraphState, MemoryRecords, Records
 from neurogated.storage.index.graph.validity import micros_or_none
+from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.isolated_store import IsolatedStore
+from neurogated.storage.log.log import Log
+from neurogated.storage.log.memory_log import MemoryLog
 from neurogated.storage.log.purge import erase_removed
-from neurogated.storage.log.records import EdgeRecord, NodeRecord
 from neurogated.storage.mismatch import mismatch
 from neurogated.storage.resolve import Plan, make_plan
 
@@ -27,9 +30,10 @@ __all__ = ["GraphStore"]
 
 
 class GraphStore(IsolatedStore):
-    """One graph, in memory; safe to share between threads.
+    """One graph, whose log is in memory where no other is given; safe to share between threads.
 
-    A durable store derives from it and replaces the methods under "What a durable store replaces".
+    The store catches up with the log, checks a delta against the index, appends it and takes it into the index. A new
+    engine writes a `Log`. The store of memory files replaces the methods under "What a durable store replaces".
     """
 
     def __init__(
@@ -38,14 +42,23 @@ class GraphStore(IsolatedStore):
         namespace: str = MemoryConfig().namespace,
         config: MemoryConfig | None = None,
         clock: Clock = utc_now,
+        log: Log | None = None,
     ) -> None:
-        """Begin an empty graph; of `config` the settings of storage count, the defaults when left out."""
-        self._applied: list[GraphDelta] = []
-        # A compaction leaves the history as it is.
-        self._told: list[HistoryEntry] = []
-        self._node_payloads: dict[int, NodeRecord] = {}
-        self._edge_payloads: dict[int, EdgeRecord] = {}
+        """Open the graph of a log.
+
+        Args:
+            namespace: the name of the graph.
+            config: of which the settings of storage count; the defaults when left out.
+            clock: tells the time.
+            log: the truth; an empty one in memory when left out.
+        """
+        self._log: Log = MemoryLog(namespace) if log is None else log
+        self._held = MemoryRecords({}, {})
         super().__init__(clock, namespace, MemoryConfig() if config is None else config)
+        self._epoch = self._log.position().epoch
+        if log is not None:
+            with self._lock:
+                self._catch_up()
 
     # The primitives
 
@@ -153,11 +166,13 @@ class GraphStore(IsolatedStore):
 
     def history(self) -> list[HistoryEntry]:
         """Return every delta that changed the graph, oldest first; uses are left out."""
-        return [entry for entry in self._told if entry.changes or entry.operators]
+        self._latest()
+        return [entry for entry in self._log.history() if entry.changes or entry.operators]
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         """Yield every delta numbered above `after`, oldest first."""
-        return (JournalEntry(number, delta) for number, delta in enumerate(self._applied, start=1) if number > after)
+        self._latest()
+        return self._log.entries(after)
 
     def as_of(self, moment: int | datetime) -> GraphStore:
         """Return the graph as it was known after a delta, given by its number or a time; 0 is the empty graph.
@@ -166,13 +181,15 @@ class GraphStore(IsolatedStore):
             InputError: there is no such delta yet.
         """
         with self._lock:
+            self._latest()
             sequence = self._sequence_at(moment)
-            made = [delta.at for delta in self._applied[:sequence] if not delta.tells_of_uses_only]
+            deltas = [entry.delta for entry in islice(self._log.entries(), sequence)]
+            made = [delta.at for delta in deltas if not delta.tells_of_uses_only]
             then = moment if isinstance(moment, datetime) else made[-1] if made else utc_now()
-            past = GraphStore(config=self._config, clock=lambda: then)
-            past._replay(self._applied[:sequence])
-            past._embedder, past._told = self._embedder, self._told[:sequence]
-            return past
+            past = MemoryLog.of(deltas, self._log.history()[:sequence])
+            if self._embedder is not None:
+                past.record_embedder(*self._embedder)
+            return GraphStore(config=self._config, clock=lambda: then, log=past)
 
     def in_namespace(self, namespace: str) -> Self:
         """Return another graph of the same store, made if there is none; the graphs never see each other."""
@@ -190,7 +207,7 @@ class GraphStore(IsolatedStore):
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs of the store, in the order they were made."""
-        return list(self._family)
+        return self._log.namespaces()
 
     def drop_namespace(self, namespace: str) -> None:
         """Remove another graph of the store with all its history; one that is open can no longer be used.
@@ -216,15 +233,16 @@ class GraphStore(IsolatedStore):
         A namespace that was made in the block can then no longer be used.
         """
         with self.exclusively():
-            before = {name: (store._form.topology.sequence, store._embedder) for name, store in self._family.items()}
+            before = {name: store._embedder for name, store in self._family.items()}
             with self._apart():
                 try:
-                    yield
+                    with self._log.transaction():
+                        yield
                 except BaseException:
                     for name, store in list(self._family.items()):
                         if name in before:
-                            sequence, store._embedder = before[name]
-                            store._roll_back(sequence)
+                            store._embedder = before[name]
+                            store._catch_up()
                         else:
                             self._family.pop(name)._closed = True
                     raise
@@ -244,11 +262,10 @@ class GraphStore(IsolatedStore):
         Raises:
             InputError: within a transaction, which could not be taken back.
         """
-        with self._lock:
-            self._require_open()
+        with self.exclusively():
             if self._transaction.locked():
                 raise InputError("compact cannot be taken back; call it after the transaction")
-            return sum(store._erase_removed(history=history) for store in self._family.values())
+            return sum(self.in_namespace(name)._erase_removed(history=history) for name in self.namespaces())
 
     @property
     def closed(self) -> bool:
@@ -259,12 +276,14 @@ class GraphStore(IsolatedStore):
         """Release what the store and its namespaces hold; using them afterwards raises MemoryClosedError."""
         for store in self._family.values():
             store._closed = True
+        self._log.close()
 
     # What a durable store replaces
 
     def _open_namespace(self, namespace: str) -> Self:
         """Return the store of another namespace."""
-        return type(self)(namespace=namespace, config=self._config, clock=self._clock)
+        log = self._log.in_namespace(namespace)
+        return type(self)(namespace=namespace, config=self._config, clock=self._clock, log=log)
 
     def _check_vectors(self, delta: GraphDelta) -> None:
         """Refuse vectors that do not fit each other and those there are; raises InputError."""
@@ -272,68 +291,71 @@ class GraphStore(IsolatedStore):
 
     def _persist(self, plan: Plan) -> int:
         """Keep what the columns do not hold and return the delta's number; the change is made once this returns."""
-        self._applied.append(delta := plan.delta)
-        self._told.append(HistoryEntry(len(self._applied), delta.at, delta.reason, delta.changes, delta.operators))
-        for row in plan.removed_nodes.tolist():
-            self._node_payloads.pop(row, None)
-        for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
-            self._node_payloads[row] = NodeRecord.of(node)
-        for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
-            self._edge_payloads[row] = EdgeRecord.of(edge)
-        for row in plan.removed_edges.tolist():
-            self._edge_payloads.pop(row, None)
-        return self._form.topology.sequence + 1
+        return self._log.append(plan.delta)
 
     def _erase_namespace(self, namespace: str) -> None:
         """Erase what is kept of another namespace beyond this process."""
+        self._log.drop_namespace(namespace)
 
-    def _roll_back(self, sequence: int) -> None:
-        """Make the graph index that of the delta `sequence` again."""
-        if sequence == self._form.topology.sequence:
+    def _turn(self, patience: float | None) -> AbstractContextManager[object]:
+        return self._log.writing(patience)
+
+    def _follow_others(self) -> None:
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Take in what the log has gained, or begin again where it was rewritten or taken back; the lock is held."""
+        position = self._log.position()
+        if position == (self._epoch, self._form.topology.sequence):
             return
-        self._become(self.as_of(sequence), self._told[:sequence])
+        if position.epoch != self._epoch or position.sequence < self._form.topology.sequence:
+            self._form, self._pending, self._held = GraphIndex(self._config), {}, MemoryRecords({}, {})
+        for entry in self._log.entries(self._form.topology.sequence):
+            plan = make_plan(self._form.topology.view(), entry.delta)
+            self._commit(plan, entry.sequence)
+            with self._committing:
+                self._form.commit_lifetimes(plan)
+        self._epoch, self._embedder = position.epoch, self._log.embedder
+        self._publish()
 
     def _erase_removed(self, *, history: bool) -> int:
         """Erase the removed nodes of this graph; return how many there were."""
         view = self._form.topology.view()
-        erased = {node.id for delta in self._applied for node in delta.nodes if view.find(node.id) is None}
+        deltas = [entry.delta for entry in self._log.entries()]
+        erased = {node.id for delta in deltas for node in delta.nodes if view.find(node.id) is None}
         if not erased and not history:
             return 0
-        rows, fresh = view.live_nodes(), GraphStore(config=self._config, clock=self._clock)
-        made = erase_removed(self._applied, erased, fresh._form.topology.view, history=history)
-        fresh._replay(made)
-        # A node that is put earlier than it was would otherwise count as last used earlier.
-        names = [view.ids[row] for row in rows.tolist()]
-        there = fresh._form.topology.view().rows(names)
-        fresh._form.topology.touch(there, view.last_accessed.take(rows), view.uses.take(rows))
-        self._become(fresh, self._told)
+        # What is yielded next depends on the graph that was made so far.
+        fresh = GraphStore(config=self._config, clock=self._clock)
+        made = []
+        for delta in erase_removed(deltas, erased, fresh._form.topology.view, history=history):
+            fresh.apply(delta)
+            made.append(delta)
+        self._log.rewrite(made)
+        self._catch_up()
         return len(erased)
-
-    def _replay(self, deltas: Iterable[GraphDelta]) -> None:
-        for delta in deltas:
-            self.apply(delta)
-
-    def _become(self, other: GraphStore, told: list[HistoryEntry]) -> None:
-        """Hold what another graph holds, whose history is `told`."""
-        self._form, self._pending, self._applied, self._told = other._form, other._pending, other._applied, told
-        self._node_payloads, self._edge_payloads = other._node_payloads, other._edge_payloads
-        self._publish()
 
     def _known_embedder(self) -> tuple[str, int] | None:
         """Return the embedder that any of the namespaces has recorded."""
-        return next((store._embedder for store in self._family.values() if store._embedder), None)
+        return self._log.embedder
 
     def _record_embedder(self, name: str, dimension: int) -> None:
         """Keep the embedder's name and dimension beyond this process."""
+        self._log.record_embedder(name, dimension)
 
     def _records(self) -> Records:
         """Return what the columns do not hold, as it is now."""
-        return MemoryRecords(self._node_payloads, self._edge_payloads)
+        return self._held
+
+    def _keep_records(self, plan: Plan) -> None:
+        """Keep in memory what the columns do not hold."""
+        self._held.commit(plan)
 
     # Parts of the primitives
 
     def _commit(self, plan: Plan, sequence: int) -> None:
         """Make a planned change in memory."""
+        self._keep_records(plan)
         self._form.commit(plan, sequence)
         waiting = {**self._pending, **dict.fromkeys(plan.delta.queued)}
         self._pending = {task: None for task in waiting if task not in plan.delta.settled}
@@ -351,5 +373,5 @@ class GraphStore(IsolatedStore):
         return sequence
 
     def _last_before(self, moment: datetime) -> int:
-        made = (number for number, delta in enumerate(self._applied, start=1) if delta.at <= moment)
-        return max((number for number in made if not self._applied[number - 1].tells_of_uses_only), default=0)
+        made = (entry for entry in self._log.entries() if entry.delta.at <= moment)
+        return max((entry.sequence for entry in made if not entry.delta.tells_of_uses_only), default=0)

@@ -23,6 +23,7 @@ from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.journal import SqliteJournal
 from neurogated.storage.log.sqlite.rows import SqliteRecords
+from neurogated.storage.resolve import Plan
 
 __all__ = ["SqliteGraph", "register_types"]
 
@@ -95,6 +96,12 @@ class SqliteGraph(GraphStore):
                 (self._namespace, self._sequence, to_micros(moment)),
             )
         return int(sequence)
+
+    def _follow_others(self) -> None:
+        """Take in what other processes have written; see SqlitePresent. A look at the past follows the present."""
+
+    def _keep_records(self, plan: Plan) -> None:
+        """Keep nothing in memory: the file has it."""
 
     def _records(self) -> SqliteRecords:
         return SqliteRecords(self._file, self._node_keys.values, self._edge_keys.values, self._sequence)

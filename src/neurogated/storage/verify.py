@@ -8,23 +8,31 @@ from dataclasses import replace
 import numpy as np
 
 from neurogated.core.clock import from_micros
+from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_columns import EdgeColumns, Names
 from neurogated.core.model import MemoryNode
 from neurogated.storage.graph_store import GraphStore
-from neurogated.storage.resolve import Plan
+from neurogated.storage.log.log import Position
+from neurogated.storage.log.memory_log import MemoryLog
 
 __all__ = ["disagreements"]
 
 _AT_ONCE = 1000
 
 
-class _Replayed(GraphStore):
-    """A graph that forgets the deltas it was made of, whose texts and vectors would be in memory twice."""
+class _Counter(MemoryLog):
+    """A log that forgets its deltas, whose texts and vectors would be in memory twice."""
 
-    def _persist(self, plan: Plan) -> int:
-        sequence = super()._persist(plan)
-        self._applied.clear()
-        return sequence
+    def __init__(self) -> None:
+        super().__init__()
+        self._count = 0
+
+    def position(self) -> Position:
+        return Position(0, self._count)
+
+    def append(self, delta: GraphDelta) -> int:  # noqa: ARG002 - forgotten
+        self._count += 1
+        return self._count
 
 
 def disagreements(store: GraphStore) -> list[str]:
@@ -33,7 +41,7 @@ def disagreements(store: GraphStore) -> list[str]:
     Compared are the nodes without their uses, their vectors, keywords and marks, and the edges with weights and times
     to the last bit. In memory are the replayed graph and a part of the nodes.
     """
-    replayed = _Replayed()
+    replayed = GraphStore(log=_Counter())
     for entry in store.journal():
         replayed.apply(entry.delta)
     return [*_ends(store), *_nodes(store, replayed), *_edges(store, replayed)]

@@ -42,9 +42,13 @@ def erase_removed(
     kept = _quotations(node for node in put if survives(node))
     gone = _quotations(node for node in put if not survives(node))
     known: set[str] = set()
-    for delta in deltas:
+    last_put = {node.id: number for number, delta in enumerate(deltas) for node in delta.nodes}
+    for number, delta in enumerate(deltas):
         rest = _without(delta, erased)
         if history:
+            # A put sets how a node was used; uses before it count no more.
+            used = {name: count for name, count in rest.touch.nodes.items() if last_put[name] <= number}
+            rest = replace(rest, touch=AccessMark(used, rest.touch.edges))
             # A node that was removed and put again stays from the first time on, so its edges are removed by name.
             view = made()
             arcs = view.arcs(view.rows(rest.removed_nodes), both_ways=True)

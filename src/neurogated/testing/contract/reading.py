@@ -102,7 +102,7 @@ def _carrying(store: GraphStorePort, wanted: Sequence[str]) -> set[str]:
     view = store.view()
     rows = view.live_nodes()
     found = {view.ids[row] for row in rows[store.carriers(wanted, view, rows)].tolist()}
-    assert found == {one.id for one in store.all_nodes() if marks(one.content, one.metadata) & set(wanted)}
+    assert found == {one.id for one in store.all_nodes() if marks(one.content, one.metadata, one.tags) & set(wanted)}
     return found
 
 
@@ -290,7 +290,7 @@ class ReadingContract(ContractBase):
         store = new_store()
         for delta, _ in life(random, clock, deltas):
             store.apply(delta)
-            carried = {one.id: marks(one.content, one.metadata) for one in store.all_nodes()}
+            carried = {one.id: marks(one.content, one.metadata, one.tags) for one in store.all_nodes()}
             assert store.marks_of(list(carried)) == list(carried.values())
             known = sorted(frozenset[str]().union(*carried.values()))
             one_by_one = {mark: store.holders([mark]) for mark in known}

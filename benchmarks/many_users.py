@@ -1,0 +1,92 @@
+"""What a recall of one user costs in a memory of many users, and whether any user sees what is another's.
+
+python -m benchmarks.many_users --users 10000 --memories 100
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from itertools import pairwise
+
+import numpy as np
+
+from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory, Scope
+from neurogated.core.clock import utc_now
+
+_WORDS = 20_000
+_LENGTH = 40
+_ASKED = 10
+_AT_ONCE = 5_000
+
+
+def main() -> None:
+    """Build the memory, ask as some users, and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--users", type=int, default=10_000)
+    parser.add_argument("--memories", type=int, default=100, help="how many each user has")
+    parser.add_argument("--questions", type=int, default=200)
+    arguments = parser.parse_args()
+    random = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        config = MemoryConfig(save_dir=folder, embedding_name="hash")
+        with NeuroGraphMemory(config) as memory:
+            begin = time.perf_counter()
+            _fill(memory, arguments.users, arguments.memories, random)
+            print(f"built in {time.perf_counter() - begin:.0f} s: {len(memory.store):,} memories")
+        # Opened again, so that no work in the background goes on beside the questions.
+        with NeuroGraphMemory(config) as memory:
+            _ask(memory, arguments.users, arguments.questions, random)
+
+
+def _fill(memory: NeuroGraphMemory, users: int, memories: int, random: np.random.Generator) -> None:
+    """Give every user memories that follow one another, each similar to three others of the same user."""
+    now = utc_now()
+    # Any text makes the embedder known to the memory.
+    memory.add_document("A first text.", user_id="nobody in particular")
+    assert memory.store.embedder is not None
+    dimension = memory.store.embedder[1]
+    for first in range(0, users, max(1, _AT_ONCE // memories)):
+        nodes, edges = [], []
+        for user in range(first, min(users, first + max(1, _AT_ONCE // memories))):
+            vectors = random.normal(size=(memories, dimension)).astype(np.float32)
+            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+            names = [f"{user}-{number}" for number in range(memories)]
+            scope = Scope(user_id=f"user {user}")
+            nodes += [
+                MemoryNode(name, _text(random), vector, scope=scope, last_accessed=now, created_at=now)
+                for name, vector in zip(names, vectors, strict=True)
+            ]
+            edges += [MemoryEdge(one, other, EdgeType.SEQ, created_at=now) for one, other in pairwise(names)]
+            for number in range(1, memories):
+                others = random.choice(number, min(3, number), replace=False)
+                edges += [
+                    MemoryEdge(names[number], names[other], EdgeType.SIM, 0.5, created_at=now) for other in others
+                ]
+        memory.store.apply(GraphDelta(nodes=tuple(nodes), edges=tuple(edges), at=now))
+
+
+def _text(random: np.random.Generator) -> str:
+    ranks = np.minimum(random.zipf(1.3, _LENGTH), _WORDS)
+    return " ".join(f"word{rank}" for rank in ranks.tolist())
+
+
+def _ask(memory: NeuroGraphMemory, users: int, questions: int, random: np.random.Generator) -> None:
+    seconds, foreign, stages = [], 0, []
+    for number in range(questions + _ASKED):
+        user = f"user {random.integers(users)}"
+        recall = memory.recall(" ".join(_text(random).split()[:_ASKED]), user_id=user)
+        foreign += sum(one.node.scope.user_id != user for one in recall)
+        if number >= _ASKED:
+            stages.append(recall.seconds)
+            seconds.append(sum(recall.seconds.values()) - recall.seconds["embed"])
+    print(f"recall of one user besides embedding: {1000 * statistics.median(seconds):.2f} ms in the median")
+    for stage in stages[0]:
+        print(f"  {stage}: {1000 * statistics.median(one[stage] for one in stages):.2f} ms")
+    print(f"memories of other users that were recalled: {foreign}")
+
+
+if __name__ == "__main__":
+    main()

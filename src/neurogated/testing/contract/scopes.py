@@ -1,0 +1,193 @@
+"""The contract of scopes and filters: what one user's searches find, and that no edge joins two users."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from random import Random
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from neurogated.core.delta import GraphDelta, NodeChange
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.filters import Filter, field
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.rendering import word_mark
+from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
+from neurogated.errors import InputError
+from neurogated.testing.clock import ManualClock
+from neurogated.testing.contract.base import ContractBase, NewStore, apply
+from neurogated.testing.contract.writing import PROPERTY
+from neurogated.testing.lives import QUERIES, WORDS, edge, node
+
+__all__ = ["ScopesContract"]
+
+_USERS = (None, "ana", "bob")
+_AGENTS = (None, "robot", "other")
+_SESSIONS = (None, "monday", "tuesday")
+_PATHS = ((), ("work",), ("work", "notes"), ("home",))
+_TAGS = ("red", "用")
+_FILTERS = (
+    Filter(scope=ScopeFilter()),
+    Filter(scope=ScopeFilter("ana")),
+    Filter(scope=ScopeFilter("ana", alone=True)),
+    Filter(scope=ScopeFilter("ana", session_id="monday")),
+    Filter(scope=ScopeFilter("nobody known", alone=True)),
+    Filter(scope=ScopeFilter(ANY_USER, path=("work",))),
+    Filter(scope=ScopeFilter(ANY_USER, agent_id="robot")),
+    Filter(kinds=frozenset({"fact", "policy"})),
+    Filter(tags=frozenset({"red"})),
+    Filter(tags=frozenset(_TAGS), scope=ScopeFilter("bob")),
+    Filter(where=(field("n") >= 2) & ~field("draft").exists()),
+    Filter(kinds=frozenset({"fact"}), where=field("n").is_in([1, 3]) | (field("place", "city") == "Lyon")),
+)
+_SCORE = 1e-9
+
+
+class ScopesContract(ContractBase):
+    """Searches under a filter find what a store would find that holds nothing else."""
+
+    @PROPERTY
+    @given(random=st.randoms(use_true_random=False), which=st.sampled_from(_FILTERS))
+    def test_a_filtered_search_finds_what_a_store_of_the_admitted_alone_would(
+        self, new_store: NewStore, clock: ManualClock, random: Random, which: Filter
+    ) -> None:
+        store, alone = new_store(), new_store()
+        nodes = [_random_node(random, number) for number in range(random.randint(1, 14))]
+        apply(store, clock, nodes=tuple(nodes))
+        gone = [one for one in nodes if random.random() < 1 / 5]
+        apply(store, clock, removed_nodes=tuple(one.id for one in gone))
+        nodes = [one for one in nodes if one not in gone]
+        admitted = [one for one in nodes if _admits(which, one)]
+        apply(alone, clock, nodes=tuple(admitted))
+        assert [one.id for one in store.find(which)] == [one.id for one in admitted]
+        view = store.view(filters=which)
+        for k in (1, 3, len(nodes) + 1):
+            assert _near(store.nearest([1.0, 0.5], k, view)) == _near(alone.nearest([1.0, 0.5], k))
+            for query in QUERIES:
+                found = store.keyword_search(query, k, view)
+                assert _near(found) == _near(alone.keyword_search(query, k))
+                rows = view.rows([one.id for one in admitted])
+                theirs = alone.view()
+                scores = alone.keyword_scores(query, theirs, theirs.rows([one.id for one in admitted]))
+                assert store.keyword_scores(query, view, rows).tolist() == pytest.approx(scores.tolist(), abs=_SCORE)
+        asked = list(map(word_mark, ("heron", "stone", "lyon", "unknown")))
+        assert store.carried(asked, view) == alone.carried(asked)
+        assert store.holders(asked[:1], view=view) == alone.holders(asked[:1])
+        assert store.few_holders(dict.fromkeys(asked, 2), view) == alone.few_holders(dict.fromkeys(asked, 2))
+
+    def test_no_edge_joins_two_users(self, store: GraphStorePort, clock: ManualClock) -> None:
+        apply(store, clock, nodes=(_of("a", "ana"), _of("a2", "ana"), _of("b", "bob"), node("none")))
+        apply(store, clock, edges=(edge("a", "a2"),))
+        for other in ("b", "none"):
+            with pytest.raises(InputError, match="never joined"):
+                apply(store, clock, edges=(edge("a", other),))
+        with pytest.raises(InputError, match="never joined"):
+            apply(store, clock, nodes=(_of("new", "bob"),), edges=(edge("new", "a", EdgeType.SIM),))
+        assert not store.has_node("new")
+        assert [one.key for one in store.all_edges()] == [edge("a", "a2").key]
+
+    def test_a_memory_does_not_go_over_to_another_user(self, store: GraphStorePort, clock: ManualClock) -> None:
+        apply(store, clock, nodes=(_of("a", "ana"),))
+        for scope in (Scope("bob"), Scope()):
+            with pytest.raises(InputError, match="cannot go over"):
+                apply(store, clock, nodes=(node("a", scope=scope),))
+        moved = node("a", scope=Scope("ana", session_id="monday"))
+        apply(store, clock, nodes=(moved,))
+        assert store.get_node("a") == moved
+        assert [one.id for one in store.find(Filter(scope=ScopeFilter("ana", session_id="monday")))] == ["a"]
+        # Once it is removed, its id is free.
+        apply(store, clock, removed_nodes=("a",))
+        apply(store, clock, nodes=(_of("a", "bob"),))
+        assert store.find(Filter(scope=ScopeFilter("ana"))) == []
+
+    def test_memories_are_found_in_the_order_that_is_asked_for(self, store: GraphStorePort, clock: ManualClock) -> None:
+        nodes = [node(name, importance=importance) for name, importance in (("b", 0.5), ("a", 0.9), ("c", 0.1))]
+        apply(store, clock, nodes=tuple(nodes))
+        apply(store, clock, node_changes=(NodeChange("c", importance=0.7),))
+        assert [one.id for one in store.find()] == ["b", "a", "c"]
+        assert [one.id for one in store.find(order_by="importance")] == ["b", "c", "a"]
+        assert [one.id for one in store.find(order_by="-importance", limit=1, offset=1)] == ["c"]
+        assert [one.id for one in store.find(offset=1)] == ["a", "c"]
+        with pytest.raises(InputError, match="ordered by"):
+            store.find(order_by="metadata")
+
+    def test_edges_are_found_by_their_relation(self, store: GraphStorePort, clock: ManualClock) -> None:
+        apply(store, clock, nodes=(node("a"), node("b"), node("c")))
+        sister = edge("a", "b", EdgeType.ASSOC, relation="is the sister of")
+        other = edge("a", "c", EdgeType.CAUSE, relation="is the sister of")
+        apply(store, clock, edges=(sister, other, edge("b", "c", relation="用")))
+        assert store.find_edges("is the sister of") == [sister, other]
+        assert store.find_edges("is the sister of", edge_type=EdgeType.CAUSE) == [other]
+        assert store.find_edges("unknown") == []
+        apply(store, clock, removed_edges=(sister.key,))
+        assert store.find_edges("is the sister of") == [other]
+        assert store.get_edge("a", "c").relation == "is the sister of"
+
+    def test_energy_and_importance_change_without_a_new_version(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
+        apply(store, clock, nodes=(node("a", at=clock(), base_energy=1.0),))
+        before = store.get_node("a")
+        clock.advance(timedelta(days=1))
+        number = apply(store, clock, node_changes=(NodeChange("a", 0.25, importance=0.75),), reason="tired")
+        now = store.get_node("a")
+        assert (now.base_energy, now.energy_at, now.importance) == (0.25, clock(), 0.75)
+        assert (now.content, now.created_at, now.uses) == (before.content, before.created_at, 0)
+        entry = store.history()[-1]
+        assert (entry.sequence, entry.reason, entry.changes) == (number, "tired", {"nodes changed": 1})
+        assert store.as_of(number - 1).get_node("a").importance == before.importance
+        # A new version has an energy of its own.
+        apply(store, clock, nodes=(node("a", base_energy=0.5),))
+        assert store.get_node("a").base_energy == 0.5
+
+    @pytest.mark.parametrize(
+        "delta",
+        [
+            GraphDelta(node_changes=(NodeChange("a", 0.5), NodeChange("a", importance=0.5))),
+            GraphDelta(nodes=(node("a"),), node_changes=(NodeChange("a", 0.5),)),
+            GraphDelta(removed_nodes=("a",), node_changes=(NodeChange("a", 0.5),)),
+        ],
+    )
+    def test_a_node_is_changed_once_and_not_beside_a_put(self, store: GraphStorePort, delta: GraphDelta) -> None:
+        store.apply(GraphDelta(nodes=(node("a"),)))
+        with pytest.raises(InputError):
+            store.apply(delta)
+
+
+def _of(name: str, user: str) -> MemoryNode:
+    return node(name, scope=Scope(user))
+
+
+def _random_node(random: Random, number: int) -> MemoryNode:
+    metadata = {"n": number % 4, "place": {"city": random.choice(("Lyon", "Po"))}}
+    return node(
+        f"{random.choice('xyz')}{number}",
+        random.random(),
+        random.random(),
+        content=" ".join(random.choice(WORDS) for _ in range(4)),
+        kind=random.choice(("episode", "fact", "policy")),
+        scope=Scope(
+            random.choice(_USERS),
+            random.choice((None, "robot", "other")),
+            random.choice(_SESSIONS),
+            random.choice(_PATHS),
+        ),
+        tags=random.choice(((), _TAGS[:1], _TAGS)),
+        metadata=metadata | ({"draft": True} if random.random() < 1 / 3 else {}),
+    )
+
+
+def _admits(which: Filter, one: MemoryNode) -> bool:
+    return (
+        (not which.kinds or one.kind in which.kinds)
+        and which.tags <= set(one.tags)
+        and (which.scope is None or which.scope.admits(one.scope))
+        and (which.where is None or which.where.admits(one.metadata))
+    )
+
+
+def _near(found: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    return [(name, round(score, 9)) for name, score in found]

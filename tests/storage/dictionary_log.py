@@ -1,0 +1,150 @@
+"""An engine for tests: a log over a plain dictionary, which any number of stores may share.
+
+It is all that a new engine has to write. The dictionary holds texts and numbers alone, as a server would.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from neurogated.archive.lines import delta_from_json, delta_to_json, line_of
+from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry
+from neurogated.core.model import MemoryNode, Vector
+from neurogated.core.operators import operator_from_json, operator_to_json
+from neurogated.errors import MemoryLockedError, UnknownIdError
+from neurogated.storage.log.log import Position
+
+__all__ = ["DictionaryEngine", "DictionaryLog"]
+
+
+class DictionaryEngine:
+    """The dictionary, and the lock that writers take turns by."""
+
+    def __init__(self) -> None:
+        self.data: dict[str, Any] = {"namespaces": ["default"]}
+        self.lock = threading.RLock()
+
+
+class DictionaryLog:
+    """The log of one graph; see `neurogated.storage.log.log.Log`."""
+
+    def __init__(
+        self, engine: DictionaryEngine, name: str = "default", pending: list[dict[str, Any]] | None = None
+    ) -> None:
+        self._engine = engine
+        self._name = name
+        # What the transaction under way has written, the last on top; shared by the graphs of one store.
+        self._pending: list[dict[str, Any]] = [] if pending is None else pending
+
+    def position(self) -> Position:
+        return Position(self._get("epoch", 0), self._get("count", 0))
+
+    def append(self, delta: GraphDelta) -> int:
+        number = self.position().sequence + 1
+        operators = [operator_to_json(operator) for operator in delta.operators]
+        told = [number, to_micros(delta.at), delta.reason, dict(delta.changes), operators]
+        self._put({f"delta {number}": _to_line(delta), f"told {number}": json.dumps(told), "count": number})
+        return number
+
+    def entries(self, after: int = 0) -> Iterator[JournalEntry]:
+        for number in range(after + 1, self._get("count", 0) + 1):
+            yield JournalEntry(number, _from_line(self._get(f"delta {number}")))
+
+    def history(self) -> list[HistoryEntry]:
+        told = (json.loads(self._get(f"told {number}")) for number in range(1, self._get("count", 0) + 1))
+        return [
+            HistoryEntry(number, from_micros(at), reason, changes, tuple(map(operator_from_json, operators)))
+            for number, at, reason, changes, operators in told
+        ]
+
+    def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
+        lines = {f"delta {number}": _to_line(delta) for number, delta in enumerate(deltas, start=1)}
+        self._put({**lines, "epoch": self._get("epoch", 0) + 1})
+
+    @contextmanager
+    def writing(self, patience: float | None = None) -> Iterator[None]:
+        if not self._engine.lock.acquire(timeout=1.0 if patience is None else patience):
+            raise MemoryLockedError("another store is writing to the dictionary; try again later")
+        try:
+            yield
+        finally:
+            self._engine.lock.release()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self._pending.append({})
+        try:
+            yield
+        except BaseException:
+            self._pending.pop()
+            raise
+        written = self._pending.pop()
+        (self._pending[-1] if self._pending else self._engine.data).update(written)
+
+    @property
+    def embedder(self) -> tuple[str, int] | None:
+        found = self._look_up("embedder", None)
+        return None if found is None else (str(found[0]), int(found[1]))
+
+    def record_embedder(self, name: str, dimension: int) -> None:
+        self._write({"embedder": [name, dimension]})
+
+    def in_namespace(self, name: str) -> DictionaryLog:
+        if name not in self.namespaces():
+            self._write({"namespaces": [*self.namespaces(), name]})
+        return DictionaryLog(self._engine, name, self._pending)
+
+    def namespaces(self) -> list[str]:
+        return list(self._look_up("namespaces", []))
+
+    def drop_namespace(self, name: str) -> None:
+        if name not in self.namespaces():
+            raise UnknownIdError(f"there is no namespace {name!r}; there are {self.namespaces()}")
+        dropped = DictionaryLog(self._engine, name, self._pending)
+        gone = {f"delta {number}": None for number in range(1, dropped._get("count", 0) + 1)}
+        dropped._put({**gone, "count": 0, "epoch": dropped._get("epoch", 0) + 1})
+        self._write({"namespaces": [other for other in self.namespaces() if other != name]})
+
+    def close(self) -> None:
+        """The dictionary stays."""
+
+    def _get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - JSON
+        return self._look_up(f"{json.dumps(self._name)} {key}", default)
+
+    def _put(self, values: dict[str, Any]) -> None:
+        self._write({f"{json.dumps(self._name)} {key}": value for key, value in values.items()})
+
+    def _look_up(self, key: str, default: Any) -> Any:  # noqa: ANN401 - JSON
+        layers = [*reversed(self._pending), self._engine.data]
+        return next((layer[key] for layer in layers if key in layer), default)
+
+    def _write(self, values: dict[str, Any]) -> None:
+        # One update, so that nobody reads half of it.
+        (self._pending[-1] if self._pending else self._engine.data).update(values)
+
+
+def _to_line(delta: GraphDelta) -> bytes:
+    vectors: list[list[float]] = []
+
+    def store(node: MemoryNode) -> int | None:
+        if node.embedding is None:
+            return None
+        vectors.append([float(number) for number in node.embedding])
+        return len(vectors) - 1
+
+    return line_of({"delta": delta_to_json(delta, store), "vectors": vectors})
+
+
+def _from_line(line: bytes) -> GraphDelta:
+    values = json.loads(line)
+
+    def read(number: int) -> Vector:
+        found: list[float] = values["vectors"][number]
+        return found
+
+    return delta_from_json(values["delta"], read)
