@@ -55,7 +55,7 @@ def compared(calls: Mapping[str, Call], inputs: Sequence[Any]) -> Rounds:
 
 
 def row(what: str, rounds: Rounds, unit: str = "ms", share: float = 0.5) -> None:
-    """Print a line of the table: a quantile of each round, their median, and the ratio to ours."""
+    """Print a line of the table: the median quantile of the rounds, and ratios to ours."""
     cells = []
     of_rounds = {name: [quantile(times, share) for times in some] for name, some in rounds.items()}
     for name, values in of_rounds.items():
@@ -63,9 +63,17 @@ def row(what: str, rounds: Rounds, unit: str = "ms", share: float = 0.5) -> None
         if name != OURS and OURS in rounds:
             ratios = [theirs / max(own, 1e-9) for theirs, own in zip(values, of_rounds[OURS], strict=True)]
             cell += f" ({statistics.median(ratios):.2f}"
-            cell += f"; {min(ratios):.2f}–{max(ratios):.2f})" if len(ratios) > 1 else ")"
+            if len(ratios) > 1:
+                cell += f"; {min(ratios):.2f}–{max(ratios):.2f}"
+            if len(ratios) > 1 and share == 0.5:
+                cell += f"; {_quickest(rounds[name]) / _quickest(rounds[OURS]):.2f}"
+            cell += ")"
         cells.append(cell)
     said(what, *cells)
+
+
+def _quickest(rounds: Sequence[Sequence[float]]) -> float:
+    return min(min(times) for times in rounds)
 
 
 def said(what: str, *cells: str) -> None:

@@ -1,8 +1,9 @@
 """Could tantivy and usearch replace our indexes: `python -m benchmarks.engines --nodes 10000 100000`.
 
 All engines run in one process and take turns after every ten questions, so other work on the machine slows all of
-them. Times are wall clock: the median of a round, then the median of three rounds. Brackets hold the ratio to our
-index: the median of the rounds, the least and the largest. Opening and memory are measured in fresh processes.
+them. Times are wall clock: the median of a round, then the median of three rounds. Brackets hold ratios to our index:
+the median of the rounds, the least and the largest, and that of the quickest calls, which nothing interrupted. Opening
+and memory are measured in fresh processes.
 
 tantivy is measured as one segment in a file system in memory, and on disk with a commit after every 500 texts. Every
 engine gets the same keywords. usearch searches at its default width, and at the width that reaches the recall@100 of
