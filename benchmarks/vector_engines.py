@@ -80,7 +80,7 @@ class Usearch:
     """A graph of usearch, in memory."""
 
     def __init__(self, size: int, dtype: str) -> None:
-        self.index = Index(ndim=size, metric="ip", dtype=dtype)
+        self.index: Any = Index(ndim=size, metric="ip", dtype=dtype)
 
     def put(self, keys: Keys, vectors: Matrix) -> None:
         """Add or replace vectors."""
@@ -208,13 +208,16 @@ def _search(data: Synthetic, engines: Mapping[str, Any], files: Path, questions:
     _, *others = engines.values()
     searches: dict[str, Call] = {name: engine.search for name, engine in engines.items()}
     found = [recall(search, questions, truth) for search in searches.values()]
-    row(f"best 100, usearch at its default width ({others[0].index.expansion_search})", compared(searches, questions))
+    row(
+        f"best 100, usearch at its default width ({others[0].index.expansion_search})",
+        compared(searches, list(questions)),
+    )
     said("recall@100 of that", *(f"{share:.3f}" for share in found))
     said("recall@10 of that", *(f"{recall(search, questions, truth, FEW):.3f}" for search in searches.values()))
     if data.nodes > 20_000:
         probes = [least(PROBES, lambda few: _probing(files, few), goal - SLACK, questions, truth) for goal in found[1:]]
         narrow = _probing(files, max(probes))
-        row(f"the same, ours with {max(probes)} probes", compared({**searches, OURS: narrow}, questions))
+        row(f"the same, ours with {max(probes)} probes", compared({**searches, OURS: narrow}, list(questions)))
         said("recall@100 of that", f"{recall(narrow, questions, truth):.3f}", *(f"{share:.3f}" for share in found[1:]))
     for engine in others:
 
@@ -223,7 +226,7 @@ def _search(data: Synthetic, engines: Mapping[str, Any], files: Path, questions:
             return engine.search
 
         wide(least(WIDTHS, wide, found[0] - SLACK, questions, truth))
-    rounds = compared(searches, questions)
+    rounds = compared(searches, list(questions))
     row("best 100, usearch as wide as our recall needs", rounds)
     row("the same, 95th percentile", rounds, share=0.95)
     said("width", "", *(str(engine.index.expansion_search) for engine in others))
@@ -293,5 +296,5 @@ def _change(data: Synthetic, engines: Mapping[str, Any], questions: Matrix, shar
         row(f"changing up to {share:.0%}, a vector", taken)
         truth = exact(current, living, questions)
         searches: dict[str, Call] = {name: engine.search for name, engine in engines.items()}
-        row(f"best 100, {share:.0%} changed", compared(searches, questions))
+        row(f"best 100, {share:.0%} changed", compared(searches, list(questions)))
         said("recall@100 of that", *(f"{recall(search, questions, truth):.3f}" for search in searches.values()))
