@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from neurogated.cli import main
-from neurogated.cli.parser import COMMANDS, build_parser
+from neurogated.cli.parser import COMMANDS, build_parser, complete_switches
 from neurogated.compose import OFFLINE_NOTICE
 from neurogated.storage.log.sqlite.connection import connect
 
@@ -55,6 +55,24 @@ def test_what_was_added_is_asked_for_and_shown_with_kernel_and_reason(run: Run, 
     answer = _json(run, "ask", "Why was the field flooded?")
     assert answer["memories"][0]["id"] == filled[1]
     assert answer["kernel"]["weights"]["CAUSE"] > 1
+
+
+@pytest.mark.parametrize("switch", [["--read_only"], ["--read_only", "true"], ["--read_only", "No"], ["--DAMP_HUBS"]])
+def test_a_switch_leaves_the_question_after_it_alone(run: Run, filled: list[str], switch: list[str]) -> None:
+    question = "Why was the field flooded?"
+    answer = _json(run, "ask", *switch, question)
+    assert answer == _json(run, "ask", question, *switch)
+    assert answer["memories"][0]["id"] == filled[1]
+
+
+def test_a_switch_leaves_standard_input_and_words_after_two_dashes_alone(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("A letter came by boat."))
+    assert run("add", "--read_only=false", "--DAMP_HUBS", "-")[0] == 0
+    words = ["--embedding_name", "hash", "--json", "--", "--read_only"]
+    assert complete_switches(words) == words
+    assert complete_switches(["--json", "--read_only"]) == ["--json", "--read_only=true"]
 
 
 def test_asking_says_on_the_side_who_judges(
