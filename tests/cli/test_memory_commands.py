@@ -4,6 +4,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -194,6 +195,20 @@ def test_every_flag_has_help_and_every_command_has_examples() -> None:
 def test_only_indexing_forgets_what_is_there(run: Run, filled: list[str], words: list[str]) -> None:
     assert run(*words, "--force_index_from_scratch")[0] == 0
     assert _json(run, "stats")["nodes"] == len(filled)
+
+
+def test_indexing_from_scratch_drops_a_memory_of_an_old_format(run: Run, filled: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "agent" / "sample" / "memory" / "memory.db"
+    shutil.copytree(tmp_path / "agent" / "memory", path.parent)
+    with path.open("r+b") as file:
+        file.seek(60)
+        file.write((2).to_bytes(4))
+    words = ("index", "--dataset", "sample")
+    code, out = run(*words)
+    assert code == 1
+    assert "index again with --force_index_from_scratch" in out
+    assert run(*words, "--force_index_from_scratch")[0] == 0
+    assert _json(run, "stats", "--dataset", "sample")["nodes"] > len(filled)
 
 
 def test_a_model_that_was_named_but_cannot_be_asked_is_named(

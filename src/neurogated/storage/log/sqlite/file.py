@@ -29,7 +29,7 @@ from neurogated.storage.log.sqlite.integrity import (
 )
 from neurogated.storage.log.sqlite.opened_files import OpenedFiles
 from neurogated.storage.log.sqlite.process_lock import Presence, ProcessLock
-from neurogated.storage.log.sqlite.schema import check_format
+from neurogated.storage.log.sqlite.schema import check_format, refuse_foreign
 from neurogated.storage.log.sqlite.sealing import refuse_unsealed, seal_pages
 
 __all__ = ["SqliteFile"]
@@ -58,13 +58,13 @@ class SqliteFile:
 
         Args:
             path: the file.
-            from_scratch: drop the file that is there; nobody else may have it open for writing.
+            from_scratch: drop the memory that is there; nobody else may have it open for writing.
             read_only: never write.
             patience: how many seconds a write waits for that of another process.
 
         Raises:
             MemoryLockedError: another process has not ended its write, or has the file open that is to be dropped.
-            CorruptMemoryError: it is damaged, or lacks writes that were acknowledged.
+            CorruptMemoryError: it is damaged, lacks writes that were acknowledged, or is no memory.
             FormatVersionError: it is of a format version that is not known here.
             StorageError: it cannot be read or written.
         """
@@ -325,6 +325,8 @@ class SqliteFile:
             self._turn.close()
 
     def _open_for_writing(self, *, from_scratch: bool, is_alone: bool) -> None:
+        if from_scratch and self.path.exists():
+            refuse_foreign(self.path)
         if is_alone:
             drop_draft(self.path)
         if not from_scratch:
