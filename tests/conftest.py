@@ -4,7 +4,8 @@ import os
 import resource
 import shutil
 import subprocess
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,13 @@ def memory(config: MemoryConfig) -> Iterator["NeuroGraphMemory"]:
 
     with NeuroGraphMemory(config) as opened:
         yield opened
+
+
+@pytest.fixture
+def watchdogs() -> Callable[[], list[threading.Thread]]:
+    """Return a function that returns the watchdog threads that were started since; those of other tests end later."""
+    others = set(threading.enumerate())
+    return lambda: [one for one in threading.enumerate() if one.name == "neurogated-watchdog" and one not in others]
 
 
 @pytest.fixture

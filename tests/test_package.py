@@ -32,6 +32,7 @@ FIXED_CONSTANTS = {
     "core/clock.py": {"_EPOCH", "MICROS_A_DAY"},  # the year of the file format's time zero
     "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # what the demonstration shows
     "embedding/export.py": {"_MIN_COSINE", "_PROBES"},  # when an export is trusted
+    "embedding/export_cache.py": {"_UNUSED_DAYS"},  # longer than a model in use lies idle
     "embedding/exported_model.py": {"_BLOCK"},  # how processors multiply; measured in docs/adr/0013
     "embedding/onnx_runtime.py": {"_OPSET"},  # a version of a format
     "embedding/hash_embedder.py": {"DIMENSION", "_BYTES_PER_HASH"},  # part of the embedder's name; size of a hash

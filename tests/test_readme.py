@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig
+from neurogated.cli import main
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
@@ -33,30 +34,38 @@ def _environment(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, **quick, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 
-@pytest.mark.parametrize("block", _blocks("bash"))
-def test_the_commands_of_a_block_run_one_after_the_other(block: str, tmp_path: Path) -> None:
+@pytest.fixture
+def examples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> pytest.CaptureFixture[str]:
+    """Let the examples run in this process, in a folder of their own; return what captures their output."""
     for name in ("main.py", "dataset"):
         (tmp_path / name).symlink_to(ROOT / name)
-    for command in block.splitlines():
-        done = subprocess.run(
-            shlex.split(command), cwd=tmp_path, env=_environment(tmp_path), capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{command}: {done.stderr}"
-        assert done.stdout, command
+    for name, value in _environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    return capsys
+
+
+@pytest.mark.parametrize("block", _blocks("bash"))
+def test_the_commands_of_a_block_run_one_after_the_other(block: str, examples: pytest.CaptureFixture[str]) -> None:
+    first, *others = block.splitlines()
+    done = subprocess.run(shlex.split(first), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{first}: {done.stderr}"
+    assert done.stdout, first
+    # Starting Python takes longer than most commands; `test_cli` starts the program in every way.
+    for command in others:
+        python, *words = shlex.split(command)
+        assert python == "python"
+        assert words[0] == "main.py" or words[:2] == ["-m", "neurogated"], command
+        assert main(words[1 + (words[0] == "-m") :]) == 0, f"{command}: {examples.readouterr().err}"
+        assert examples.readouterr().out, command
 
 
 @pytest.mark.parametrize("code", _blocks("python"))
-def test_an_example_runs(code: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=_environment(tmp_path),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "field" in done.stdout
+def test_an_example_runs(code: str, examples: pytest.CaptureFixture[str]) -> None:
+    exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})  # noqa: S102 - the README is ours
+    assert "field" in examples.readouterr().out
 
 
 def test_what_is_installed_and_made_is_there() -> None:

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -15,19 +15,7 @@ from neurogated.embedding.hash_embedder import HashEmbedder
 # Long enough for the slowest machine; nothing waits for it unless a test fails.
 PATIENCE = 60.0
 
-
-_of_others: set[threading.Thread] = set()
-
-
-@pytest.fixture(autouse=True)
-def _know_others() -> None:
-    """Note the threads of memories of other tests, which end when they wake."""
-    _of_others.clear()
-    _of_others.update(threading.enumerate())
-
-
-def watchdogs() -> list[threading.Thread]:
-    return [one for one in threading.enumerate() if one.name == "neurogated-watchdog" and one not in _of_others]
+Watchdogs = Callable[[], list[threading.Thread]]
 
 
 class _Hanging(HashEmbedder):
@@ -80,7 +68,13 @@ def hanging(embedder: _Hanging) -> Iterator[NeuroGraphMemory]:
     ],
 )
 def test_an_embedder_that_hangs_is_told_and_no_thread_stays(
-    hanging: NeuroGraphMemory, embedder: _Hanging, method: str, argument: object, words: list[str]
+    watchdogs: Watchdogs,
+    hanging: NeuroGraphMemory,
+    embedder: _Hanging,
+    *,
+    method: str,
+    argument: object,
+    words: list[str],
 ) -> None:
     logger, handler = logging.getLogger("neurogated"), _Until(embedder, words)
     logger.addHandler(handler)
@@ -91,7 +85,7 @@ def test_an_embedder_that_hangs_is_told_and_no_thread_stays(
     assert not watchdogs()
 
 
-def test_a_memory_and_its_namespaces_share_one_watchdog(memory: NeuroGraphMemory) -> None:
+def test_a_memory_and_its_namespaces_share_one_watchdog(watchdogs: Watchdogs, memory: NeuroGraphMemory) -> None:
     other = memory.in_namespace("other")
     for one in (memory, other):
         one.add_document("It rains.")

@@ -238,7 +238,7 @@ def test_demo_recalls_with_storage_in_memory_too(flags: list[str], capsys: pytes
         (["--storage", "redis"], "storage is 'redis', but must be one of sqlite, memory"),
         (["--TOP_K_ANCHORS", "0"], "TOP_K_ANCHORS is 0, but must be at least 1"),
         (["--temperature", "-1"], "temperature is -1.0, but must be between 0 and 2"),
-        (["--trust_remote_code", "maybe"], "trust_remote_code is 'maybe', but must be bool"),
+        (["--trust_remote_code=maybe"], "trust_remote_code is 'maybe', but must be bool"),
     ],
 )
 def test_wrong_setting_is_one_line_on_stderr_and_exit_code_2(

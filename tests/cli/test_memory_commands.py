@@ -4,6 +4,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from neurogated.cli import main
-from neurogated.cli.parser import COMMANDS, build_parser
+from neurogated.cli.parser import COMMANDS, build_parser, complete_switches
 from neurogated.compose import OFFLINE_NOTICE
 from neurogated.storage.log.sqlite.connection import connect
 
@@ -55,6 +56,24 @@ def test_what_was_added_is_asked_for_and_shown_with_kernel_and_reason(run: Run, 
     answer = _json(run, "ask", "Why was the field flooded?")
     assert answer["memories"][0]["id"] == filled[1]
     assert answer["kernel"]["weights"]["CAUSE"] > 1
+
+
+@pytest.mark.parametrize("switch", [["--read_only"], ["--read_only", "true"], ["--read_only", "No"], ["--DAMP_HUBS"]])
+def test_a_switch_leaves_the_question_after_it_alone(run: Run, filled: list[str], switch: list[str]) -> None:
+    question = "Why was the field flooded?"
+    answer = _json(run, "ask", *switch, question)
+    assert answer == _json(run, "ask", question, *switch)
+    assert answer["memories"][0]["id"] == filled[1]
+
+
+def test_a_switch_leaves_standard_input_and_words_after_two_dashes_alone(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("A letter came by boat."))
+    assert run("add", "--read_only=false", "--DAMP_HUBS", "-")[0] == 0
+    words = ["--embedding_name", "hash", "--json", "--", "--read_only"]
+    assert complete_switches(words) == words
+    assert complete_switches(["--json", "--read_only"]) == ["--json", "--read_only=true"]
 
 
 def test_asking_says_on_the_side_who_judges(
@@ -176,6 +195,20 @@ def test_every_flag_has_help_and_every_command_has_examples() -> None:
 def test_only_indexing_forgets_what_is_there(run: Run, filled: list[str], words: list[str]) -> None:
     assert run(*words, "--force_index_from_scratch")[0] == 0
     assert _json(run, "stats")["nodes"] == len(filled)
+
+
+def test_indexing_from_scratch_drops_a_memory_of_an_old_format(run: Run, filled: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "agent" / "sample" / "memory" / "memory.db"
+    shutil.copytree(tmp_path / "agent" / "memory", path.parent)
+    with path.open("r+b") as file:
+        file.seek(60)
+        file.write((2).to_bytes(4))
+    words = ("index", "--dataset", "sample")
+    code, out = run(*words)
+    assert code == 1
+    assert "index again with --force_index_from_scratch" in out
+    assert run(*words, "--force_index_from_scratch")[0] == 0
+    assert _json(run, "stats", "--dataset", "sample")["nodes"] > len(filled)
 
 
 def test_a_model_that_was_named_but_cannot_be_asked_is_named(

@@ -13,7 +13,7 @@ from neurogated.core.watchdog import Watchdog, stage
 
 # Long enough for the slowest machine; nothing waits for it unless a test fails.
 PATIENCE = 60.0
-NAME = "neurogated-watchdog"
+Watchdogs = Callable[[], list[threading.Thread]]
 
 
 class Warnings(logging.Handler):
@@ -53,20 +53,6 @@ def build() -> Iterator[Callable[[float], Watchdog]]:
     yield new
     for watchdog in built:
         watchdog.close()
-
-
-_of_others: set[threading.Thread] = set()
-
-
-@pytest.fixture(autouse=True)
-def _know_others() -> None:
-    """Note the threads of memories of other tests, which end when they wake."""
-    _of_others.clear()
-    _of_others.update(threading.enumerate())
-
-
-def threads() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == NAME and thread not in _of_others]
 
 
 def test_a_stall_is_told_with_the_work_and_its_stage(build: Callable[[float], Watchdog], warnings: Warnings) -> None:
@@ -135,31 +121,33 @@ def test_other_work_and_its_stages_stay_apart(build: Callable[[float], Watchdog]
 
 
 def test_its_thread_ends_when_no_work_is_left_and_starts_again_with_the_next(
-    build: Callable[[float], Watchdog], warnings: Warnings
+    watchdogs: Watchdogs, build: Callable[[float], Watchdog], warnings: Warnings
 ) -> None:
     watchdog = build(0.02)
     for _ in range(2):
         with watchdog.watch("indexing"):
-            (thread,) = threads()
+            (thread,) = watchdogs()
             warnings.next()
         thread.join(PATIENCE)
-        assert not threads()
+        assert not watchdogs()
 
 
-def test_closing_ends_its_thread_at_once(build: Callable[[float], Watchdog]) -> None:
+def test_closing_ends_its_thread_at_once(watchdogs: Watchdogs, build: Callable[[float], Watchdog]) -> None:
     watchdog = build(PATIENCE)
     with watchdog.watch("indexing"):
-        assert len(threads()) == 1
+        assert len(watchdogs()) == 1
         watchdog.close()
-        assert not threads()
+        assert not watchdogs()
     with watchdog.watch("after"):
-        assert not threads()
+        assert not watchdogs()
 
 
-def test_all_work_shares_one_thread_and_without_patience_there_is_none(build: Callable[[float], Watchdog]) -> None:
+def test_all_work_shares_one_thread_and_without_patience_there_is_none(
+    watchdogs: Watchdogs, build: Callable[[float], Watchdog]
+) -> None:
     watchdog = build(PATIENCE)
     with watchdog.watch("indexing"), watchdog.watch("recalling"):
-        assert len(threads()) == 1
+        assert len(watchdogs()) == 1
     watchdog.close()
     with build(0.0).watch("indexing"):
-        assert not threads()
+        assert not watchdogs()

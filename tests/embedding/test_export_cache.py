@@ -157,6 +157,28 @@ def test_what_interrupted_exports_left_is_deleted_after_a_day(
     assert {path.name for path in exports.iterdir()} == {kept.name, "draft-young"}
 
 
+def test_what_no_process_has_loaded_for_ninety_days_is_deleted_with_the_next_export(
+    cache: ExportCache, exports: Path, model: Path, runtime: _Runtime
+) -> None:
+    places = []
+    for version in ("first", "second", "third"):
+        (model / "config.json").write_text(version)
+        cache.make(model, runtime, _export, _accept)
+        places += [place for place in exports.iterdir() if place not in places]
+    foreign = exports / "notes"
+    foreign.mkdir()
+    for place in (*places, foreign):
+        os.utime(place, (time.time() - 91 * DAY,) * 2)
+    (model / "config.json").write_text("second")
+    assert cache.load(model, runtime) is not None
+    assert set(exports.iterdir()) == {*places, foreign}, "loading deletes nothing"
+    (model / "config.json").write_text("fourth")
+    cache.make(model, runtime, _export, _accept)
+    assert set(exports.iterdir()) >= {places[1], foreign}
+    assert not set(exports.iterdir()) & {places[0], places[2]}
+    assert len(list(exports.iterdir())) == 3
+
+
 def test_an_export_that_the_folder_has_no_room_for_is_made_elsewhere(
     cache: ExportCache, exports: Path, model: Path, runtime: _Runtime, caplog: pytest.LogCaptureFixture
 ) -> None:

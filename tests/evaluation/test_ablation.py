@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -23,9 +24,10 @@ from neurogated.evaluation.ablation import (
     ablate,
     select_variants,
 )
-from neurogated.evaluation.datasets import Collection, Dataset
+from neurogated.evaluation.datasets import Collection, Dataset, load_dataset
 from neurogated.evaluation.runner import config_for, index, run
 
+ROOT = Path(__file__).parents[2]
 CUTOFFS = (2, 5, 10, 20)
 GraphOf = Callable[..., list[tuple[Any, ...]]]
 WITHOUT_ACTIVATION = Variant("no_activation", "no activation", {"ENERGY_WEIGHT": 0})
@@ -45,8 +47,28 @@ def _recall(ranked: list[Any], gold: frozenset[Any], k: int) -> float:
     return 100 * sum(item in ranked[:k] for item in gold) / len(gold)
 
 
-def test_every_figure_agrees_with_the_rankings_that_were_written(sample: Dataset, sample_config: MemoryConfig) -> None:
-    report = ablate(sample, sample_config, progress=False)
+@pytest.fixture(scope="module")
+def few() -> Dataset:
+    """Return the sample with every fourth of its questions."""
+    whole = load_dataset("sample", ROOT / "dataset", "hipporag")
+    parts = tuple(replace(part, questions=part.questions[::4]) for part in whole.collections)
+    return replace(whole, collections=parts)
+
+
+@pytest.fixture(scope="module")
+def few_config(tmp_path_factory: pytest.TempPathFactory) -> MemoryConfig:
+    """Return settings of the sample's memory, as `config`."""
+    return MemoryConfig(save_dir=str(tmp_path_factory.mktemp("ablation") / "out"), embedding_name="hash")
+
+
+@pytest.fixture(scope="module")
+def full_report(few: Dataset, few_config: MemoryConfig) -> AblationReport:
+    """Return a report of all variants, which no test changes."""
+    return ablate(few, config_for(few, few_config), progress=False)
+
+
+def test_every_figure_agrees_with_the_rankings_that_were_written(few: Dataset, full_report: AblationReport) -> None:
+    sample, report = few, full_report
     questions = [question for part in sample.collections for question in part.questions if question.gold]
     rankings = {variant.name: _rankings(report, variant.name) for variant in (FULL, *VARIANTS)}
     kinds = ["all", *sorted({question.kind for question in questions})]
@@ -76,8 +98,8 @@ def test_table_of_values_holds_the_same_rows_as_the_json(sample: Dataset, sample
             assert float(row[name]) == pytest.approx(other[name])
 
 
-def test_contrast_is_the_difference_turned_over(sample: Dataset, sample_config: MemoryConfig) -> None:
-    figures = _figures(ablate(sample, sample_config, progress=False))
+def test_contrast_is_the_difference_turned_over(full_report: AblationReport) -> None:
+    figures = _figures(full_report)
     assert [contrast["without"] for contrast in figures["contrasts"]] == [contrast.without for contrast in CONTRASTS]
     for contrast in figures["contrasts"]:
         measured = [row for row in figures["rows"] if row["variant"] == contrast["without"]]
@@ -95,13 +117,14 @@ def test_full_configuration_ranks_as_a_run_does(sample: Dataset, config: MemoryC
     assert not list(report.folder.glob("ablation.svg"))
 
 
-def test_each_variant_ranks_as_a_run_with_its_settings(sample: Dataset, config: MemoryConfig) -> None:
-    report = ablate(sample, config_for(sample, config), progress=False)
+def test_each_variant_ranks_as_a_run_with_its_settings(
+    few: Dataset, few_config: MemoryConfig, full_report: AblationReport
+) -> None:
     for variant in VARIANTS:
-        alone = variant.config(config).replace(save_dir=f"{config.save_dir}-{variant.name}")
-        lines = (run(sample, alone).folder / "rankings.jsonl").read_text(encoding="utf-8").splitlines()
+        alone = variant.config(few_config).replace(save_dir=f"{few_config.save_dir}-{variant.name}")
+        lines = (run(few, alone).folder / "rankings.jsonl").read_text(encoding="utf-8").splitlines()
         expected = {row["id"]: row["ranked"] for row in map(json.loads, lines)}
-        assert _rankings(report, variant.name) == expected, variant.name
+        assert _rankings(full_report, variant.name) == expected, variant.name
 
 
 def test_memory_and_what_it_learned_stay_as_they_are(talks: Dataset, config: MemoryConfig, graph_of: GraphOf) -> None:
@@ -115,7 +138,7 @@ def test_memory_and_what_it_learned_stay_as_they_are(talks: Dataset, config: Mem
 
 
 def test_only_the_first_variant_may_forget_everything(
-    sample: Dataset, sample_config: MemoryConfig, monkeypatch: pytest.MonkeyPatch
+    talks: Dataset, config: MemoryConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[bool] = []
     build = compose.build
@@ -125,7 +148,7 @@ def test_only_the_first_variant_may_forget_everything(
         return build(config)
 
     monkeypatch.setattr(compose, "build", noting)
-    ablate(sample, sample_config.replace(force_index_from_scratch=True), progress=False)
+    ablate(talks, config_for(talks, config).replace(force_index_from_scratch=True), progress=False)
     assert seen == [True, *[False] * len(VARIANTS)]
 
 

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -165,17 +166,15 @@ def _told(store: GraphStore) -> Told:
     edges = [unused(edge) for edge in store.all_edges()]
     facts += [nodes, edges, [store.has_node(name) for name in NAMES]]
     facts.append([view.ids[row] for row in view.live_nodes().tolist()])
-    for vector in VECTORS:
-        for k in (1, 2, len(NAMES)):
-            found = store.nearest(vector, k)
-            facts.append([name for name, _ in found])
-            scores += [score for _, score in found]
+    for vector, k in zip(VECTORS, cycle((1, 2, len(NAMES))), strict=False):
+        found = store.nearest(vector, k)
+        facts.append([name for name, _ in found])
+        scores += [score for _, score in found]
     rows = view.live_nodes()
-    for query in QUERIES:
-        for k in (1, 3, len(NAMES)):
-            found = store.keyword_search(query, k)
-            facts.append([name for name, _ in found])
-            scores += [score for _, score in found]
+    for query, k in zip(QUERIES, cycle((1, 3, len(NAMES))), strict=False):
+        found = store.keyword_search(query, k)
+        facts.append([name for name, _ in found])
+        scores += [score for _, score in found]
         scores += store.keyword_scores(query, view, rows).tolist()
     scores += store.similarities(VECTORS[1], view, rows).tolist()
     facts += [store.carried(MARKS), [store.carriers([mark], view, rows).tolist() for mark in MARKS]]
@@ -265,7 +264,8 @@ def test_a_look_at_the_past_stays_where_it_is(history: list[Any], when: int) -> 
     def each(worlds: Worlds) -> None:
         sequence = list(worlds.told)[when % len(worlds.told)]
         pasts.extend((store.as_of(sequence), worlds.told[sequence]) for store in (worlds.on_disk, worlds.reader))
-        for past, told in pasts[-6:]:
+        # Those that were opened at this step, and those of the step before, when the graph was another.
+        for past, told in pasts[-4:]:
             _assert_same(_told(past), told)
 
     _over(history, lambda _: None, each)
@@ -278,11 +278,12 @@ def test_a_time_stands_for_the_last_delta_made_by_then(history: list[Any], hours
         for moment in [*(START + timedelta(hours=hour) for hour in hours), *worlds.times.values()]:
             made = [number for number, at in worlds.times.items() if at <= moment]
             expected = max(made, default=0)
+            worlds.clock.now = moment
+            told = _told(_replayed(worlds.in_memory, expected, worlds.clock))
             for store in (worlds.in_memory, worlds.on_disk, worlds.reader):
                 past = store.as_of(moment)
                 assert past.view().sequence == expected
-                worlds.clock.now = moment
-                _assert_same(_told(past), _told(_replayed(worlds.in_memory, expected, worlds.clock)))
+                _assert_same(_told(past), told)
 
     _over(history, check)
 

@@ -109,23 +109,28 @@ def test_another_format_version_is_refused_and_untouched(path: Path, version: in
         file.seek(60)
         file.write(struct.pack(">i", version))
     before = path.read_bytes()
-    with pytest.raises(FormatVersionError, match=f"version {version}.*version 3.*(import|newer)"):
+    with pytest.raises(FormatVersionError, match=f"version {version}.*version 3.*(from_scratch|newer)"):
         SqliteStore.open(path)
     assert path.read_bytes() == before
     assert not list(path.parent.glob("memory.db-*"))
+    with SqliteStore.open(path, from_scratch=True) as store:
+        assert len(store) == 0
 
 
-def test_what_is_no_memory_is_refused_and_untouched(path: Path) -> None:
+@pytest.mark.parametrize("from_scratch", [False, True])
+def test_what_is_no_memory_is_refused_and_untouched(path: Path, *, from_scratch: bool) -> None:
     path.write_bytes(b"my diary, do not overwrite")
     with pytest.raises(CorruptMemoryError, match="no SQLite file"):
-        SqliteStore.open(path)
+        SqliteStore.open(path, from_scratch=from_scratch)
     assert path.read_bytes() == b"my diary, do not overwrite"
     path.unlink()
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE other (x)")
-    connection.close()
-    with pytest.raises(CorruptMemoryError, match="not a memory"):
-        SqliteStore.open(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE other (x)")
+        before = {file: file.read_bytes() for file in path.parent.glob("memory.db*")}
+        with pytest.raises(CorruptMemoryError, match="not a memory"):
+            SqliteStore.open(path, from_scratch=from_scratch)
+        assert all(file.read_bytes() == content for file, content in before.items())
 
 
 def test_a_damaged_file_is_a_clear_error(path: Path) -> None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from neurogated.cli.logs import logged_to_stderr
-from neurogated.cli.parser import DEFAULT_COMMAND, build_parser
+from neurogated.cli.parser import DEFAULT_COMMAND, build_parser, complete_switches
 from neurogated.errors import ConfigError, DatasetError, NeurogatedError
 
 __all__ = ["main"]
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or (words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}):
         words.insert(0, DEFAULT_COMMAND)
-    arguments = build_parser().parse_args(words)
+    arguments = build_parser().parse_args(complete_switches(words))
     try:
         with logged_to_stderr(arguments.log):
             return int(arguments.command(arguments))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, cast
 
 import neurogated
@@ -35,9 +35,10 @@ from neurogated.cli import (
     update,
 )
 from neurogated.cli.logs import LEVELS
-from neurogated.config.memory_config import MemoryConfig
+from neurogated.config.memory_config import MemoryConfig, parse_bool
+from neurogated.errors import ConfigError
 
-__all__ = ["COMMANDS", "DEFAULT_COMMAND", "build_parser"]
+__all__ = ["COMMANDS", "DEFAULT_COMMAND", "build_parser", "complete_switches"]
 
 _DESCRIPTION = """\
 Memory for AI agents that works like memory.
@@ -99,6 +100,30 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def complete_switches(words: Iterable[str]) -> list[str]:
+    """Return the words with `=true` after each bare switch, so that argparse does not take the next word as its value.
+
+    A word that is neither true nor false belongs to the command: `ask --read_only "Who came?"` asks a question.
+    """
+    return list(_completed(list(words)))
+
+
+def _completed(words: list[str]) -> Iterator[str]:
+    switches = {f"--{name}" for name, hint in typing.get_type_hints(MemoryConfig).items() if hint is bool}
+    # After `--` all words are the command's own.
+    end = words.index("--") if "--" in words else len(words)
+    for place, (word, following) in enumerate(zip(words, [*words[1:], ""], strict=True)):
+        yield f"{word}=true" if word in switches and place < end and not _is_bool(following) else word
+
+
+def _is_bool(word: str) -> bool:
+    try:
+        parse_bool(word)
+    except ConfigError:
+        return False
+    return True
+
+
 def _add(commands: Any, name: str, command: _Command) -> argparse.ArgumentParser:  # noqa: ANN401 - argparse's own type is private
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
@@ -131,7 +156,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     hints = typing.get_type_hints(MemoryConfig)
     for spec in dataclasses.fields(MemoryConfig):
         is_switch = hints[spec.name] is bool
-        # A bare flag turns a switch on; any value is read, and judged, by MemoryConfig.
+        # A bare flag turns a switch on; MemoryConfig reads and judges every value.
         optional: dict[str, Any] = {"nargs": "?", "const": "true"} if is_switch else {}
         default = "none" if spec.default is None else str(spec.default).lower() if is_switch else spec.default
         settings.add_argument(

@@ -7,6 +7,8 @@ import dataclasses
 import hashlib
 import json
 import logging
+import os
+import re
 import shutil
 import tempfile
 import time
@@ -35,6 +37,13 @@ _HASH = "sha256"
 # What is not a whole export yet, or no longer, and how many seconds it may take at most to make one.
 _DRAFT = "draft-"
 _DRAFT_LIFE = timedelta(days=1).total_seconds()
+# An upgrade of a package leaves exports that nothing loads any more.
+_UNUSED_DAYS = 90
+_UNUSED_LIFE = timedelta(days=_UNUSED_DAYS).total_seconds()
+
+
+# Of an export; the folder may hold other things.
+_NAME = re.compile(r"[a-z]+-\d+-[0-9a-f]{64}")
 
 
 class _DamageError(ExportError):
@@ -46,6 +55,8 @@ class ExportCache:
 
     An export takes its name when it is whole, so that processes may share the folder. One that is damaged is made
     anew, and where the folder cannot be written an export lives as long as the process; either is a line in the log.
+    Making an export deletes those that no process has loaded for 90 days, so the folder holds no more than the models
+    that were used in that time.
     """
 
     def __init__(self, folder: Path, batch_size: int, *, exact: bool = False) -> None:
@@ -79,6 +90,8 @@ class ExportCache:
             _log.warning("exported model %s is damaged and made anew (%s)", place, error)
             self._discard(place)
             return None
+        with contextlib.suppress(OSError):
+            os.utime(place)
         return self._load(place, runtime, description, exact=self._exact)
 
     def make(
@@ -109,6 +122,7 @@ class ExportCache:
             text = json.dumps({"files": files, "model": description.to_dict()}, indent=1)
             (draft / _DESCRIPTION_FILE).write_text(text, encoding="utf-8")
             kept = self._keep(draft, place)
+            self._drop_unused()
             return self._load(kept, runtime, _checked(kept, runtime), exact=self._exact)
 
         try:
@@ -180,6 +194,14 @@ class ExportCache:
         with contextlib.suppress(OSError):
             place.rename(aside)
             shutil.rmtree(aside, ignore_errors=True)
+
+    def _drop_unused(self) -> None:
+        """Delete exports that no process has loaded for a long time."""
+        for place in self._folder.iterdir():
+            with contextlib.suppress(OSError):
+                if _NAME.fullmatch(place.name) and time.time() - place.stat().st_mtime > _UNUSED_LIFE:
+                    _log.info("exported model %s was not used for %d days and is deleted", place, _UNUSED_DAYS)
+                    self._discard(place)
 
     def _tidy(self) -> None:
         """Delete what exports that were interrupted have left."""

@@ -273,7 +273,8 @@ def _verify(folder: Path, files: Mapping[str, list[int]]) -> None:
 
 def _checksum(file: Path) -> int:
     """Return the CRC-32 of a file."""
-    checksum, buffer = 0, memoryview(bytearray(_READ_AT_ONCE))
+    # Most files are small, and a buffer is filled with zeros first.
+    checksum, buffer = 0, memoryview(bytearray(min(_READ_AT_ONCE, file.stat().st_size + 1)))
     with file.open("rb", buffering=0) as opened:
         while count := opened.readinto(buffer):
             checksum = zlib.crc32(buffer[:count], checksum)

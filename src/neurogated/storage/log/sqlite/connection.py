@@ -20,8 +20,10 @@ from neurogated.errors import CorruptMemoryError, StorageError
 
 __all__ = [
     "RESERVED_BYTES",
+    "begun",
     "checked_file",
     "connect",
+    "connect_plainly",
     "connect_reader",
     "fetch",
     "fetch_columns",
@@ -97,6 +99,14 @@ def plain_file(path: Path) -> Iterator[apsw.VFSFile]:
         yield file
 
 
+def connect_plainly(path: Path) -> apsw.Connection:
+    """Return a connection to a file that is open, without regard to checksums; it must not write pages."""
+    connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE, vfs=_plain_layer())
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    connection.set_busy_timeout(_BUSY_MILLISECONDS)
+    return connection
+
+
 def read_unchecked(path: Path) -> apsw.Connection:
     """Return a connection to a file that nothing writes to, without regard to checksums."""
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
@@ -161,6 +171,25 @@ def reserve_checksums(connection: apsw.Connection) -> None:
 
 
 @contextlib.contextmanager
+def begun(connection: apsw.Connection, mode: str) -> Iterator[None]:
+    """Run the block as a transaction of the driver, which begins and ends it in C, where no interrupt strikes."""
+    connection.transaction_mode = mode
+    failure = None
+    try:
+        with connection:
+            try:
+                yield
+            except BaseException as error:
+                failure = error
+                raise
+    except apsw.SQLError:
+        # Where the disk is full or fails, SQLite has rolled back already, and the driver cannot.
+        if failure is None:
+            raise
+        raise failure  # noqa: B904 - it came first
+
+
+@contextlib.contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Turn the driver's errors into ours.
 
@@ -171,9 +200,13 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        if isinstance(error, _DAMAGE) or getattr(error, "extendedresult", None) in _DAMAGE_CODES:
+        code = getattr(error, "extendedresult", None)
+        if isinstance(error, _DAMAGE) or code in _DAMAGE_CODES:
+            # Another program may have emptied the log of a memory that is open; whoever writes mends that.
+            foreign = "open it for writing once, for another program may have written to it; if it is refused, "
             raise CorruptMemoryError(
-                f"{path} is damaged ({error}); restore a snapshot, as in `python main.py restore FILE`"
+                f"{path} is damaged ({error}); {foreign * (code == apsw.SQLITE_IOERR_DATA)}restore a snapshot, as in "
+                "`python main.py restore FILE`"
             ) from error
         if isinstance(error, apsw.ReadOnlyError):
             raise StorageError(f"{path} is open for reading only; open it without read_only to change it") from error

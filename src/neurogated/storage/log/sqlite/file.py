@@ -17,7 +17,7 @@ from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.log.sqlite.block import Block
 from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
-from neurogated.storage.log.sqlite.connection import connect, connect_reader, fetch, translated
+from neurogated.storage.log.sqlite.connection import begun, connect, connect_reader, fetch, translated
 from neurogated.storage.log.sqlite.create import drop_draft, make_file
 from neurogated.storage.log.sqlite.file_guard import FileGuard
 from neurogated.storage.log.sqlite.integrity import (
@@ -29,8 +29,8 @@ from neurogated.storage.log.sqlite.integrity import (
 )
 from neurogated.storage.log.sqlite.opened_files import OpenedFiles
 from neurogated.storage.log.sqlite.process_lock import Presence, ProcessLock
-from neurogated.storage.log.sqlite.schema import check_format
-from neurogated.storage.log.sqlite.sealing import refuse_unsealed, seal_pages
+from neurogated.storage.log.sqlite.schema import check_format, refuse_foreign
+from neurogated.storage.log.sqlite.sealing import CheckpointWatch, refuse_unsealed, seal_pages
 
 __all__ = ["SqliteFile"]
 
@@ -58,13 +58,13 @@ class SqliteFile:
 
         Args:
             path: the file.
-            from_scratch: drop the file that is there; nobody else may have it open for writing.
+            from_scratch: drop the memory that is there; nobody else may have it open for writing.
             read_only: never write.
             patience: how many seconds a write waits for that of another process.
 
         Raises:
             MemoryLockedError: another process has not ended its write, or has the file open that is to be dropped.
-            CorruptMemoryError: it is damaged, or lacks writes that were acknowledged.
+            CorruptMemoryError: it is damaged, lacks writes that were acknowledged, or is no memory.
             FormatVersionError: it is of a format version that is not known here.
             StorageError: it cannot be read or written.
         """
@@ -84,6 +84,7 @@ class SqliteFile:
         else:
             self._turn = ProcessLock(path.with_suffix(".lock"), f"writes to {path}")
             self._presence = Presence(path)
+            self._watch = CheckpointWatch(path, self._turn)
             self._open_as_writer(from_scratch=from_scratch)
         self._closed = False
         bind_to_process(self, self.lock, self._reader_lock)
@@ -93,10 +94,14 @@ class SqliteFile:
             self._turn.acquire(self._patience)
             if from_scratch:
                 self._presence.require_alone()
-            self._open_for_writing(from_scratch=from_scratch, is_alone=self._presence.enter())
+            if is_alone := self._presence.enter():
+                drop_draft(self.path)
+            self._open_for_writing(from_scratch=from_scratch, is_alone=is_alone)
             with self.translated():
                 self._identity, self._sequence = last_change(self._connection)
             self._acknowledged.write(self._identity, self._sequence)
+            if is_alone:
+                self._watch.note()
             self._turn.release()
         except BaseException as error:
             if hasattr(self, "_guard"):
@@ -173,16 +178,20 @@ class SqliteFile:
             outer = self.block
             if outer is None:
                 self._files.require_same("nothing was written")
+                self._seal()
             elif not self._connection.in_transaction:
                 raise StorageError(f"a write to {self.path} failed and took back all of its transaction; begin anew")
             block = self._block = Block(outer)
             # Not known within a transaction, and set for each one, so that no interrupt leaves a wrong setting behind.
             self._connection.execute(f"PRAGMA foreign_keys = {int(check_references)}")
-            with block.under_way, self._begun("IMMEDIATE"):
+            with block.under_way, begun(self._connection, "IMMEDIATE"):
                 yield self._connection
                 # Asked before the commit: what fails after it would be taken for a change that was not made.
                 identity, sequence = last_change(self._connection)
+                was_foreign = self._watch.is_foreign()
             block.made = True
+            if outer is None and not was_foreign:
+                self._watch.note()
             if outer is None:
                 self._files.require_same("the last change is lost")
             if outer is None and sequence > self._sequence:
@@ -204,26 +213,8 @@ class SqliteFile:
             if self._connection.in_transaction:
                 yield self._connection
                 return
-            with self._begun("DEFERRED"):
+            with begun(self._connection, "DEFERRED"):
                 yield self._connection
-
-    @contextlib.contextmanager
-    def _begun(self, mode: str) -> Iterator[None]:
-        """Run the block as a transaction of the driver, which begins and ends it in C, where no interrupt strikes."""
-        self._connection.transaction_mode = mode
-        failure = None
-        try:
-            with self._connection:
-                try:
-                    yield
-                except BaseException as error:
-                    failure = error
-                    raise
-        except apsw.SQLError:
-            # Where the disk is full or fails, SQLite has rolled back already, and the driver cannot.
-            if failure is None:
-                raise
-            raise failure  # noqa: B904 - it came first
 
     @contextlib.contextmanager
     def reader(self) -> Iterator[apsw.Connection]:
@@ -267,9 +258,16 @@ class SqliteFile:
             if not self.read_only and not self._writing.locked():
                 # An interrupt may have kept it from being released.
                 self._turn.release()
+            self._seal()
             ((version,),) = fetch(self._connection, "PRAGMA data_version")
             self._hold_guard(self._connection, self._guard)
             return *self._opened, int(version)
+
+    def _seal(self) -> None:
+        """Give checksums to pages that another program wrote, unless another process writes just now."""
+        if not self.read_only and self._watch.is_foreign():
+            with contextlib.suppress(MemoryLockedError), self.writing(patience=0):
+                self._watch.seal(self._connection)
 
     def problems(self) -> list[str]:
         """Return what is wrong in the file, a line each; none if it is sound."""
@@ -286,6 +284,7 @@ class SqliteFile:
             self._connection.execute("VACUUM")
             with self._reader_lock:
                 ((busy, *_),) = fetch(self._connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+            self._watch.note()
         if busy:
             raise StorageError(f"another process reads {self.path}, so that its log cannot be emptied; compact again")
 
@@ -299,14 +298,16 @@ class SqliteFile:
             return
         try:
             # Nobody opens the memory while the log is emptied, and that is noted.
-            with self.writing():
-                self._close()
+            with self.writing(), contextlib.ExitStack() as last:
+                last.callback(self._close)
+                self._seal()
         except MemoryLockedError as error:
             _log.warning("%s is closed all the same: %s", self.path, error)
             self._close()
 
     def _close(self) -> None:
         with self.lock, self._reader_lock, self.translated():
+            is_sealed = self._writing.locked() and not self._watch.is_foreign()
             if not self._files.are_same():
                 # What is at these paths now is not to be mixed with what was written to other files.
                 self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -317,7 +318,7 @@ class SqliteFile:
                 self._connection.close()
         self._closed = True
         if not self.read_only:
-            if self._writing.locked() and not self._files.has("-wal"):
+            if is_sealed and not self._files.has("-wal"):
                 sequence = max(self._sequence, self._acknowledged.read(self._identity))
                 self._acknowledged.write(self._identity, sequence, closed=True)
             self._acknowledged.close()
@@ -325,8 +326,8 @@ class SqliteFile:
             self._turn.close()
 
     def _open_for_writing(self, *, from_scratch: bool, is_alone: bool) -> None:
-        if is_alone:
-            drop_draft(self.path)
+        if from_scratch and self.path.exists():
+            refuse_foreign(self.path)
         if not from_scratch:
             refuse_missing_file(self.path, self._acknowledged)
         if from_scratch or not self.path.exists():

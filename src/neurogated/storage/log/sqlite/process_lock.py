@@ -94,6 +94,17 @@ class _LockFile:
                 return "another memory of this process, " * (int(noted) == os.getpid()) + f"process {noted}"
         return "another process"
 
+    def write(self, number: int) -> None:
+        """Keep a number in the file, for whoever has the lock next."""
+        with contextlib.suppress(OSError):
+            os.pwrite(self._open(), str(number).ljust(_DIGITS).encode(), _DIGITS)
+
+    def read(self) -> int | None:
+        """Return the number in the file, None if there is none."""
+        with contextlib.suppress(OSError, ValueError):
+            return int(os.pread(self._open(), _DIGITS, _DIGITS))
+        return None
+
     def unlock(self) -> None:
         """Release the lock."""
         if self._descriptor is not None:
@@ -164,6 +175,14 @@ class ProcessLock:
                 file.sign()
         finally:
             self._queue.unlock()
+
+    def note(self, number: int) -> None:
+        """Keep a number for other holders; called while the lock is held."""
+        self._file.write(number)
+
+    def noted(self) -> int | None:
+        """Return the number that a holder kept last, None if none did."""
+        return self._file.read()
 
     def release(self) -> None:
         """Let another holder have it."""

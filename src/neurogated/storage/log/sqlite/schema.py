@@ -15,7 +15,7 @@ from pathlib import Path
 from neurogated.errors import CorruptMemoryError, FormatVersionError
 from neurogated.storage.log.sqlite.connection import RESERVED_BYTES, read_beginning
 
-__all__ = ["APPLICATION_ID", "CHECKS", "DDL", "FORMAT_VERSION", "check_format"]
+__all__ = ["APPLICATION_ID", "CHECKS", "DDL", "FORMAT_VERSION", "check_format", "refuse_foreign"]
 
 FORMAT_VERSION = 3
 APPLICATION_ID = 0x4E475244  # "NGRD"
@@ -216,20 +216,14 @@ def check_format(path: Path) -> int:
         CorruptMemoryError: not an SQLite file, or one that holds something else.
         FormatVersionError: a memory of a version that is not known here.
     """
-    header = read_beginning(path, _HEADER_SIZE)
-    if len(header) < _HEADER_SIZE or not header.startswith(_MAGIC):
-        raise CorruptMemoryError(
-            f"{path} is not a memory: it is no SQLite file; restore it from a backup or move it away"
-        )
-    (application_id,) = struct.unpack_from(">i", header, _APPLICATION_ID_AT)
+    header = refuse_foreign(path)
     (version,) = struct.unpack_from(">i", header, _USER_VERSION_AT)
-    if application_id != APPLICATION_ID:
-        raise CorruptMemoryError(f"{path} is an SQLite file, but not a memory; choose another save_dir")
     if version != FORMAT_VERSION:
         remedy = (
             "install a newer neurogated"
             if version > FORMAT_VERSION
-            else "`export` it with the neurogated that wrote it and `import` that into another save_dir, or index again"
+            else "`export` it with the neurogated that wrote it and `import` that into another save_dir, or drop it "
+            "and index again with --force_index_from_scratch"
         )
         raise FormatVersionError(
             f"{path} has format version {version}, but this neurogated reads version {FORMAT_VERSION}; {remedy}"
@@ -237,3 +231,19 @@ def check_format(path: Path) -> int:
     if header[_RESERVED_AT] != RESERVED_BYTES:
         raise CorruptMemoryError(f"{path} is damaged: its pages carry no checksums; restore a snapshot")
     return int(version)
+
+
+def refuse_foreign(path: Path) -> bytes:
+    """Return the header of a memory file of any format version.
+
+    Raises:
+        CorruptMemoryError: the file is no memory.
+    """
+    header = read_beginning(path, _HEADER_SIZE)
+    if len(header) < _HEADER_SIZE or not header.startswith(_MAGIC):
+        raise CorruptMemoryError(
+            f"{path} is not a memory: it is no SQLite file; restore it from a backup or move it away"
+        )
+    if struct.unpack_from(">i", header, _APPLICATION_ID_AT) != (APPLICATION_ID,):
+        raise CorruptMemoryError(f"{path} is an SQLite file, but not a memory; choose another save_dir")
+    return header

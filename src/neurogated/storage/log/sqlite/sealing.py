@@ -2,7 +2,8 @@
 
 The pages of a memory file carry checksums, but those in its log do not: SQLite's checksumming file layer computes them
 when it copies pages from the log to the file. After a crash, the next program that opens and closes the file copies
-what the log holds. If that program is not neurogated, the pages are right, but their checksums are not.
+what the log holds. If that program is not neurogated, the pages are right, but their checksums are not. The same
+happens when another program empties the log of a memory that is open (`PRAGMA wal_checkpoint`).
 """
 
 from __future__ import annotations
@@ -15,9 +16,17 @@ from pathlib import Path
 import apsw
 
 from neurogated.errors import CorruptMemoryError, StorageError
-from neurogated.storage.log.sqlite.connection import checked_file, plain_file, read_unchecked, translated
+from neurogated.storage.log.sqlite.connection import (
+    begun,
+    checked_file,
+    connect_plainly,
+    plain_file,
+    read_unchecked,
+    translated,
+)
+from neurogated.storage.log.sqlite.process_lock import ProcessLock
 
-__all__ = ["refuse_unsealed", "seal_pages"]
+__all__ = ["CheckpointWatch", "refuse_unsealed", "seal_pages"]
 
 _log = logging.getLogger(__name__)
 
@@ -38,38 +47,88 @@ def seal_pages(path: Path) -> bool:
         CorruptMemoryError: SQLite finds the file damaged.
     """
     with translated(path):
-        unsealed = list(_unsealed(path))
-        if not unsealed:
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size:
+            # It may hold newer pages.
             return False
-        _require_sound(path)
-        with plain_file(path) as source, checked_file(path, writable=True) as target:
-            # By reading the header the file layer learns that it has to compute checksums.
-            size = _page_size(target)
-            for number in unsealed:
-                target.xWrite(source.xRead(size, number * size), number * size)
-            target.xSync(apsw.SQLITE_SYNC_NORMAL)
-    _log.warning(
-        "another program wrote %d pages of %s after a crash; they were found sound and have checksums again",
-        len(unsealed),
-        path,
-    )
-    return True
+        unsealed = list(_unsealed(path))
+        if unsealed:
+            with contextlib.closing(read_unchecked(path)) as connection:
+                _require_sound(path, connection)
+            _seal(path, unsealed)
+        return bool(unsealed)
+
+
+class CheckpointWatch:
+    """Notices that another program emptied the log of a memory that is open, and seals its pages.
+
+    Only a checkpoint writes to the memory file. A process of ours makes one while it has the turn to write, and then
+    notes when the file was last written.
+    """
+
+    def __init__(self, path: Path, turn: ProcessLock) -> None:
+        """Watch a memory file; the note is in the file of the lock."""
+        self._path = path
+        self._turn = turn
+        self._written: int | None = None
+
+    def note(self) -> None:
+        """Note that the file is as a process of ours wrote it; called while this process has the turn."""
+        written = self._last_written()
+        if written is not None and written != self._written:
+            self._turn.note(written)
+            self._written = written
+
+    def is_foreign(self) -> bool:
+        """Return whether another program wrote to the file; while another process has the turn, it may be that one."""
+        written = self._last_written()
+        if written != self._written and written == self._turn.noted():
+            self._written = written
+        return written not in {None, self._written}
+
+    def _last_written(self) -> int | None:
+        with contextlib.suppress(OSError):
+            return self._path.stat().st_mtime_ns
+        return None
+
+    def seal(self, connection: apsw.Connection) -> None:
+        """Give checksums to the pages that another program wrote; called while this process has the turn.
+
+        Where a process reads an older state, the log cannot be copied whole, and pages are sealed at a later call.
+
+        Raises:
+            CorruptMemoryError: SQLite finds the file damaged.
+        """
+        if connection.in_transaction or not self.is_foreign():
+            return
+        with (
+            translated(self._path),
+            contextlib.closing(connect_plainly(self._path)) as plain,
+            begun(plain, "IMMEDIATE"),
+        ):
+            # Nobody adds to the log now. Once all of it is in the file, no checkpoint can write a page meanwhile.
+            in_log, copied = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            if copied < in_log:
+                return
+            unsealed = list(_unsealed(self._path))
+            if unsealed:
+                _require_sound(self._path, plain)
+                _seal(self._path, unsealed)
+        self.note()
 
 
 def refuse_unsealed(path: Path) -> None:
     """Raise StorageError where a process that only reads would find pages without a right checksum."""
     with translated(path):
-        if any(True for _ in _unsealed(path)):
+        log = path.with_name(path.name + "-wal")
+        if not (log.exists() and log.stat().st_size) and any(True for _ in _unsealed(path)):
             raise StorageError(
                 f"another program wrote to {path} after a crash, so its pages must be checked; open it for writing once"
             )
 
 
 def _unsealed(path: Path) -> Iterator[int]:
-    """Yield the numbers, from 0, of the pages whose checksum is wrong; none where newer pages are in a log."""
-    log = path.with_name(path.name + "-wal")
-    if log.exists() and log.stat().st_size:
-        return
+    """Yield the numbers, from 0, of the pages whose checksum is wrong."""
     with checked_file(path) as file:
         size = _page_size(file)
         pages, rest = divmod(file.xFileSize(), size)
@@ -88,10 +147,21 @@ def _page_size(file: apsw.VFSFile) -> int:
     return _LARGEST_PAGE if size == 1 else size
 
 
-def _require_sound(path: Path) -> None:
+def _seal(path: Path, unsealed: list[int]) -> None:
+    with plain_file(path) as source, checked_file(path, writable=True) as target:
+        # By reading the header the file layer learns that it has to compute checksums.
+        size = _page_size(target)
+        for number in unsealed:
+            target.xWrite(source.xRead(size, number * size), number * size)
+        target.xSync(apsw.SQLITE_SYNC_NORMAL)
+    _log.warning(
+        "another program wrote %d pages of %s; they were found sound and have checksums again", len(unsealed), path
+    )
+
+
+def _require_sound(path: Path, connection: apsw.Connection) -> None:
     """Raise CorruptMemoryError where SQLite, without regard to checksums, finds a fault."""
-    with contextlib.closing(read_unchecked(path)) as connection:
-        found = [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
+    found = [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
     if found:
         raise CorruptMemoryError(
             f"{path} is damaged ({found[0]}); restore a snapshot, as in `python main.py restore FILE`"
