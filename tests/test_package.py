@@ -27,7 +27,9 @@ FIXED_CONSTANTS = {
     "core/kernel.py": {"MAX_WEIGHT", "NEUTRAL"},  # the definition of a kernel
     "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
     "core/edge_type.py": {"_MOST_TYPES"},  # a width of the file format
-    "core/model.py": {"_DEEPEST"},  # what SQLite and Python can read
+    "core/model.py": {"_DEEPEST", "_MOST_COUNTED", "MIDDLING"},  # what SQLite, Python and columns hold; a default
+    "core/node_kind.py": {"_MOST_KINDS"},  # a width of the file format
+    "core/view.py": {"_MANY_SCOPES"},  # which of two equal ways is quicker
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
     "core/clock.py": {"_EPOCH", "MICROS_A_DAY"},  # the year of the file format's time zero
     "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # what the demonstration shows
@@ -59,7 +61,15 @@ FIXED_CONSTANTS = {
     "cli/output.py": {"_WIDTH"},  # how a line is cut for the eye
     "storage/log/sqlite/loading.py": {"NOW", "UNCHANGED"},  # the largest number SQLite holds
     # A property of single precision; how much is worked on at once; what measurements showed to be enough.
-    "storage/index/vectors/search.py": {"_ROUNDING_ERROR", "_SPARE", "_AT_ONCE", "_GATHERED", "_WIDENING"},
+    "storage/searchable_store.py": {"_READ_AT_ONCE"},  # how many records are in memory at once
+    "storage/index/vectors/search.py": {
+        "_ROUNDING_ERROR",
+        "_SPARE",
+        "_AT_ONCE",
+        "_GATHERED",
+        "_WIDENING",
+        "_SCATTERED",
+    },
     "storage/index/vectors/state.py": {"_SAMPLES", "_AT_ONCE", "_GROWTH"},
     "storage/index/vectors/centroids.py": {"_ROUNDS", "_AT_ONCE"},
     "storage/index/vectors/slots.py": {"_BYTE_SHIFT", "_BYTE_MASK"},  # bits of a byte

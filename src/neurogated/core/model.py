@@ -20,6 +20,7 @@ from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 
 __all__ = [
+    "MIDDLING",
     "EdgeKey",
     "EdgeType",
     "MemoryEdge",
@@ -30,6 +31,8 @@ __all__ = [
     "json_metadata",
 ]
 
+MIDDLING = 0.5
+"""The importance of a memory of which nothing is known."""
 _DEEPEST = 100
 """Well within what SQLite and Python's recursion limit allow."""
 
@@ -132,7 +135,7 @@ class MemoryNode:
     """One of `NODE_KINDS`; `register_kind` adds others."""
     scope: Scope = field(default_factory=Scope)
     """Whose it is."""
-    importance: float = 0.5
+    importance: float = MIDDLING
     """0–1."""
     energy_at: datetime | None = None
     """When the node had `base_energy`, which fades from then on; `created_at` when left out."""

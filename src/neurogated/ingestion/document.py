@@ -38,7 +38,7 @@ class About(TypedDict, total=False):
     tags: Sequence[str]
 
 
-def scope_of(about: About) -> tuple[Scope, dict[str, Any]]:
+def _scope_of(about: About) -> tuple[Scope, dict[str, Any]]:
     """Return the scope that was given, and the other fields of a document."""
     fields: dict[str, Any] = dict(about)
     names = {name: fields.pop(name) for name in ("user_id", "agent_id", "session_id", "path") if name in fields}
@@ -124,7 +124,7 @@ class Document:
         **about: Unpack[About],
     ) -> Self:
         """Return a document of one passage."""
-        scope, fields = scope_of(about)
+        scope, fields = _scope_of(about)
         return cls((Passage(text),), title, metadata or {}, ttl, valid_from, valid_to, scope, **fields)
 
     @property

@@ -71,7 +71,7 @@ class NodeNumbers:
         """Return the number of a scope, None for that of nobody."""
         if not scope:
             return None
-        return self._number("scopes", scope_to_json(scope))
+        return self._number("scopes", _scope_to_json(scope))
 
     def _number(self, table: str, name: str) -> int:
         known = self._known.get((table, name))
@@ -82,13 +82,13 @@ class NodeNumbers:
         return known
 
 
-def scope_to_json(scope: Scope) -> str:
+def _scope_to_json(scope: Scope) -> str:
     """Return a scope as the file keeps it."""
     return json.dumps([scope.user_id, scope.agent_id, scope.session_id, *scope.path], ensure_ascii=False)
 
 
 def scope_from_json(text: str | None) -> Scope:
-    """Return the scope that `scope_to_json` wrote, that of nobody for None."""
+    """Return the scope that `_scope_to_json` wrote, that of nobody for None."""
     if text is None:
         return Scope()
     user_id, agent_id, session_id, *path = json.loads(text)
