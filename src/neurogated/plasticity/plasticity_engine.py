@@ -146,16 +146,17 @@ class PlasticityEngine:
     def _associations(
         self, view: GraphView, ids: list[str], rows: Rows, connected: Rows, at: datetime
     ) -> Iterable[MemoryEdge]:
-        """Yield an ASSOC edge for each pair of the nodes that no plastic edge connects."""
+        """Yield an ASSOC edge for each pair of the nodes, of one user, that no plastic edge connects."""
         if not self._config.ASSOC_WEIGHT:
             return
+        user_of = {node_id: view.scope_of(row).user_id for node_id, row in zip(ids, rows.tolist(), strict=True)}
         row_of = dict(zip(ids, rows.tolist(), strict=True))
         linked = {
             frozenset(ends)
             for ends in zip(view.edge_source[connected].tolist(), view.edge_target[connected].tolist(), strict=True)
         }
         for one, other in combinations(ids, 2):
-            if frozenset((row_of[one], row_of[other])) not in linked:
+            if user_of[one] == user_of[other] and frozenset((row_of[one], row_of[other])) not in linked:
                 yield MemoryEdge(one, other, EdgeType.ASSOC, self._config.ASSOC_WEIGHT, created_at=at)
 
 

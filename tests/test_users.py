@@ -1,0 +1,224 @@
+"""One memory, several users: what each of them sees, and what nothing joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from neurogated import (
+    ANY_USER,
+    EdgeType,
+    MemoryConfig,
+    NeuroGraphMemory,
+    Recall,
+    export_memory,
+    field,
+    import_memory,
+    migrate,
+)
+from neurogated.errors import ConfigError, InputError
+
+ANA = [
+    "Ana moved to Lyon in March because of her work at the museum.",
+    "The museum of Lyon restores clocks, and Ana repairs their springs.",
+    "Ana's sister Vera lives in Turin and visits the museum in June.",
+    "A spring of the tower clock broke, so the tower clock stood still for a week.",
+]
+BOB = [
+    "Bob moved to Lyon in May and repairs the tower clock of the museum.",
+    "Vera of Turin sold the museum a clock with a broken spring.",
+    "Bob's work at the museum of Lyon ends in June, since the clocks are repaired.",
+    "The tower clock stood still because Bob broke a spring of it.",
+    "Lyon has a museum of clocks, a tower clock and a museum of springs.",
+]
+EVERYBODY = ["The museum of Lyon opens at nine.", "Turin has a tower clock, too."]
+QUESTIONS = ["Who moved to Lyon?", "Why did the tower clock stand still?", "museum spring Vera", "Who lives in Turin?"]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def config(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryConfig:
+    return MemoryConfig(storage=request.param, save_dir=str(tmp_path / "memory"), embedding_name="hash")
+
+
+@pytest.fixture
+def memory(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(config) as memory:
+        yield memory
+
+
+def _tell(memory: NeuroGraphMemory, user: str | None, texts: list[str]) -> list[str]:
+    return [memory.add_document(text, title="Clocks", user_id=user)[0] for text in texts]
+
+
+def _seen(recall: Recall) -> list[tuple[str, float, dict[str, float]]]:
+    return [(one.id, one.score, dict(one.parts)) for one in recall]
+
+
+def _edges(memory: NeuroGraphMemory) -> dict[tuple[str, str, str], float]:
+    return {(edge.source_id, edge.target_id, edge.type.value): edge.weight for edge in memory.store.all_edges()}
+
+
+def test_each_user_sees_her_own_memories_and_those_of_nobody(memory: NeuroGraphMemory) -> None:
+    ana, bob, shared = (_tell(memory, *one) for one in (("ana", ANA), ("bob", BOB), (None, EVERYBODY)))
+    for question in QUESTIONS:
+        assert set(memory.recall(question, user_id="ana", top_n=20).ids) == {*ana, *shared}
+        assert set(memory.recall(question, user_id="bob", top_n=20).ids) == {*bob, *shared}
+        assert set(memory.recall(question, top_n=20).ids) == set(shared)
+        assert set(memory.recall(question, user_id="somebody else", top_n=20).ids) == set(shared)
+        assert set(memory.recall(question, user_id=ANY_USER, top_n=20).ids) == {*ana, *bob, *shared}
+    for path in (step for one in memory.recall(QUESTIONS[1], user_id="ana") for step in one.path):
+        assert path.source_id in {*ana, *shared}
+
+
+def test_no_text_of_another_user_changes_what_a_user_is_told(memory: NeuroGraphMemory) -> None:
+    memory.freeze()
+    ana = _tell(memory, "ana", ANA)
+    before = [_seen(memory.recall(question, user_id="ana", top_n=20)) for question in QUESTIONS]
+    edges = _edges(memory)
+    _tell(memory, "bob", BOB)
+    _tell(memory, "carl", [*ANA, *BOB])
+    after = [_seen(memory.recall(question, user_id="ana", top_n=20)) for question in QUESTIONS]
+    assert after == before
+    assert {key: weight for key, weight in _edges(memory).items() if key[0] in ana} == edges
+    # Nor does a text that goes or changes.
+    gone = memory.find(user_id="bob")
+    memory.delete([node.id for node in gone if node.scope.user_id == "bob"][:2])
+    memory.update(
+        next(node.id for node in gone if node.scope.user_id == "bob" and memory.store.has_node(node.id)), "Ana."
+    )
+    assert [_seen(memory.recall(question, user_id="ana", top_n=20)) for question in QUESTIONS] == before
+
+
+def test_the_same_text_of_two_users_is_two_memories_and_of_one_user_one(memory: NeuroGraphMemory) -> None:
+    ids = {user: memory.add_document("The office opens at nine.", user_id=user) for user in ("ana", "bob", None)}
+    assert len({one for (one,) in ids.values()}) == 3
+    assert memory.add_document("The office opens at nine.", user_id="ana") == ids["ana"]
+    assert memory.add_document("The office opens at nine.", user_id="ana", session_id="monday") != ids["ana"]
+    assert memory.stats()["nodes"] == 4
+
+
+def test_no_edge_joins_two_users(memory: NeuroGraphMemory) -> None:
+    for user, texts in (("ana", ANA), ("bob", BOB), (None, EVERYBODY), ("carl", ANA)):
+        _tell(memory, user, texts)
+    owners = {node.id: node.scope.user_id for node in memory.store.all_nodes()}
+    edges = list(memory.store.all_edges())
+    assert {edge.type for edge in edges} >= {EdgeType.SIM, EdgeType.TERM}
+    assert [edge for edge in edges if owners[edge.source_id] != owners[edge.target_id]] == []
+
+
+def test_feedback_on_memories_of_a_user_and_of_nobody_joins_each_with_its_own(memory: NeuroGraphMemory) -> None:
+    ana, shared = _tell(memory, "ana", ANA[:2]), _tell(memory, None, EVERYBODY)
+    feedback = memory.feedback(memory.recall("museum", user_id="ana", top_n=9))
+    made = {frozenset((e.source_id, e.target_id)) for e in memory.store.all_edges() if e.type is EdgeType.ASSOC}
+    assert made == {frozenset(ana), frozenset(shared)}
+    assert feedback == 2
+
+
+def test_sessions_agents_paths_kinds_tags_and_conditions_narrow_a_recall(memory: NeuroGraphMemory) -> None:
+    def add(text: str, **about: object) -> str:
+        return memory.add_document(f"The clock {text}.", user_id="ana", **about)[0]  # type: ignore[arg-type]
+
+    monday = add("is on time", session_id="monday", agent_id="robot", tags=["red", "big"], metadata={"year": 2020})
+    tuesday = add("is late", session_id="tuesday", path=("work", "notes"), kind="fact", metadata={"year": 2026})
+    always = add("is round", tags=["red"], path=("work",), importance=0.9, metadata={"year": "2026"})
+    asked: list[tuple[dict[str, object], set[str]]] = [
+        ({}, {monday, tuesday, always}),
+        ({"session_id": "monday"}, {monday, always}),
+        ({"agent_id": "robot"}, {monday, tuesday, always}),
+        ({"agent_id": "other"}, {tuesday, always}),
+        ({"path": ("work",)}, {tuesday, always}),
+        ({"path": ["work", "notes"]}, {tuesday}),
+        ({"kinds": ["fact"]}, {tuesday}),
+        ({"tags": ["red"]}, {monday, always}),
+        ({"tags": ["red", "big"]}, {monday}),
+        ({"where": field("year") >= 2021}, {tuesday}),
+        ({"where": (field("year") == "2026") | (field("year") == 2020)}, {monday, always}),
+        ({"tags": ["red"], "where": ~(field("year") < 2021)}, {always}),
+        ({"session_id": "monday", "kinds": ["fact"]}, set()),
+    ]
+    for options, expected in asked:
+        assert set(memory.recall("clock", user_id="ana", **options).ids) == expected  # type: ignore[arg-type]
+        assert {node.id for node in memory.find(user_id="ana", **options)} == expected  # type: ignore[arg-type]
+    assert [node.id for node in memory.find(user_id="ana", order_by="-importance", limit=1)] == [always]
+
+
+def test_a_filter_finds_the_best_of_what_passes(memory: NeuroGraphMemory) -> None:
+    for number in range(60):
+        memory.add_document(f"The tower clock of Lyon stood still in week {number}.", metadata={"n": number})
+    (late,) = memory.add_document("A clock.", metadata={"n": 100})
+    assert memory.recall("Why did the tower clock of Lyon stand still?", top_n=1, where=field("n") == 100).ids == (
+        late,
+    )
+
+
+def test_what_cannot_be_a_filter_is_refused(memory: NeuroGraphMemory) -> None:
+    memory.add_document("A clock.")
+    with pytest.raises(ConfigError, match="unknown node kind"):
+        memory.recall("clock", kinds=["fakt"])
+    for options in ({"user_id": ""}, {"path": "work"}, {"tags": "red"}, {"where": {"year": 1}}, {"session_id": 3}):
+        with pytest.raises(InputError):
+            memory.recall("clock", **options)
+    with pytest.raises(InputError):
+        memory.add_document("A clock.", user_id="")
+    with pytest.raises(ConfigError):
+        memory.add_document("A clock.", kind="clockwork")
+    with pytest.raises(InputError):
+        memory.add_document("A clock.", importance=2.0)
+    assert memory.stats()["nodes"] == 1
+
+
+def test_owners_and_fields_survive_opening_export_and_a_look_back(
+    memory: NeuroGraphMemory, config: MemoryConfig, tmp_path: Path
+) -> None:
+    ana = _tell(memory, "ana", ANA)
+    _tell(memory, "bob", BOB)
+    memory.add_document("A clock.", user_id="ana", tags=["red"], importance=0.25, path=("a", "b"), kind="policy")
+    known = memory.history()[-1].sequence
+    memory.delete(ana[:1])
+    assert set(memory.recall("Lyon", user_id="ana", as_of=known, top_n=20).ids) >= set(ana)
+    assert [node.id for node in memory.store.as_of(known).find()][: len(ana)] == ana
+    expected = memory.find(user_id=ANY_USER)
+    edges = _edges(memory)
+    export_memory(memory, tmp_path / "export")
+    moved = config.replace(storage="sqlite", save_dir=str(tmp_path / "moved"))
+    import_memory(moved, tmp_path / "export")
+    with NeuroGraphMemory(moved) as other:
+        assert other.find(user_id=ANY_USER) == expected
+        assert _edges(other) == edges
+    with NeuroGraphMemory(moved) as again:
+        assert [node.content for node in again.find(kinds=["policy"], user_id="ana")] == ["A clock."]
+        assert {node.scope.user_id for node in again.find(user_id="ana")} == {"ana"}
+
+
+def test_similar_memories_stay_within_a_user_when_the_model_changes(tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory:
+        _tell(memory, "ana", ANA)
+        _tell(memory, "bob", BOB)
+    migrate(config.replace(embedding_name="sentence-transformers/all-MiniLM-L6-v2"))
+    with NeuroGraphMemory(config.replace(embedding_name="sentence-transformers/all-MiniLM-L6-v2")) as memory:
+        owners = {node.id: node.scope.user_id for node in memory.store.all_nodes()}
+        similar = [edge for edge in memory.store.all_edges() if edge.type is EdgeType.SIM]
+        assert similar
+        assert all(owners[edge.source_id] == owners[edge.target_id] for edge in similar)
+
+
+def test_the_names_of_a_user_whose_memories_are_gone_leave_the_file(tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory:
+        memory.add_document("A clock.", user_id="zanzibar-user", tags=["zanzibar-tag"])
+        memory.add_document("A stone.")
+        memory.delete([node.id for node in memory.find(user_id="zanzibar-user") if node.scope.user_id])
+        memory.compact()
+        memory.recall("clock", user_id="zanzibar-user")
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or b"zanzibar" not in path.read_bytes(), path
+
+
+def test_a_memory_that_expires_is_not_found_by_a_filter(memory: NeuroGraphMemory) -> None:
+    memory.add_document("A clock.", user_id="ana", ttl=timedelta(microseconds=1))
+    assert memory.find(user_id="ana") == []
+    assert len(memory.recall("clock", user_id="ana")) == 0
