@@ -29,7 +29,7 @@ FIXED_CONSTANTS = {
     "core/edge_type.py": {"_MOST_TYPES"},  # a width of the file format
     "core/model.py": {"_DEEPEST", "_MOST_COUNTED", "MIDDLING"},  # what SQLite, Python and columns hold; a default
     "core/node_kind.py": {"_MOST_KINDS"},  # a width of the file format
-    "core/view.py": {"_MANY_SCOPES"},  # which of two equal ways is quicker
+    "core/column_view.py": {"_MANY_SCOPES"},  # which of two equal ways is quicker
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
     "core/clock.py": {"_EPOCH", "MICROS_A_DAY"},  # the year of the file format's time zero
     "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # what the demonstration shows

@@ -11,8 +11,8 @@ from hypothesis import Phase, settings
 
 from neurogated import GraphDelta, GraphStore, GraphView, MemoryNode
 from neurogated.core.clock import Clock
+from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import HistoryEntry, JournalEntry
-from neurogated.core.filters import Filter
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import marks
@@ -127,10 +127,10 @@ class LiveViews(Sound):
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - those of a GraphStore
         super().__init__(**settings)
-        self._shown: list[GraphView] = []
+        self._shown: list[ColumnView] = []
 
-    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
-        self._shown.append(super().view(valid_at=valid_at, filters=filters))
+    def view(self, **asked: Any) -> ColumnView:  # noqa: ANN401 - as in GraphStore
+        self._shown.append(super().view(**asked))
         return self._shown[-1]
 
     def apply(self, delta: GraphDelta) -> int:
@@ -153,8 +153,8 @@ class FindsTheExpired(Sound):
 
 
 class HoldsForEver(Sound):
-    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:  # noqa: ARG002
-        return super().view(filters=filters)
+    def view(self, **asked: Any) -> ColumnView:  # noqa: ANN401 - as in GraphStore
+        return super().view(**{**asked, "valid_at": None})
 
 
 class ForgetsTouches(Sound):
@@ -216,9 +216,9 @@ class KeepsOldMarks(Sound):
 class ShowsEveryUser(Sound):
     """Searches the memories of all users, whoever asks."""
 
-    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
-        everybody = None if filters is None else replace(filters, scope=None)
-        return super().view(valid_at=valid_at, filters=everybody)
+    def view(self, **asked: Any) -> ColumnView:  # noqa: ANN401 - as in GraphStore
+        filters = asked.get("filters")
+        return super().view(**{**asked, "filters": filters and replace(filters, scope=None)})
 
 
 class WeighsEverybodysWords(Sound):

@@ -126,12 +126,22 @@ class GraphStorePort(Protocol):
         A time stands for the last delta that was made at it or before. An unknown number raises InputError.
         """
 
-    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
+    def view(
+        self,
+        *,
+        valid_at: datetime | None = None,
+        filters: Filter | None = None,
+        around: Iterable[str] | None = None,
+        hops: int = 1,
+    ) -> GraphView:
         """Return a snapshot of the graph without what has expired.
 
         Args:
             valid_at: leave out what did not hold in the world at this time.
             filters: which nodes searches on the view may find; they find the best of these.
+            around: ids of nodes; a store then hands out only what `hops` edges, in either direction, lead to, with the
+                edges among it. An unknown id raises UnknownIdError.
+            hops: how many edges.
         """
 
     def find(

@@ -1,31 +1,24 @@
-"""`GraphView`: a read-only, columnar snapshot of one graph, on which every reader works.
+"""`GraphView`: a read-only snapshot of one graph, on which every reader works.
 
-Nodes and edges are numbered by rows. Edges live in layers of adjacency lists, an old large one below newer small ones,
-so that a write adds a little on top and never rebuilds the whole.
+Nodes and edges are numbered by rows, which are valid in one view and in searches on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
-from neurogated.core.scope import Scope, ScopeFilter
-from neurogated.core.scope_rows import ScopeRows
-from neurogated.errors import UnknownIdError
+from neurogated.core.scope import Scope
 
-__all__ = ["Adjacency", "Arcs", "GraphView", "Layer", "PatchedValues", "Rows"]
+__all__ = ["Arcs", "GraphView", "Rows", "Values"]
 
 Rows = NDArray[np.int64]
 """(n,) int64 row numbers."""
-_MANY_SCOPES = 1000
-"""Beyond this many, it is quicker to look through the column of all nodes."""
 
 
 class Arcs(NamedTuple):
@@ -41,204 +34,117 @@ class Arcs(NamedTuple):
     """0–1."""
 
 
-@dataclass(frozen=True, slots=True)
-class PatchedValues:
-    """A column as it was at one moment: a shared base and the few values that differ from it."""
-
-    base: NDArray[Any]
-    rows: Rows
-    """Patched rows in ascending order."""
-    patches: NDArray[Any]
+class Values(Protocol):
+    """A column of a view."""
 
     def take(self, rows: Rows) -> NDArray[Any]:
         """Return the values at `rows`."""
-        values = self.base[rows]
-        if self.rows.size and rows.size:
-            place = self.rows.searchsorted(rows)
-            place[place == self.rows.size] = 0
-            patched = self.rows[place] == rows
-            if patched.any():
-                values[patched] = self.patches[place[patched]]
-        return values
 
     def all(self) -> NDArray[Any]:
-        """Return the whole column as a new array."""
-        values = self.base.copy()
-        values[self.rows] = self.patches
-        return values
-
-    def patched(self, rows: Rows, value: object) -> PatchedValues:
-        """Return the column with `value` at `rows`; the base is shared."""
-        kept = ~np.isin(self.rows, rows)
-        changed = np.unique(rows)
-        all_rows = np.concatenate((self.rows[kept], changed))
-        patches = np.concatenate((self.patches[kept], np.full(changed.size, value, dtype=self.base.dtype)))
-        order = np.argsort(all_rows)
-        return PatchedValues(self.base, all_rows[order], patches[order])
+        """Return the whole column."""
 
 
-@dataclass(frozen=True, slots=True)
-class Adjacency:
-    """Arcs in one direction, grouped by the node they leave (compressed sparse rows).
-
-    With `sources` only the listed nodes have a group, which keeps a layer of few edges over many nodes small.
-    """
-
-    indptr: Rows
-    targets: NDArray[np.int32]
-    edges: NDArray[np.int32]
-    sources: Rows | None = None
-
-    def groups(self, frontier: Rows) -> tuple[Rows, Rows]:
-        """Return where in the arc arrays the group of each node in `frontier` begins, and how many arcs it has."""
-        if not self.targets.size:
-            # Every edge of the layer has been removed since.
-            nothing = np.zeros(frontier.size, dtype=np.int64)
-            return nothing, nothing
-        if self.sources is None:
-            last = self.indptr.size - 2
-            group, known = (
-                (frontier, None) if frontier.max() <= last else (np.minimum(frontier, last), frontier <= last)
-            )
-        else:
-            group = self.sources.searchsorted(frontier)
-            np.minimum(group, self.sources.size - 1, out=group)
-            known = self.sources[group] == frontier
-        begin = self.indptr[group]
-        count = self.indptr[group + 1] - begin
-        return begin, count if known is None else count * known
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """The adjacency of the edge rows from `begin` to before `end`, along and against their direction."""
-
-    begin: int
-    end: int
-    outgoing: Adjacency
-    incoming: Adjacency
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GraphView:
+class GraphView(Protocol):
     """The graph after the delta number `sequence`; later writes do not show in it."""
 
-    sequence: int
-    ids: Sequence[str]
-    """Id of every node row; rows of removed nodes keep theirs. Rows from `node_count` on are later than the view."""
-    rows_by_id: Mapping[str, int]
-    node_count: int
-    """Rows in use, those of removed nodes included."""
-    edge_count: int
-    """Edge rows in use, those of removed edges included."""
-    alive: PatchedValues
-    """(nodes,) bool."""
-    base_energy: PatchedValues
-    """(nodes,) float64, 0–1; the energy at `energy_at`."""
-    energy_at: PatchedValues
-    """(nodes,) int64, microseconds since 1970 UTC."""
-    importance: PatchedValues
-    """(nodes,) float64, 0–1."""
-    uses: PatchedValues
-    """(nodes,) int32, how often recalls returned each."""
-    last_accessed: PatchedValues
-    """(nodes,) int64, microseconds since 1970 UTC."""
-    kind: PatchedValues
-    """(nodes,) int16, position in `kinds`."""
-    kinds: Sequence[str]
-    scope: PatchedValues
-    """(nodes,) int32, number in `scopes`."""
-    scopes: ScopeRows
-    edge_source: NDArray[np.int32]
-    edge_target: NDArray[np.int32]
-    edge_type: NDArray[np.int16]
-    """Position in `edge_types`."""
-    edge_types: Sequence[EdgeType]
-    weight: PatchedValues
-    """(edges,) float64, 0–1; NaN where the edge is removed."""
-    last_activated: PatchedValues
-    """(edges,) int64, microseconds since 1970 UTC."""
-    layers: Sequence[Layer]
-    hidden: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """Rows of nodes that the graph has and this view leaves out, ascending."""
-    among: Rows | None = None
-    """Rows of the nodes that searches may find, ascending; None for all. Activation passes through the others too."""
+    @property
+    def sequence(self) -> int:
+        """The number of the last delta that the view shows."""
 
-    def only(self, rows: Rows) -> GraphView:
-        """Return the view with searches restricted to the nodes at `rows`, ascending."""
-        return replace(self, among=rows if self.among is None else np.intersect1d(self.among, rows))
+    @property
+    def ids(self) -> Sequence[str]:
+        """Id of every node row; removed nodes keep theirs. Rows from `node_count` on are later than the view."""
+
+    @property
+    def rows_by_id(self) -> Mapping[str, int]:
+        """Row of every id."""
+
+    @property
+    def node_count(self) -> int:
+        """Rows in use, those of removed nodes included."""
+
+    @property
+    def edge_count(self) -> int:
+        """Edge rows in use, those of removed edges included."""
+
+    @property
+    def alive(self) -> Values:
+        """(nodes,) bool, whether the view shows the node."""
+
+    @property
+    def base_energy(self) -> Values:
+        """(nodes,) float64, 0–1; the energy at `energy_at`."""
+
+    @property
+    def energy_at(self) -> Values:
+        """(nodes,) int64, microseconds since 1970 UTC."""
+
+    @property
+    def importance(self) -> Values:
+        """(nodes,) float64, 0–1."""
+
+    @property
+    def uses(self) -> Values:
+        """(nodes,) int32, how often recalls returned each."""
+
+    @property
+    def last_accessed(self) -> Values:
+        """(nodes,) int64, microseconds since 1970 UTC."""
+
+    @property
+    def kind(self) -> Values:
+        """(nodes,) int16, position in `kinds`."""
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The kinds of nodes."""
+
+    @property
+    def edge_source(self) -> NDArray[np.int32]:
+        """(edges,) node rows."""
+
+    @property
+    def edge_target(self) -> NDArray[np.int32]:
+        """(edges,) node rows."""
+
+    @property
+    def edge_type(self) -> NDArray[np.int16]:
+        """(edges,) position in `edge_types`."""
+
+    @property
+    def edge_types(self) -> Sequence[EdgeType]:
+        """The types of edges."""
+
+    @property
+    def weight(self) -> Values:
+        """(edges,) float64, 0–1; NaN where the edge is removed."""
+
+    @property
+    def last_activated(self) -> Values:
+        """(edges,) int64, microseconds since 1970 UTC."""
+
+    @property
+    def hidden(self) -> Rows:
+        """Rows of nodes that the graph has and this view leaves out, ascending."""
+
+    @property
+    def among(self) -> Rows | None:
+        """Rows of the nodes that searches may find, ascending; None for all. Activation passes through all nodes."""
 
     def admitted(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether searches may find the nodes at `rows`."""
-        if self.among is None:
-            return np.ones(rows.size, dtype=np.bool_)
-        if not self.among.size:
-            return np.zeros(rows.size, dtype=np.bool_)
-        places = np.minimum(np.searchsorted(self.among, rows), self.among.size - 1)
-        found: NDArray[np.bool_] = self.among[places] == rows
-        return found
-
-    def rows_of_scopes(self, wanted: ScopeFilter) -> Rows | None:
-        """Return the rows of the nodes whose scope is admitted, ascending; None where all are.
-
-        It costs what the admitted memories cost, however many others there are.
-        """
-        codes = self.scopes.admitted(wanted)
-        if codes is None:
-            return None
-        if codes.size > _MANY_SCOPES:
-            admitted = np.zeros(len(self.scopes), dtype=np.bool_)
-            admitted[codes] = True
-            return np.flatnonzero(admitted[self.scope.all()] & self.alive.all().astype(np.bool_))
-        rows = self.scopes.rows(codes, self.node_count)
-        # A node that was put again in another scope has a row in both.
-        found: Rows = rows[np.isin(self.scope.take(rows), codes) & self.alive.take(rows).astype(np.bool_)]
-        return found
 
     def scope_of(self, row: int) -> Scope:
         """Return the scope of the node at `row`."""
-        return self.scopes[int(self.scope.take(np.array([row]))[0])]
-
-    def without(self, nodes: Rows, edges: Rows) -> GraphView:
-        """Return the view without some nodes, whatever leads to or from them, and some edges."""
-        if not nodes.size and not edges.size:
-            return self
-        hidden_edges = np.concatenate((edges, self.arcs(nodes, both_ways=True).edge))
-        return replace(
-            self,
-            among=None if self.among is None else np.setdiff1d(self.among, nodes),
-            alive=self.alive.patched(nodes, value=False),
-            weight=self.weight.patched(hidden_edges, np.nan),
-            hidden=np.union1d(self.hidden, nodes),
-        )
 
     def find(self, node_id: str) -> int | None:
         """Return the row of a node, None if the graph has none of that id."""
-        row = self.rows_by_id.get(node_id)
-        if row is None or row >= self.node_count or not self.alive.take(np.array([row]))[0]:
-            return None
-        return row
 
     def row(self, node_id: str) -> int:
-        """Return the row of a node.
-
-        Raises:
-            UnknownIdError: the graph has none of that id.
-        """
-        row = self.find(node_id)
-        if row is None:
-            raise UnknownIdError(
-                f"no node {node_id!r} in the memory; ids are those that recall and add_document return"
-            )
-        return row
+        """Return the row of a node; raises UnknownIdError."""
 
     def rows(self, node_ids: Iterable[str]) -> Rows:
-        """Return the rows of several nodes, in their order."""
-        wanted = list(node_ids)
-        found = [self.rows_by_id.get(node_id, self.node_count) for node_id in wanted]
-        if found and max(found) < self.node_count and self.alive.take(rows := np.array(found)).all():
-            return rows
-        return np.array([self.row(node_id) for node_id in wanted], dtype=np.int64)
+        """Return the rows of several nodes, in their order; raises UnknownIdError."""
 
     def present(self, node_ids: Iterable[str], known: Collection[str] = ()) -> list[str]:
         """Return those of the nodes that the view shows; the others are gone, removed or expired.
@@ -250,20 +156,9 @@ class GraphView:
         Raises:
             UnknownIdError: the graph never had a node of an id, or a compaction erased it.
         """
-        found = []
-        for node_id in node_ids:
-            if self.find(node_id) is not None:
-                found.append(node_id)
-            elif node_id not in known and self.rows_by_id.get(node_id, self.node_count) >= self.node_count:
-                self.row(node_id)
-        return found
 
     def known_rows(self, node_ids: Iterable[str]) -> Rows:
         """Return the rows of those of the nodes that the graph has, ascending, each once."""
-        found = {row for node_id in node_ids if (row := self.rows_by_id.get(node_id)) is not None}
-        rows = np.array(sorted(row for row in found if row < self.node_count), dtype=np.int64)
-        alive: Rows = rows[self.alive.take(rows).astype(np.bool_)]
-        return alive
 
     def arcs(
         self, frontier: Rows, edge_type: EdgeType | None = None, *, both_ways: bool = False, inwards: bool = False
@@ -276,69 +171,15 @@ class GraphView:
             both_ways: walk edges along and against their stored direction.
             inwards: walk edges against their stored direction only.
         """
-        origin, target, edge = self._gather(
-            frontier,
-            [
-                adjacency
-                for layer in self.layers
-                for adjacency, wanted in ((layer.outgoing, not inwards), (layer.incoming, inwards or both_ways))
-                if wanted
-            ],
-        )
-        weight = self.weight.take(edge)
-        unwanted = np.isnan(weight)
-        if edge_type is not None:
-            code = self.edge_types.index(edge_type) if edge_type in self.edge_types else -1
-            unwanted |= self.edge_type[edge] != code
-        if not unwanted.any():
-            return Arcs(origin, target, edge, weight)
-        wanted = ~unwanted
-        return Arcs(origin[wanted], target[wanted], edge[wanted], weight[wanted])
-
-    def _gather(self, frontier: Rows, adjacencies: Sequence[Adjacency]) -> tuple[Rows, Rows, Rows]:
-        """Return origin positions, target rows and edge rows of all arcs that leave `frontier`, removed ones too."""
-        if not adjacencies or not frontier.size:
-            nothing = np.empty(0, dtype=np.int64)
-            return nothing, nothing, nothing
-        groups = [adjacency.groups(frontier) for adjacency in adjacencies]
-        begin, count = (np.concatenate(column) for column in zip(*groups, strict=True))
-        ends = count.cumsum()
-        # Position in the arc arrays: where the group begins, plus how far into the group we are.
-        arc = np.arange(ends[-1]) + (begin - ends + count).repeat(count)
-        origin = np.arange(begin.size).repeat(count)
-        bounds = [0, *ends[frontier.size - 1 :: frontier.size].tolist()]
-        spans = [slice(*pair) for pair in pairwise(bounds)]
-        target, edge = (
-            np.concatenate([column[arc[span]] for column, span in zip(columns, spans, strict=True)], dtype=np.int64)
-            for columns in ([a.targets for a in adjacencies], [a.edges for a in adjacencies])
-        )
-        if len(adjacencies) == 1:
-            return origin, target, edge
-        origin %= frontier.size
-        # One order however the edges are spread over layers, so that sums over them are always the same.
-        order = (origin * self.edge_count + edge).argsort()
-        return origin[order], target[order], edge[order]
 
     def edge_rows(self, sources: Rows, targets: Rows, edge_type: EdgeType) -> Rows:
         """Return the row of the edge of `edge_type` from each source to its target, -1 where there is none."""
-        arcs = self.arcs(sources, edge_type)
-        found = np.full(sources.size, -1, dtype=np.int64)
-        hit = arcs.target == targets[arcs.origin]
-        found[arcs.origin[hit]] = arcs.edge[hit]
-        return found
 
     def edge_key(self, edge_row: int) -> EdgeKey:
         """Return ends and type of an edge."""
-        return EdgeKey(
-            self.ids[self.edge_source[edge_row]],
-            self.ids[self.edge_target[edge_row]],
-            self.edge_types[self.edge_type[edge_row]],
-        )
 
     def live_edges(self) -> Rows:
         """Return the rows of all edges there are."""
-        return np.flatnonzero(~np.isnan(self.weight.all().astype(np.float64))).astype(np.int64)
 
     def live_nodes(self) -> Rows:
         """Return the rows of all nodes there are."""
-        return np.flatnonzero(self.alive.all()).astype(np.int64)

@@ -14,6 +14,7 @@ from typing import Self, TypeVar, overload
 import numpy as np
 
 from neurogated.core.clock import Clock
+from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
@@ -61,15 +62,22 @@ class BaseStore(ABC):
         """Make the change whole or not at all; return its number."""
 
     @abstractmethod
-    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
-        """Return a snapshot of the graph."""
+    def view(
+        self,
+        *,
+        valid_at: datetime | None = None,
+        filters: Filter | None = None,
+        around: Iterable[str] | None = None,
+        hops: int = 1,
+    ) -> GraphView:
+        """Return a snapshot of the graph, or of the part around some nodes."""
 
     @abstractmethod
     def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
         """Return nodes in the order of their ids; raises UnknownIdError unless `missing_ok` leaves unknown ids out."""
 
     @abstractmethod
-    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
+    def nearest(self, query: Vector, k: int, view: ColumnView | None = None) -> list[tuple[str, float]]:
         """Return ids and cosines of the most similar nodes, best first."""
 
     @abstractmethod

@@ -10,6 +10,7 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 
 from neurogated.core.clock import from_micros
+from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import PendingTask
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
@@ -82,7 +83,7 @@ class GraphState:
     """
 
     form: GraphIndex
-    view: GraphView
+    view: ColumnView
     """The whole graph, with what has expired."""
     records: Records
     texts: TextIndex | OverlaidTextIndex | None
@@ -95,7 +96,7 @@ class GraphState:
         form = self.form.isolated()
         return replace(self, form=form, records=self.records.isolated(), texts=form.made_texts)
 
-    def visible(self, now: int, valid_at: int | None) -> GraphView:
+    def visible(self, now: int, valid_at: int | None) -> ColumnView:
         """Return the view without what has expired by `now`, nor what did not hold at `valid_at`; microseconds."""
         return self.form.lifetimes.visible(self.view, now, valid_at)
 
@@ -163,6 +164,9 @@ class GraphState:
         if view.sequence == now.sequence:
             return hidden
         if view.ids is not now.ids:
+            if view.among is not None:
+                # Searches look at the nodes of the view alone.
+                return hidden[hidden < len(now.ids)]
             later = [row for row in now.live_nodes().tolist() if view.find(now.ids[row]) is None]
             return np.union1d(hidden, np.array(later, dtype=np.int64))
         shared = min(view.node_count, now.node_count)

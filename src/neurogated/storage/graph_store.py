@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from itertools import islice
@@ -10,13 +10,14 @@ from typing import Self
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, to_micros, to_utc, utc_now
+from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.text import checked_text
-from neurogated.core.view import GraphView
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.storage.graph_state import GraphState, MemoryRecords, Records
+from neurogated.storage.index.graph.neighbourhood import neighbourhood
 from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.isolated_store import IsolatedStore
@@ -92,20 +93,32 @@ class GraphStore(IsolatedStore):
                 self._publish()
             return sequence
 
-    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
+    def view(
+        self,
+        *,
+        valid_at: datetime | None = None,
+        filters: Filter | None = None,
+        around: Iterable[str] | None = None,
+        hops: int = 1,
+    ) -> ColumnView:
         """Return a snapshot of the graph without what has expired; later writes do not show in it.
 
         Args:
             valid_at: leave out nodes and edges that did not hold in the world at this time.
             filters: which nodes searches may find.
+            around: ids of nodes; only the part of the graph that `hops` edges from them reach.
+            hops: how many edges, in either direction.
 
         Raises:
+            UnknownIdError: a node of `around` is not in the memory.
             EmbedderMismatchError: the memory has vectors of another embedder than the one it was opened with by now.
         """
         now, moment = to_micros(self._clock()), micros_or_none(valid_at)
         with self._reading(latest=True) as state:
             self._require_bound(state)
             seen = state.visible(now, moment)
+        if around is not None:
+            seen = neighbourhood(seen, around, hops)
         return self._filtered(seen, filters) if filters else seen
 
     def expired(self, now: datetime) -> list[str]:

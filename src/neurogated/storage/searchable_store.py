@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.column_view import ColumnView
 from neurogated.core.filters import Condition, Filter
 from neurogated.core.model import Vector
 from neurogated.core.rendering import tag_mark
@@ -132,7 +133,7 @@ class SearchableStore(BaseStore):
             few = texts.marks.few_holders(limits, state.among(view))
             return {mark: [state.view.ids[row] for row in rows.tolist()] for mark, rows in few.items()}
 
-    def _filtered(self, view: GraphView, filters: Filter) -> GraphView:
+    def _filtered(self, view: ColumnView, filters: Filter) -> ColumnView:
         """Return a view of this store whose searches find only what a filter admits."""
         rows = None if filters.scope is None else view.rows_of_scopes(filters.scope)
         if filters.tags:

@@ -12,8 +12,9 @@ from typing import Self
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.storage.checkpoint.derived import Frozen
 from neurogated.storage.index.graph.topology import Topology
@@ -138,7 +139,7 @@ class GraphIndex:
             if edge.relation is not None:
                 self.relations.setdefault(edge.relation, []).append(row)
 
-    def texts(self, view: GraphView, read: Callable[[Rows], Sequence[Described]]) -> TextIndex:
+    def texts(self, view: ColumnView, read: Callable[[Rows], Sequence[Described]]) -> TextIndex:
         """Return keywords and marks of all nodes; where they are not made, `read` gives the texts at rows of `view`."""
         with self._making_texts:
             if self._texts is None:

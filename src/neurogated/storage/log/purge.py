@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import AccessMark, GraphDelta, PendingTask
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.rendering import quoted, without_quotes
-from neurogated.core.view import GraphView
 
 __all__ = ["erase_removed"]
 
@@ -19,7 +19,7 @@ _DOCUMENT = "document_id"
 def erase_removed(
     deltas: Sequence[GraphDelta],
     erased: Collection[str],
-    made: Callable[[], GraphView],
+    made: Callable[[], ColumnView],
     *,
     history: bool,
 ) -> Iterator[GraphDelta]:

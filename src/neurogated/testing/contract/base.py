@@ -175,8 +175,8 @@ def assert_shows(view: GraphView, model: GraphModel) -> None:
     values = (view.base_energy.take(rows), view.energy_at.take(rows), view.importance.take(rows))
     shown = dict(zip(names, zip(*(column.tolist() for column in values), strict=True), strict=True))
     assert shown == {name: _vitals(node) for name, node in model.nodes.items()}
-    kinds, scopes = view.kind.take(rows).tolist(), view.scope.take(rows).tolist()
-    named = dict(zip(names, ((view.kinds[k], view.scopes[s]) for k, s in zip(kinds, scopes, strict=True)), strict=True))
+    kinds = [view.kinds[code] for code in view.kind.take(rows).tolist()]
+    named = dict(zip(names, zip(kinds, map(view.scope_of, rows.tolist()), strict=True), strict=True))
     assert named == {name: (node.kind, node.scope) for name, node in model.nodes.items()}
     assert [view.find(name) for name in names] == rows.tolist()
     strengths = {view.edge_key(row): view.weight.take(_one(row))[0] for row in view.live_edges().tolist()}

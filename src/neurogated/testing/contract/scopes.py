@@ -16,11 +16,12 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import word_mark
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
-from neurogated.errors import InputError
+from neurogated.errors import InputError, UnknownIdError
 from neurogated.testing.clock import ManualClock
-from neurogated.testing.contract.base import ContractBase, NewStore, apply
+from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows
 from neurogated.testing.contract.writing import PROPERTY
-from neurogated.testing.lives import QUERIES, WORDS, edge, node
+from neurogated.testing.lives import QUERIES, WORDS, edge, life, node
+from neurogated.testing.model import GraphModel
 
 __all__ = ["ScopesContract"]
 
@@ -77,6 +78,30 @@ class ScopesContract(ContractBase):
         assert store.carried(asked, view) == alone.carried(asked)
         assert store.holders(asked[:1], view=view) == alone.holders(asked[:1])
         assert store.few_holders(dict.fromkeys(asked, 2), view) == alone.few_holders(dict.fromkeys(asked, 2))
+
+    @PROPERTY
+    @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 12), hops=st.integers(0, 3))
+    def test_a_view_around_nodes_shows_what_hops_lead_to(
+        self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int, hops: int
+    ) -> None:
+        store, model = new_store(), GraphModel()
+        for delta, model in life(random, clock, deltas):  # noqa: B007 - the last one counts
+            store.apply(delta)
+        if not model.nodes:
+            return
+        around = random.sample(sorted(model.nodes), random.randint(1, min(2, len(model.nodes))))
+        reached = set(around)
+        for _ in range(hops):
+            ends = [{key.source_id, key.target_id} for key in model.edges]
+            reached |= {name for pair in ends if pair & reached for name in pair}
+        view = store.view(around=around, hops=hops)
+        assert_shows(view, model.without(set(model.nodes) - reached))
+        found = {name for name, _ in store.nearest([1.0, 0.0], len(model.nodes) + 1, view)}
+        assert found == {name for name in reached if model.nodes[name].embedding is not None}
+        for query in QUERIES:
+            assert {name for name, _ in store.keyword_search(query, len(model.nodes) + 1, view)} <= reached
+        with pytest.raises(UnknownIdError):
+            store.view(around=["nobody"])
 
     def test_no_edge_joins_two_users(self, store: GraphStorePort, clock: ManualClock) -> None:
         apply(store, clock, nodes=(_of("a", "ana"), _of("a2", "ana"), _of("b", "bob"), node("none")))

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from neurogated.core.clock import to_micros
+from neurogated.core.column_view import Adjacency, ColumnView, Layer, PatchedValues
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.core.scope_rows import ScopeRows
-from neurogated.core.view import Adjacency, GraphView, Layer, PatchedValues, Rows
+from neurogated.core.view import Rows
 from neurogated.storage.index.graph.columns import Column, PatchedColumn
 from neurogated.storage.resolve import Plan
 
@@ -31,7 +32,7 @@ NODE_COLUMNS: Mapping[str, type[np.generic]] = {
     "kind": _TYPE_CODE,
     "scope": np.int32,
 }
-"""What a graph holds of each node beside its id, by the names of `GraphView`."""
+"""What a graph holds of each node beside its id, by the names of `ColumnView`."""
 
 _Named = TypeVar("_Named")
 
@@ -76,10 +77,10 @@ class Topology:
         self._weight = PatchedColumn(np.float64, overlay_edges)
         self._last_activated = PatchedColumn(np.int64, overlay_edges)
         self._layers: list[Layer] = []
-        self._view: GraphView | None = None
+        self._view: ColumnView | None = None
 
     @classmethod
-    def of(cls, view: GraphView, ids: list[str], overlay_edges: int) -> Self:
+    def of(cls, view: ColumnView, ids: list[str], overlay_edges: int) -> Self:
         """Return a graph index that begins with what `view` shows, whose arrays must not change; `ids` is taken over.
 
         Args:
@@ -116,10 +117,10 @@ class Topology:
         """Id of every node row; the same list as long as rows keep their numbers."""
         return self._ids
 
-    def view(self) -> GraphView:
+    def view(self) -> ColumnView:
         """Return the graph as it is now; the same object until the next change."""
         if self._view is None:
-            self._view = GraphView(
+            self._view = ColumnView(
                 sequence=self.sequence,
                 ids=self._ids,
                 rows_by_id=self._rows_by_id,

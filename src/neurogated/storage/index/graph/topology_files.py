@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from neurogated.core.column_view import Adjacency, ColumnView, Layer, PatchedValues
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.node_kind import register_kind
 from neurogated.core.scope import Scope
 from neurogated.core.scope_rows import ScopeRows
-from neurogated.core.view import Adjacency, GraphView, Layer, PatchedValues
 from neurogated.storage.checkpoint.array_files import load_array, save_array
 from neurogated.storage.index.graph.topology import NODE_COLUMNS, Topology, layer_of
 
@@ -32,7 +32,7 @@ _NOTHING = np.empty(0, dtype=np.int64)
 class FrozenTopology:
     """A graph as it was at one moment, to be written while it goes on changing."""
 
-    view: GraphView
+    view: ColumnView
     """The whole graph."""
 
     def write(self, folder: Path, previous: Path | None) -> None:  # noqa: ARG002 - nothing of it only grows
@@ -86,7 +86,7 @@ def load_topology(folder: Path, overlay_edges: int) -> Topology:
     columns = {name: PatchedValues(load_array(folder / f"{name}.npy"), _NOTHING, _NOTHING) for name in _COLUMNS}
     source, target, kind = (load_array(folder / f"{name}.npy") for name in _EDGES)
     scopes = [Scope(user, agent, session, tuple(path)) for user, agent, session, path in described["scopes"]]
-    view = GraphView(
+    view = ColumnView(
         sequence=described["sequence"],
         ids=ids,
         rows_by_id={},

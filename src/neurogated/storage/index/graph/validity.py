@@ -12,7 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from neurogated.core.clock import to_micros
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.column_view import ColumnView
+from neurogated.core.view import Rows
 
 __all__ = ["Lifetimes", "micros_or_none"]
 
@@ -143,8 +144,8 @@ class _Deadlines:
 class _Visible:
     """A view without what had expired at `since`, good until `until`."""
 
-    whole: GraphView
-    view: GraphView
+    whole: ColumnView
+    view: ColumnView
     since: int
     until: float
 
@@ -195,14 +196,14 @@ class Lifetimes:
         """Return the nodes that are to be forgotten by `now`, ascending."""
         return self._expiry.due(now)
 
-    def visible(self, whole: GraphView, now: int, valid_at: int | None) -> GraphView:
+    def visible(self, whole: ColumnView, now: int, valid_at: int | None) -> ColumnView:
         """Return `whole` without what has expired by `now`, nor what does not hold at `valid_at`."""
         view = self._without_expired(whole, now) if self._expiry else whole
         if valid_at is None:
             return view
         return view.without(self._nodes.outside(valid_at), self._edges.outside(valid_at))
 
-    def _without_expired(self, whole: GraphView, now: int) -> GraphView:
+    def _without_expired(self, whole: ColumnView, now: int) -> ColumnView:
         known = self._visible
         # Asked before every question; between two expiries the answer is the same, unless the clock goes back.
         if known is None or known.whole is not whole or not known.since <= now < known.until:
