@@ -161,7 +161,7 @@ def _told(store: GraphStore) -> Told:
     facts: list[Any] = []
     scores: list[float] = []
     view = store.view()
-    nodes = [replace(node, last_accessed=START) for node in store.all_nodes()]
+    nodes = [replace(node, last_accessed=START, uses=0) for node in store.all_nodes()]
     assert [node.id for node in store.get_nodes([node.id for node in nodes])] == [node.id for node in nodes]
     edges = [unused(edge) for edge in store.all_edges()]
     facts += [nodes, edges, [store.has_node(name) for name in NAMES]]
@@ -345,7 +345,7 @@ def test_compaction_takes_what_was_removed_out_of_the_past_and_nothing_else(hist
         for store in (worlds.on_disk, worlds.reader):
             for sequence, told in worlds.told.items():
                 past = store.as_of(sequence)
-                nodes = [replace(node, last_accessed=START) for node in past.all_nodes()]
+                nodes = [replace(node, last_accessed=START, uses=0) for node in past.all_nodes()]
                 assert nodes == [node for node in told.facts[0] if node.id in left]
                 edges = [edge for edge in told.facts[1] if {edge.source_id, edge.target_id} <= left]
                 assert [unused(edge) for edge in past.all_edges()] == edges
@@ -373,6 +373,7 @@ def _without(store: GraphStore, gone: set[str], up_to: int) -> GraphStore:
                 edges=tuple(edge for edge in delta.edges if not gone & set(edge.key[:2])),
                 removed_edges=tuple(key for key in delta.removed_edges if not gone & set(key[:2])),
                 weights=tuple(change for change in delta.weights if not gone & set(change.edge[:2])),
+                node_changes=tuple(change for change in delta.node_changes if change.node not in gone),
             )
         )
     return made
