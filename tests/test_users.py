@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,9 +12,14 @@ import pytest
 from neurogated import (
     ANY_USER,
     EdgeType,
+    Filter,
+    GraphDelta,
     MemoryConfig,
+    MemoryNode,
     NeuroGraphMemory,
     Recall,
+    Scope,
+    ScopeFilter,
     export_memory,
     field,
     import_memory,
@@ -222,3 +228,15 @@ def test_a_memory_that_expires_is_not_found_by_a_filter(memory: NeuroGraphMemory
     memory.add_document("A clock.", user_id="ana", ttl=timedelta(microseconds=1))
     assert memory.find(user_id="ana") == []
     assert len(memory.recall("clock", user_id="ana")) == 0
+
+
+def test_a_search_that_hides_a_memory_counts_its_words_with_and_without_other_users(memory: NeuroGraphMemory) -> None:
+    store = memory.store
+    memory.add_document("The clock of the tower is late.")
+    (gone,) = memory.add_document("A spring of a clock.")
+    store.apply(GraphDelta(nodes=(replace(store.get_node(gone), expires_at=store.get_node(gone).created_at),)))
+    nobody = Filter(scope=ScopeFilter())
+    before = store.keyword_search("clock", 5, store.view(filters=nobody))
+    store.apply(GraphDelta(nodes=(MemoryNode("bob", "clock clock", scope=Scope("bob")),)))
+    assert store.keyword_search("clock", 5, store.view(filters=nobody)) == before
+    assert len(before) == 1

@@ -111,12 +111,12 @@ class NeuroGraphMemory(Upkeep):
                 nothing recalls it any more.
             valid_from: when what it says began to hold; see `recall`.
             valid_to: when it ceased to hold.
-            **about: whose it is, as `user_id`, `agent_id`, `session_id` and `path`, and its `kind`, `importance`,
+            **about: its owner as `user_id`, `agent_id`, `session_id` and `path`, and its `kind`, `importance`,
                 `timestamp` and `tags`; see `About`.
 
         Returns:
-            The ids of its nodes in order. The same text, title and owner give the same ids and change nothing, but for
-            metadata and times that are given anew.
+            The ids of its nodes in order. The same text, title and scope give the same ids; new metadata, times, kind,
+            importance and tags replace the old ones.
 
         Raises:
             InputError: the text is blank or no text, or a time is no time; nothing was stored.
@@ -218,9 +218,8 @@ class NeuroGraphMemory(Upkeep):
             query: a question or any text.
             **options: `top_n`, how many memories, `TOP_N_RETRIEVAL` when left out; `as_of`, answer with what was known
                 then, a time or a `sequence` of `history`; `valid_at`, a time, answer with what held in the world then,
-                by `valid_from` and `valid_to`; these two count as no use. Without `user_id` a recall finds what belongs
-                to no user, with one also that user's memories; `agent_id`, `session_id`, `path`, `kinds`, `tags` and
-                `where` narrow it further; see `FilterOptions`.
+                by `valid_from` and `valid_to`; these two count as no use. With `user_id` it also finds this user's
+                memories, without it only those of no user. `FilterOptions` lists what narrows it further.
 
         Raises:
             InputError: the query is blank, `top_n` is less than 1, a time is no time, or there is no such delta.

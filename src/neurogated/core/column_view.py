@@ -148,9 +148,9 @@ class ColumnView:
     hidden: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Rows of nodes that the graph has and this view leaves out, ascending."""
     among: Rows | None = None
-    """Rows of the nodes that searches may find, ascending; None for all. Activation passes through the others too."""
+    """Rows of the nodes that searches may find, ascending; None for all. It may list rows that the view hides."""
 
-    def only(self, rows: Rows) -> ColumnView:
+    def restricted_to(self, rows: Rows) -> ColumnView:
         """Return the view with searches restricted to the nodes at `rows`, ascending."""
         return replace(self, among=rows if self.among is None else np.intersect1d(self.among, rows))
 
@@ -165,9 +165,9 @@ class ColumnView:
         return found
 
     def rows_of_scopes(self, wanted: ScopeFilter) -> Rows | None:
-        """Return the rows of the nodes whose scope is admitted, ascending; None where all are.
+        """Return the rows of the nodes whose scope is admitted, hidden ones too, ascending; None where all are.
 
-        It costs what the admitted memories cost, however many others there are.
+        Up to 1,000 scopes the cost is proportional to the admitted memories, beyond that to all nodes.
         """
         codes = self.scopes.admitted(wanted)
         if codes is None:
@@ -175,10 +175,10 @@ class ColumnView:
         if codes.size > _MANY_SCOPES:
             admitted = np.zeros(len(self.scopes), dtype=np.bool_)
             admitted[codes] = True
-            return np.flatnonzero(admitted[self.scope.all()] & self.alive.all().astype(np.bool_))
+            return np.flatnonzero(admitted[self.scope.all()])
         rows = self.scopes.rows(codes, self.node_count)
         # A node that was put again in another scope has a row in both.
-        found: Rows = rows[np.isin(self.scope.take(rows), codes) & self.alive.take(rows).astype(np.bool_)]
+        found: Rows = rows[np.isin(self.scope.take(rows), codes)]
         return found
 
     def scope_of(self, row: int) -> Scope:
@@ -192,7 +192,6 @@ class ColumnView:
         hidden_edges = np.concatenate((edges, self.arcs(nodes, both_ways=True).edge))
         return replace(
             self,
-            among=None if self.among is None else np.setdiff1d(self.among, nodes),
             alive=self.alive.patched(nodes, value=False),
             weight=self.weight.patched(hidden_edges, np.nan),
             hidden=np.union1d(self.hidden, nodes),

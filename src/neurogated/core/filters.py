@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from operator import ge, gt, le, lt
 from typing import Any, TypedDict
 
 from neurogated.core.model import json_metadata
 from neurogated.core.node_kind import checked_kind
-from neurogated.core.scope import ScopeFilter, UserChoice, checked_path
-from neurogated.core.text import checked_text
+from neurogated.core.scope import ScopeFilter, UserChoice
+from neurogated.core.text import checked_names, checked_text
 from neurogated.errors import InputError
 
 __all__ = ["Both", "Compare", "Condition", "Either", "Field", "Filter", "FilterOptions", "Not", "field", "filter_of"]
@@ -20,14 +21,14 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt,
 _OPERATORS = frozenset((*_ORDERS, "=", "in", "exists"))
 
 
-class Condition:
+class Condition(ABC):
     """A condition on metadata; conditions are joined by `&`, `|` and `~`."""
 
     __slots__ = ()
 
+    @abstractmethod
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether a memory with this metadata fulfils the condition."""
-        raise NotImplementedError
 
     def __and__(self, other: Condition) -> Condition:
         return Both(self, other)
@@ -61,6 +62,8 @@ class Compare(Condition):
         for name in self.path:
             checked_text("the name of a metadata key", name)
         object.__setattr__(self, "value", json_metadata({"value": self.value})["value"])
+        if self.operator == "in" and not isinstance(self.value, list):
+            raise InputError(f"{self.value!r} is no list; give the values that are looked for, as in ['Lyon', 'Paris']")
         if self.operator in _ORDERS and not isinstance(self.value, str | int | float):
             raise InputError(f"{self.value!r} has no order; compare with a number or a text")
 
@@ -141,7 +144,7 @@ class Field:
 
     def is_in(self, values: Collection[Any]) -> Compare:
         """Return the condition that the value is one of `values`."""
-        return Compare(self._path, "in", list(values))
+        return Compare(self._path, "in", values if isinstance(values, str) else list(values))
 
     def exists(self) -> Compare:
         """Return the condition that there is a value."""
@@ -157,9 +160,9 @@ def field(*path: str) -> Field:
 class Filter:
     """Which memories a search may find; what is left out admits all."""
 
-    kinds: frozenset[str] = frozenset()
+    kinds: Collection[str] = frozenset()
     """One of these kinds."""
-    tags: frozenset[str] = frozenset()
+    tags: Collection[str] = frozenset()
     """All of these tags."""
     scope: ScopeFilter | None = None
     where: Condition | None = None
@@ -167,11 +170,9 @@ class Filter:
 
     def __post_init__(self) -> None:
         for name in ("kinds", "tags"):
-            object.__setattr__(self, name, _names(name, getattr(self, name)))
+            object.__setattr__(self, name, frozenset(checked_names(name, getattr(self, name))))
         for kind in self.kinds:
             checked_kind(kind)
-        for tag in self.tags:
-            checked_text("a tag", tag)
         if self.where is not None and not isinstance(self.where, Condition):
             raise InputError(f"where is {self.where!r}, but must be a condition such as field('year') >= 2020")
 
@@ -180,10 +181,13 @@ class Filter:
 
 
 class FilterOptions(TypedDict, total=False):
-    """Which memories a search may find, as it is asked for by name; see `filter_of`."""
+    """Keyword arguments of a filter; see `filter_of`."""
 
     user_id: UserChoice
-    """Whose memories, beside those that belong to no user; only these when left out, and all for `ANY_USER`."""
+    """The user whose memories are found, with those of no user. Without it only those of no user are found.
+
+    `ANY_USER` finds the memories of all users.
+    """
     agent_id: str | None
     """Memories of this agent and of none; those of all agents when left out."""
     session_id: str | None
@@ -205,16 +209,9 @@ def filter_of(options: FilterOptions) -> Filter:
         InputError: a name is empty or no text.
         ConfigError: a kind is unknown.
     """
-    path = checked_path(options.get("path") or ())
+    path, kinds, tags = options.get("path") or (), options.get("kinds") or (), options.get("tags") or ()
     scope = ScopeFilter(options.get("user_id"), options.get("agent_id"), options.get("session_id"), path)
-    kinds, tags = _names("kinds", options.get("kinds") or ()), _names("tags", options.get("tags") or ())
     return Filter(kinds, tags, scope, options.get("where"))
-
-
-def _names(what: str, names: Iterable[str]) -> frozenset[str]:
-    if isinstance(names, str):
-        raise InputError(f"{what} is {names!r}, but must be a list of words")
-    return frozenset(names)
 
 
 def _family(value: object) -> str:

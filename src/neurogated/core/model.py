@@ -14,24 +14,25 @@ from numpy.typing import NDArray
 
 from neurogated.core.clock import to_utc, utc_now
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.node_kind import checked_kind
+from neurogated.core.node_kind import DEFAULT_KIND, checked_kind
 from neurogated.core.scope import Scope
-from neurogated.core.text import checked_text
+from neurogated.core.text import checked_name, checked_names, checked_text
 from neurogated.errors import InputError
 
 __all__ = [
-    "MIDDLING",
+    "DEFAULT_IMPORTANCE",
     "EdgeKey",
     "EdgeType",
     "MemoryEdge",
     "MemoryNode",
     "Vector",
     "as_vector",
+    "checked_count",
     "checked_unit",
     "json_metadata",
 ]
 
-MIDDLING = 0.5
+DEFAULT_IMPORTANCE = 0.5
 """The importance of a memory of which nothing is known."""
 _DEEPEST = 100
 """Well within what SQLite and Python's recursion limit allow."""
@@ -120,7 +121,7 @@ class MemoryNode:
     embedding: Vector | None = None
     """(dimension,) float32, read-only; None for a node that similarity cannot find."""
     base_energy: float = 1.0
-    """0–1."""
+    """The energy at `energy_at`, 0–1."""
     last_accessed: datetime = field(default_factory=utc_now)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """JSON values only. `timestamp`, `location`, `entities` and `sentiment` have a fixed meaning."""
@@ -131,11 +132,11 @@ class MemoryNode:
     """Valid time: when it ceased to hold; None if it still does."""
     expires_at: datetime | None = None
     """When it is to be forgotten: from then on nothing recalls it, and maintenance removes it; None for never."""
-    kind: str = "episode"
+    kind: str = DEFAULT_KIND
     """One of `NODE_KINDS`; `register_kind` adds others."""
     scope: Scope = field(default_factory=Scope)
-    """Whose it is."""
-    importance: float = MIDDLING
+    """Its owner."""
+    importance: float = DEFAULT_IMPORTANCE
     """0–1."""
     energy_at: datetime | None = None
     """When the node had `base_energy`, which fades from then on; `created_at` when left out."""
@@ -148,7 +149,7 @@ class MemoryNode:
     speaker: str | None = None
     position: int | None = None
     """Place in its session, ascending; None outside of one."""
-    tags: tuple[str, ...] = ()
+    tags: Sequence[str] = ()
     """Words of the caller's own by which it can be found; kept in order and each once."""
 
     def __post_init__(self) -> None:
@@ -174,9 +175,9 @@ class MemoryNode:
         for name in ("role", "speaker"):
             if getattr(self, name) is not None:
                 checked_text(f"the {name} of node {self.id!r}", getattr(self, name))
-        assign(self, "uses", _checked_count("uses", self.id, self.uses))
+        assign(self, "uses", checked_count("uses", self.id, self.uses))
         if self.position is not None:
-            assign(self, "position", _checked_count("position", self.id, self.position))
+            assign(self, "position", checked_count("position", self.id, self.position))
         assign(self, "tags", _checked_tags(self.id, self.tags))
 
     @classmethod
@@ -189,11 +190,6 @@ class MemoryNode:
         for name, value in fields.items():
             object.__setattr__(node, name, value)
         return node
-
-    @property
-    def energy(self) -> float:
-        """Another name of `base_energy`: the energy at `energy_at`, 0–1."""
-        return self.base_energy
 
     def _plain(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in self.__slots__ if name != "embedding")
@@ -213,7 +209,8 @@ class MemoryNode:
 _MOST_COUNTED = 2**31 - 1
 
 
-def _checked_count(what: str, node_id: str, value: object) -> int:
+def checked_count(what: str, node_id: str, value: object) -> int:
+    """Return `value`, a whole number that a column can hold; raises InputError."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST_COUNTED:
         raise InputError(
             f"{what} of node {node_id!r} is {value!r}, but must be a whole number from 0 to {_MOST_COUNTED}"
@@ -222,12 +219,7 @@ def _checked_count(what: str, node_id: str, value: object) -> int:
 
 
 def _checked_tags(node_id: str, tags: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(tags, str):
-        raise InputError(f"the tags of node {node_id!r} are {tags!r}, but must be a list of words")
-    checked = {checked_text(f"a tag of node {node_id!r}", tag) for tag in tags}
-    if "" in checked:
-        raise InputError(f"node {node_id!r} has an empty tag; leave it out")
-    return tuple(sorted(checked))
+    return tuple(sorted(set(checked_names(f"the tags of node {node_id!r}", tags))))
 
 
 class EdgeKey(NamedTuple):
@@ -269,8 +261,8 @@ class MemoryEdge:
         for name in ("valid_from", "valid_to"):
             moment = getattr(self, name)
             assign(self, name, moment and to_utc(moment))
-        if self.relation is not None and not checked_text(f"the relation of edge {self.key}", self.relation):
-            raise InputError(f"the relation of edge {self.key} is empty; leave it out")
+        if self.relation is not None:
+            checked_name(f"the relation of edge {self.key}", self.relation)
 
     @property
     def key(self) -> EdgeKey:

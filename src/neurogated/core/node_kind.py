@@ -6,14 +6,15 @@ import re
 
 from neurogated.errors import ConfigError
 
-__all__ = ["NODE_KINDS", "checked_kind", "register_kind"]
+__all__ = ["DEFAULT_KIND", "NODE_KINDS", "checked_kind", "register_kind"]
 
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MOST_KINDS = 2**15
 """Graphs number the kinds of their nodes in 16 bits."""
 
+DEFAULT_KIND = "episode"
 NODE_KINDS: dict[str, str] = {
-    "episode": "something that happened or was read: a text, a passage, a message",
+    DEFAULT_KIND: "something that happened or was read: a text, a passage, a message",
     "turn": "a turn of a conversation",
     "fact": "a statement with a subject, an attribute and a value",
     "conflict": "a contradiction between memories",

@@ -139,8 +139,8 @@ class GraphStorePort(Protocol):
         Args:
             valid_at: leave out what did not hold in the world at this time.
             filters: which nodes searches on the view may find; they find the best of these.
-            around: ids of nodes; a store then hands out only what `hops` edges, in either direction, lead to, with the
-                edges among it. An unknown id raises UnknownIdError.
+            around: ids of nodes; the view then holds only nodes within `hops` edges of them, in either direction, and
+                the edges between these. An unknown id raises UnknownIdError.
             hops: how many edges.
         """
 

@@ -1,16 +1,15 @@
-"""Whose a memory is: the user, the agent and the session it belongs to, and a free path."""
+"""The owner of a memory: user, agent, session and path."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from neurogated.core.text import checked_text
-from neurogated.errors import InputError
+from neurogated.core.text import checked_name, checked_names
 
-__all__ = ["ANY_USER", "AnyUser", "Scope", "ScopeFilter", "UserChoice", "checked_path"]
+__all__ = ["ANY_USER", "AnyUser", "Scope", "ScopeFilter", "UserChoice"]
 
 
 class AnyUser(Enum):
@@ -33,13 +32,14 @@ class Scope:
     user_id: str | None = None
     agent_id: str | None = None
     session_id: str | None = None
-    path: tuple[str, ...] = ()
+    path: Sequence[str] = ()
     """A place in a tree of the caller's own, such as `("project", "notes")`; it can be searched by prefix."""
 
     def __post_init__(self) -> None:
         for name in ("user_id", "agent_id", "session_id"):
-            _check_name(name, getattr(self, name))
-        object.__setattr__(self, "path", checked_path(self.path))
+            if (value := getattr(self, name)) is not None:
+                checked_name(name, value)
+        object.__setattr__(self, "path", checked_names("path", self.path))
 
     def __bool__(self) -> bool:
         return any((self.user_id, self.agent_id, self.session_id, self.path))
@@ -58,16 +58,16 @@ class ScopeFilter:
     """None for all agents."""
     session_id: str | None = None
     """None for all sessions."""
-    path: tuple[str, ...] = ()
+    path: Sequence[str] = ()
     alone: bool = False
     """Whether the user sees her own memories only, without those that belong to no user."""
 
     def __post_init__(self) -> None:
         for name in ("user_id", "agent_id", "session_id"):
             value = getattr(self, name)
-            if value is not ANY_USER:
-                _check_name(name, value)
-        object.__setattr__(self, "path", checked_path(self.path))
+            if value is not None and value is not ANY_USER:
+                checked_name(name, value)
+        object.__setattr__(self, "path", checked_names("path", self.path))
 
     def admits(self, scope: Scope) -> bool:
         """Return whether memories of `scope` are seen."""
@@ -82,24 +82,3 @@ class ScopeFilter:
         if self.user_id is ANY_USER or user_id == self.user_id:
             return True
         return user_id is None and not self.alone
-
-
-def checked_path(path: Iterable[str]) -> tuple[str, ...]:
-    """Return `path` as a tuple of names.
-
-    Raises:
-        InputError: it is one text, or a part is empty or no text.
-    """
-    if isinstance(path, str):
-        raise InputError(f"path is {path!r}, but must be a list of names such as ('project', 'notes')")
-    parts = tuple(path)
-    for part in parts:
-        if _check_name("a part of a path", part) is None:
-            raise InputError("a part of a path is None; give every part a name")
-    return parts
-
-
-def _check_name(what: str, name: str | None) -> str | None:
-    if name is not None and not checked_text(what, name):
-        raise InputError(f"{what} is empty; leave it out or give a name")
-    return name

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from neurogated.errors import InputError
 
-__all__ = ["checked_text"]
+__all__ = ["checked_name", "checked_names", "checked_text"]
 
 
 def checked_text(what: str, text: str) -> str:
@@ -22,3 +24,17 @@ def checked_text(what: str, text: str) -> str:
             f"{what} has a lone surrogate at character {error.start}; decode the source with errors='replace'"
         ) from None
     return text
+
+
+def checked_name(what: str, name: str) -> str:
+    """Return `name`, a text that is not empty; raises InputError, which calls it `what`."""
+    if not checked_text(what, name):
+        raise InputError(f"{what} is empty; leave it out or give a name")
+    return name
+
+
+def checked_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return several names; raises InputError where they are one text, or one of them is empty or no text."""
+    if isinstance(names, str):
+        raise InputError(f"{what} is {names!r}, but must be a list of names")
+    return tuple(checked_name(f"one of {what}", name) for name in names)

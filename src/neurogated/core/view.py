@@ -129,7 +129,10 @@ class GraphView(Protocol):
 
     @property
     def among(self) -> Rows | None:
-        """Rows of the nodes that searches may find, ascending; None for all. Activation passes through all nodes."""
+        """Rows of the nodes that searches may find, ascending; None for all. It may list rows that the view hides.
+
+        Activation passes through all nodes.
+        """
 
     def admitted(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether searches may find the nodes at `rows`."""

@@ -21,10 +21,10 @@ _SEPARATOR = _NUL
 
 
 class About(TypedDict, total=False):
-    """Whose a text is, and what is known of it beside its words."""
+    """The owner of a text, and what is known of it beside its words."""
 
     user_id: str | None
-    """Whose it is; nobody else's recalls find it, and no edge joins it with another user's memories."""
+    """The user who owns the text. Without it, every user finds the text."""
     agent_id: str | None
     session_id: str | None
     path: Sequence[str]
@@ -73,7 +73,7 @@ class Document:
     valid_to: datetime | None = None
     """When it ceased to hold; None if it still does."""
     scope: Scope = field(default_factory=Scope)
-    """Whose it is; the same text in two scopes makes two memories."""
+    """Its owner; the same text in two scopes makes two memories."""
     kind: str | None = None
     """One of `NODE_KINDS`; `episode` when left out."""
     importance: float | None = None

@@ -24,7 +24,7 @@ Nearest = Callable[[Sequence[Vector], int], Sequence[Iterable[tuple[str, float]]
 
 
 def nearest_in(store: GraphStorePort) -> Callable[[str | None], Nearest]:
-    """Return what gives for each user the search among the user's stored nodes."""
+    """Return a function that gives each user's nearest-neighbour search."""
     return lambda user_id: UserGraph(store, user_id).nearest
 
 

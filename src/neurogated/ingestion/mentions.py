@@ -73,6 +73,7 @@ def text_edges(
     staying = {node.id for node in nodes} - {node.id for node in told}
     leaving = dict(by_user(node for node in known if node.id not in staying))
     coming = dict(by_user(told))
+    new = {node.id for node in nodes if node.id not in old}
     changes = EdgeChanges([], [], [])
     for user_id in dict.fromkeys((*leaving, *coming)):
         graph = UserGraph(store, user_id)
@@ -81,7 +82,7 @@ def text_edges(
             EdgeType.TERM: _term_weights(graph, change, config.MAX_TERM_TEXTS),
             EdgeType.MENTION: _mention_weights(graph, change, config.MAX_MENTIONS),
         }
-        found = _changes(graph.view, weights, change, {node.id for node in nodes if node.id not in old}, at)
+        found = _changes(graph.view, weights, change, new, at)
         changes.put.extend(found.put)
         changes.reweighted.extend(found.reweighted)
         changes.removed.extend(found.removed)

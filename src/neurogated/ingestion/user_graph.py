@@ -50,7 +50,7 @@ class UserGraph:
 
 
 def by_user(nodes: Iterable[MemoryNode]) -> Iterator[tuple[str | None, list[MemoryNode]]]:
-    """Yield the users of some nodes with those of the nodes that each of them has, in order."""
+    """Yield the nodes of each user, in order."""
     groups: dict[str | None, list[MemoryNode]] = defaultdict(list)
     for node in nodes:
         groups[node.scope.user_id].append(node)

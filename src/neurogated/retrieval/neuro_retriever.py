@@ -272,9 +272,7 @@ class NeuroRetriever:
 
 
 def _admitted(view: GraphView, rows: Rows, energies: NDArray[np.float64]) -> tuple[Rows, NDArray[np.float64]]:
-    """Return those of the nodes that were reached which the question may find."""
-    if view.among is None:
-        return rows, energies
+    """Keep the nodes that the search may return."""
     admitted = view.admitted(rows)
     return rows[admitted], energies[admitted]
 

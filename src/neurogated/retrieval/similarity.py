@@ -142,8 +142,6 @@ class QuestionSimilarity:
     @property
     def admitted(self) -> Similarities:
         """What is known of the nodes that the question may find."""
-        if self._view.among is None:
-            return self.known
         return self.known.at(self.known.rows[self._view.admitted(self.known.rows)])
 
     def of(self, rows: Rows) -> Similarities:

@@ -32,7 +32,6 @@ _ORDERED = frozenset(
     (
         "id",
         "base_energy",
-        "energy",
         "energy_at",
         "importance",
         "uses",
@@ -215,7 +214,8 @@ class BaseStore(ABC):
         if offset < 0 or (limit is not None and limit < 0):
             raise InputError(f"offset is {offset} and limit {limit}, but neither may be below 0")
         view = self.view(filters=filters)
-        rows = view.live_nodes() if view.among is None else view.among
+        rows = view.live_nodes()
+        rows = rows[view.admitted(rows)]
         part = slice(offset, None if limit is None else offset + limit)
         if order_by is None:
             return self.get_nodes([view.ids[row] for row in rows[part].tolist()], missing_ok=True)

@@ -323,13 +323,13 @@ class GraphStore(IsolatedStore):
             return
         if position.epoch != self._epoch or position.sequence < self._form.topology.sequence:
             self._form, self._pending, self._held = GraphIndex(self._config), {}, MemoryRecords({}, {})
-        for entry in self._log.entries(self._form.topology.sequence):
-            plan = make_plan(self._form.topology.view(), entry.delta)
-            self._commit(plan, entry.sequence)
-            with self._committing:
+        with self._committing:
+            for entry in self._log.entries(self._form.topology.sequence):
+                plan = make_plan(self._form.topology.view(), entry.delta)
+                self._commit(plan, entry.sequence)
                 self._form.commit_lifetimes(plan)
-        self._epoch, self._embedder = position.epoch, self._log.embedder
-        self._publish()
+            self._epoch, self._embedder = position.epoch, self._log.embedder
+            self._publish()
 
     def _erase_removed(self, *, history: bool) -> int:
         """Erase the removed nodes of this graph; return how many there were."""

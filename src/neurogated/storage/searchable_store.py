@@ -117,7 +117,7 @@ class SearchableStore(BaseStore):
         Args:
             marks: see `core.rendering`; no marks are carried by no node.
             limit: how many at most; all when left out.
-            view: a view of this store, to whose scope the nodes belong; nodes that it hides count, too.
+            view: a view of this store; only nodes that its filter admits count, hidden ones too.
         """
         with self._searching:
             state, texts = self._text_state()
@@ -140,8 +140,8 @@ class SearchableStore(BaseStore):
             carried = list(map(tag_mark, filters.tags))
             with self._searching:
                 state, texts = self._text_state()
-                here = None if rows is None else state.rows_of(view, rows)
-                names = [state.view.ids[row] for row in texts.marks.holders(carried, among=here).tolist()]
+                among = state.among(view if rows is None else view.restricted_to(rows))
+                names = [state.view.ids[row] for row in texts.marks.holders(carried, among=among).tolist()]
             rows = view.known_rows(names)
         if filters.kinds:
             rows = view.live_nodes() if rows is None else rows
@@ -149,7 +149,7 @@ class SearchableStore(BaseStore):
             rows = rows[np.isin(view.kind.take(rows), codes)]
         if filters.where is not None:
             rows = self._where(view, view.live_nodes() if rows is None else rows, filters.where)
-        return view if rows is None else view.only(rows)
+        return view if rows is None else view.restricted_to(rows)
 
     def _where(self, view: GraphView, rows: Rows, condition: Condition) -> Rows:
         """Return the rows of the nodes whose metadata fulfils a condition; the metadata of all rows is read."""

@@ -1,4 +1,4 @@
-"""`Log`: the truth of a graph, which is all that a new engine has to write."""
+"""`Log`: the journal of a graph, the one part that a new engine implements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Position(NamedTuple):
     """How far a log has come."""
 
     epoch: int
-    """Changes when deltas were rewritten, so that whoever follows has to begin again."""
+    """Changes when the log is rewritten; stores then rebuild their index."""
     sequence: int
     """The number of the last delta, 0 while there is none."""
 
@@ -40,22 +40,22 @@ class Log(Protocol):
         """Return a line for every delta, oldest first; `rewrite` leaves it as it is."""
 
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
-        """Put others in the place of all deltas, under the same numbers, and begin another epoch."""
+        """Replace all deltas, keep their numbers, and begin a new epoch."""
 
     def writing(self, patience: float | None = None) -> AbstractContextManager[object]:
-        """Run a block in which nobody else writes to any graph of the engine; it may be within another.
+        """Run a block that holds the write lock of the engine; it may be within another.
 
         Args:
-            patience: how many seconds to wait for others; the engine decides when left out.
+            patience: how many seconds to wait for the lock; the engine decides when left out.
 
         Raises:
-            MemoryLockedError: somebody else has not ended a write.
+            MemoryLockedError: another process or thread holds the write lock.
         """
 
     def transaction(self) -> AbstractContextManager[object]:
-        """Run a block, in a turn of `writing`, whose deltas, in any graph, others see when it has ended.
+        """Run a block as one transaction over all graphs, within `writing`. Other stores see its deltas when it ends.
 
-        If it raises, none of them was ever appended. It may be within another.
+        If the block raises, none of them was appended. It may be within another.
         """
 
     @property

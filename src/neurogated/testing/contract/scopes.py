@@ -196,7 +196,7 @@ def _random_node(random: Random, number: int) -> MemoryNode:
         kind=random.choice(("episode", "fact", "policy")),
         scope=Scope(
             random.choice(_USERS),
-            random.choice((None, "robot", "other")),
+            random.choice(_AGENTS),
             random.choice(_SESSIONS),
             random.choice(_PATHS),
         ),
@@ -208,7 +208,7 @@ def _random_node(random: Random, number: int) -> MemoryNode:
 def _admits(which: Filter, one: MemoryNode) -> bool:
     return (
         (not which.kinds or one.kind in which.kinds)
-        and which.tags <= set(one.tags)
+        and set(which.tags) <= set(one.tags)
         and (which.scope is None or which.scope.admits(one.scope))
         and (which.where is None or which.where.admits(one.metadata))
     )

@@ -20,7 +20,7 @@ _NOTHING = np.empty(0, dtype=np.int64)
 def neighbourhood(view: ColumnView, around: Iterable[str], hops: int) -> ColumnView:
     """Return the view of the nodes that `hops` edges, in either direction, lead to, and of the edges among them.
 
-    It costs what the neighbourhood holds. Its rows are its own, and searches on it find its nodes alone.
+    Its rows are its own, and searches on it find its nodes alone.
 
     Raises:
         UnknownIdError: the view does not show a node.
@@ -33,7 +33,9 @@ def neighbourhood(view: ColumnView, around: Iterable[str], hops: int) -> ColumnV
     edges = np.unique(leaving.edge[np.isin(leaving.target, reached)])
     source, target = (np.searchsorted(reached, ends[edges]) for ends in (view.edge_source, view.edge_target))
     ends = source.astype(np.int32), target.astype(np.int32)
-    weight, scope = _column(view.weight, edges), _column(view.scope, reached)
+    weight, scopes = _column(view.weight, edges), ScopeRows()
+    codes = scopes.codes(map(view.scope_of, reached.tolist()))
+    scopes.add(codes, np.arange(reached.size))
     ids = [view.ids[row] for row in reached.tolist()]
     return ColumnView(
         sequence=view.sequence,
@@ -49,8 +51,8 @@ def neighbourhood(view: ColumnView, around: Iterable[str], hops: int) -> ColumnV
         last_accessed=_column(view.last_accessed, reached),
         kind=_column(view.kind, reached),
         kinds=view.kinds,
-        scope=scope,
-        scopes=ScopeRows.of(view.scopes, scope.base),
+        scope=PatchedValues(codes, _NOTHING, _NOTHING),
+        scopes=scopes,
         edge_source=ends[0],
         edge_target=ends[1],
         edge_type=view.edge_type[edges],

@@ -13,6 +13,7 @@ from neurogated.core.column_view import Adjacency, ColumnView, Layer, PatchedVal
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.node_kind import DEFAULT_KIND
 from neurogated.core.scope import Scope
 from neurogated.core.scope_rows import ScopeRows
 from neurogated.core.view import Rows
@@ -68,7 +69,7 @@ class Topology:
         self._alive = PatchedColumn(np.bool_, overlay_edges)
         self._nodes = {name: PatchedColumn(dtype, overlay_edges) for name, dtype in NODE_COLUMNS.items()}
         # Rows that never held a node have the first one.
-        self._kinds = ["episode"]
+        self._kinds = [DEFAULT_KIND]
         self._scopes = ScopeRows()
         self._edge_types: list[EdgeType] = []
         self._edge_source = Column(np.int32)
@@ -182,16 +183,15 @@ class Topology:
         """Write all node columns at `rows`; rows from `node_count` on are appended."""
         old = rows < len(self._alive)
         values = {name: np.asarray(columns[name], dtype=dtype) for name, dtype in NODE_COLUMNS.items()}
-        moved = old.copy()
-        moved[old] = self._nodes["scope"].take(rows[old]) != values["scope"][old]
-        self._scopes.add(values["scope"][moved], rows[moved])
+        entered = ~old
+        entered[old] = self._nodes["scope"].take(rows[old]) != values["scope"][old]
+        self._scopes.add(values["scope"][entered], rows[entered])
         self._alive.set(rows[old], values=True)
         # The columns grow before the ids are published, so that no reader finds an id without its columns.
         new = np.flatnonzero(~old)
         for name, column in self._nodes.items():
             column.set(rows[old], values[name][old])
             column.extend(values[name][new])
-        self._scopes.add(values["scope"][new], len(self._ids) + np.arange(new.size))
         for i in new.tolist():
             self._rows_by_id[ids[i]] = len(self._ids)
             self._ids.append(ids[i])

@@ -24,7 +24,7 @@ _SPARE = 16
 _AT_ONCE = 2**24
 # How many vectors are gathered at once; some MB.
 _GATHERED = 4096
-# Of fewer than one vector in so many, each is looked at.
+# Below one vector in so many, all are compared exactly.
 _SCATTERED = 16
 # How many times as many lists are looked into when the nearest held too little that counts.
 _WIDENING = 4
