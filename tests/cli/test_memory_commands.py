@@ -85,6 +85,20 @@ def test_asking_says_on_the_side_who_judges(
     assert json.loads(captured.out)["memories"][0]["id"] in filled
 
 
+def test_a_user_is_told_her_own_memories_and_those_of_nobody(run: Run) -> None:
+    run("add", "The office opens at nine.")
+    run("add", "I moved to Lyon.", "--user_id", "ana", "--session_id", "monday")
+    run("add", "I moved to Graz.", "--user_id", "bob")
+
+    def told(*owner: str) -> set[str]:
+        return {one["content"] for one in _json(run, "ask", "Who moved?", *owner)["memories"]}
+
+    assert told() == {"The office opens at nine."}
+    assert told("--user_id", "ana") == {"The office opens at nine.", "I moved to Lyon."}
+    assert told("--user_id", "ana", "--session_id", "tuesday") == {"The office opens at nine."}
+    assert run("ask", "Who moved?", "--user_id", "")[0] == 2
+
+
 def test_text_comes_from_a_file_or_by_standard_input(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "note.txt").write_text("The 井 is dry.", encoding="utf-8")
     assert run("add", "--file", str(tmp_path / "note.txt"))[0] == 0

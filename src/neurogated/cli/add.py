@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from neurogated.cli.arguments import add_dataset, add_times, seconds, time_of
+from neurogated.cli.arguments import add_dataset, add_owner, add_times, owner_of, seconds, time_of
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.errors import InputError
@@ -18,6 +18,7 @@ EXAMPLES = """\
   python main.py add --save_dir my_agent "The valve was replaced on Thursday." --title Repairs
   python main.py add --save_dir my_agent --file notes.txt
   python main.py add --save_dir my_agent "The code of the gate is 4711 today." --ttl 86400
+  python main.py add --save_dir my_agent "I moved to Lyon." --user_id ana
   cat notes.txt | python main.py add --save_dir my_agent -
 """
 
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--file", metavar="FILE", help="a file with the text, in UTF-8")
     parser.add_argument("--title", help="what the text is about")
     add_times(parser)
+    add_owner(parser)
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -37,7 +39,9 @@ def command(arguments: argparse.Namespace) -> int:
     begin, end, ttl = time_of(arguments, "valid_from"), time_of(arguments, "valid_to"), seconds(arguments)
     with open_memory(arguments, create=True) as memory:
         say_how_it_judges(memory)
-        ids = memory.add_document(text, title=arguments.title, ttl=ttl, valid_from=begin, valid_to=end)
+        ids = memory.add_document(
+            text, title=arguments.title, ttl=ttl, valid_from=begin, valid_to=end, **owner_of(arguments)
+        )
         emit(arguments, {"ids": ids}, "\n".join(ids))
     return 0
 

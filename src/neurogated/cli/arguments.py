@@ -2,11 +2,30 @@
 
 import argparse
 from datetime import datetime, timedelta
+from typing import TypedDict
 
 from neurogated.errors import ConfigError
 from neurogated.evaluation.datasets import FORMATS
 
-__all__ = ["add_dataset", "add_dataset_folder", "add_format", "add_times", "add_top_n", "seconds", "time_of"]
+__all__ = [
+    "Owner",
+    "add_dataset",
+    "add_dataset_folder",
+    "add_format",
+    "add_owner",
+    "add_times",
+    "add_top_n",
+    "owner_of",
+    "seconds",
+    "time_of",
+]
+
+
+class Owner(TypedDict):
+    """A user and a session, None where not given."""
+
+    user_id: str | None
+    session_id: str | None
 
 
 def add_dataset(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
@@ -36,6 +55,17 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 def add_top_n(parser: argparse.ArgumentParser) -> None:
     """Add the short name of the setting that says how many memories are returned."""
     parser.add_argument("--top_n", dest="TOP_N_RETRIEVAL", default=None, help="same as --TOP_N_RETRIEVAL")
+
+
+def add_owner(parser: argparse.ArgumentParser) -> None:
+    """Add `--user_id` and `--session_id`."""
+    parser.add_argument("--user_id", metavar="NAME", help="the user: only her recalls find what is hers")
+    parser.add_argument("--session_id", metavar="NAME", help="the session of the user")
+
+
+def owner_of(arguments: argparse.Namespace) -> Owner:
+    """Return the user and the session that were given."""
+    return {"user_id": arguments.user_id, "session_id": arguments.session_id}
 
 
 def add_times(parser: argparse.ArgumentParser) -> None:

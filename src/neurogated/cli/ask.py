@@ -6,7 +6,7 @@ import argparse
 import sys
 from datetime import datetime
 
-from neurogated.cli.arguments import add_dataset, add_top_n, time_of
+from neurogated.cli.arguments import add_dataset, add_owner, add_top_n, owner_of, time_of
 from neurogated.cli.output import emit, recall_json, recall_text
 from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.viewer import explain, write_page
@@ -19,6 +19,7 @@ EXAMPLES = """\
   python main.py ask --dataset sample "Why did the lantern go dark?" --explain why.html
   python main.py ask --save_dir my_agent --json "What came after the flood?" --top_n 5
   python main.py ask --save_dir my_agent "Who keeps the lantern?" --as_of 2027-01-31T12:00:00
+  python main.py ask --save_dir my_agent "Where do I live?" --user_id ana
 """
 
 
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_dataset(parser)
     parser.add_argument("question", help="the question")
     add_top_n(parser)
+    add_owner(parser)
     parser.add_argument(
         "--as_of",
         metavar="N|TIME",
@@ -45,7 +47,7 @@ def command(arguments: argparse.Namespace) -> int:
     as_of, valid_at = _as_of(arguments), time_of(arguments, "valid_at")
     with open_memory(arguments) as memory:
         say_how_it_judges(memory)
-        recall = memory.recall(arguments.question, as_of=as_of, valid_at=valid_at)
+        recall = memory.recall(arguments.question, as_of=as_of, valid_at=valid_at, **owner_of(arguments))
         store = memory.store if as_of is None else memory.store.as_of(as_of)
         if arguments.explain is not None:
             written = write_page(explain(memory, recall, store), arguments.explain)
