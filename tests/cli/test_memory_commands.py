@@ -96,7 +96,7 @@ def test_a_user_is_told_her_own_memories_and_those_of_nobody(run: Run) -> None:
     assert told() == {"The office opens at nine."}
     assert told("--user_id", "ana") == {"The office opens at nine.", "I moved to Lyon."}
     assert told("--user_id", "ana", "--session_id", "tuesday") == {"The office opens at nine."}
-    assert run("ask", "Who moved?", "--user_id", "")[0] == 2
+    assert run("ask", "Who moved?", "--user_id", "")[0] == 1
 
 
 def test_text_comes_from_a_file_or_by_standard_input(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
