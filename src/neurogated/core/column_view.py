@@ -21,8 +21,20 @@ from neurogated.core.scope_rows import ScopeRows
 from neurogated.core.view import Arcs, Rows
 from neurogated.errors import UnknownIdError
 
-__all__ = ["Adjacency", "ColumnView", "Layer", "PatchedValues"]
+__all__ = ["NODE_COLUMNS", "TYPE_CODE", "Adjacency", "ColumnView", "Layer", "PatchedValues"]
 
+TYPE_CODE = np.int16
+"""Numbers of edge types and node kinds; `EdgeType` and `register_kind` refuse more than this can hold."""
+NODE_COLUMNS: Mapping[str, type[np.generic]] = {
+    "base_energy": np.float64,
+    "energy_at": np.int64,
+    "importance": np.float64,
+    "uses": np.int32,
+    "last_accessed": np.int64,
+    "kind": TYPE_CODE,
+    "scope": np.int32,
+}
+"""What a graph holds of each node beside its id, by the names of `ColumnView`."""
 _MANY_SCOPES = 1000
 """Beyond this many, it is quicker to look through the column of all nodes."""
 

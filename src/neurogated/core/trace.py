@@ -98,7 +98,7 @@ class Recall:
     def mark(self) -> AccessMark:
         """The nodes returned and the edges their energy came by, for whoever keeps count of use."""
         edges = (step.edge for memory in self.memories for step in memory.path)
-        return AccessMark.of(frozenset(self.ids), frozenset(edges))
+        return AccessMark.of(self.ids, edges)
 
 
 class Feedback(int):

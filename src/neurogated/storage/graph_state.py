@@ -10,11 +10,10 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 
 from neurogated.core.clock import from_micros
-from neurogated.core.column_view import ColumnView
+from neurogated.core.column_view import NODE_COLUMNS, ColumnView
 from neurogated.core.delta import PendingTask
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
-from neurogated.storage.index.graph.topology import NODE_COLUMNS
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.text.text_index import OverlaidTextIndex, TextIndex
 from neurogated.storage.log.records import EdgeRecord, NodeRecord

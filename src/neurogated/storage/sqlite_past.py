@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.clock import from_micros
+from neurogated.core.column_view import NODE_COLUMNS
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.storage.graph_state import GraphState
 from neurogated.storage.index.graph.columns import Column
-from neurogated.storage.index.graph.topology import NODE_COLUMNS, Topology
+from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.text.text_index import OverlaidTextIndex
 from neurogated.storage.index.vectors.embedding_store import OverlaidEmbeddingStore
@@ -36,8 +37,10 @@ _CHANGED_SINCE = (
 )
 
 # Nodes of which a version has ended since, and those whose energy or importance has changed since.
-_ENDED_NODES = "SELECT w.node FROM node_versions w INDEXED BY node_versions_until WHERE w.until > :now"
-_CHANGED_NODES = "SELECT c.node FROM node_changes c INDEXED BY node_changes_since WHERE c.since > :now"
+_CHANGED_NODES = (
+    "SELECT w.node FROM node_versions w INDEXED BY node_versions_until WHERE w.until > :now "
+    "UNION SELECT c.node FROM node_changes c INDEXED BY node_changes_since WHERE c.since > :now"
+)
 
 _ENDED_VECTORS = "FROM vectors v INDEXED BY vectors_until"
 _VECTORS_OF = "FROM json_each(:keys) k JOIN vectors v ON v.node = k.value"
@@ -152,19 +155,16 @@ class HistoricalStore(SqliteGraph):
         # One delta after the other ends a version, so that of those which held then there is one a node.
         then = {"namespace": self._namespace, "now": self._as_of}
         held = f"n.namespace = :namespace AND {HOLDS.format('v')}"
-        for source in (_ENDED_NODES, _CHANGED_NODES):
-            old, before = read_columns(loader.connection, form.topology, "", f"{held} AND v.node IN ({source})", then)
-            known = np.isin(old, keys)
-            rows = np.searchsorted(keys, old[known])
-            alive[rows] = True
-            for name, column in before.items():
-                columns[name][rows] = column[known]
+        held += f" AND v.node IN ({_CHANGED_NODES})"
+        old, before = read_columns(loader.connection, form.topology, "", held, then)
+        known = np.isin(old, keys)
+        rows = np.searchsorted(keys, old[known])
+        alive[rows] = True
+        for name, column in before.items():
+            columns[name][rows] = column[known]
         ids = list(self._present._form.topology.ids)
         form.topology.set_nodes(ids, np.arange(len(ids)), columns)
-        changes = read_changes(
-            loader.connection, f"{held} AND c.since <= :now AND v.node IN ({_ENDED_NODES} UNION {_CHANGED_NODES})", then
-        )
-        for name, (nodes, values) in changes.items():
+        for name, (nodes, values) in read_changes(loader.connection, f"{held} AND c.since <= :now", then).items():
             known = np.isin(nodes, keys)
             form.topology.set_node_column(name, np.searchsorted(keys, nodes[known]), values[known])
         form.topology.mark_removed(np.flatnonzero(~alive.astype(np.bool_)))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.column_view import ColumnView, PatchedValues
+from neurogated.core.column_view import NODE_COLUMNS, ColumnView, PatchedValues
 from neurogated.core.scope_rows import ScopeRows
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph.topology import layer_of
@@ -37,30 +39,23 @@ def neighbourhood(view: ColumnView, around: Iterable[str], hops: int) -> ColumnV
     codes = scopes.codes(map(view.scope_of, reached.tolist()))
     scopes.add(codes, np.arange(reached.size))
     ids = [view.ids[row] for row in reached.tolist()]
-    return ColumnView(
-        sequence=view.sequence,
+    nodes: dict[str, Any] = {name: _column(getattr(view, name), reached) for name in ("alive", *NODE_COLUMNS)}
+    return replace(
+        view,
+        **nodes | {"scope": PatchedValues(codes, _NOTHING, _NOTHING)},
         ids=ids,
         rows_by_id={node_id: row for row, node_id in enumerate(ids)},
         node_count=len(ids),
         edge_count=edges.size,
-        alive=_column(view.alive, reached),
-        base_energy=_column(view.base_energy, reached),
-        energy_at=_column(view.energy_at, reached),
-        importance=_column(view.importance, reached),
-        uses=_column(view.uses, reached),
-        last_accessed=_column(view.last_accessed, reached),
-        kind=_column(view.kind, reached),
-        kinds=view.kinds,
-        scope=PatchedValues(codes, _NOTHING, _NOTHING),
         scopes=scopes,
         edge_source=ends[0],
         edge_target=ends[1],
         edge_type=view.edge_type[edges],
-        edge_types=view.edge_types,
         weight=weight,
         last_activated=_column(view.last_activated, edges),
         layers=(layer_of(0, edges.size, ends, weight, len(ids)),) if edges.size else (),
-        among=np.arange(len(ids)) if view.among is None else np.flatnonzero(view.admitted(reached)),
+        hidden=_NOTHING,
+        among=np.flatnonzero(view.admitted(reached)),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from neurogated.core.clock import to_micros
-from neurogated.core.column_view import Adjacency, ColumnView, Layer, PatchedValues
+from neurogated.core.column_view import NODE_COLUMNS, TYPE_CODE, Adjacency, ColumnView, Layer, PatchedValues
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
@@ -20,20 +20,7 @@ from neurogated.core.view import Rows
 from neurogated.storage.index.graph.columns import Column, PatchedColumn
 from neurogated.storage.resolve import Plan
 
-__all__ = ["NODE_COLUMNS", "Fading", "Topology", "layer_of"]
-
-_TYPE_CODE = np.int16
-"""`EdgeType` and `register_kind` refuse more than this can number."""
-NODE_COLUMNS: Mapping[str, type[np.generic]] = {
-    "base_energy": np.float64,
-    "energy_at": np.int64,
-    "importance": np.float64,
-    "uses": np.int32,
-    "last_accessed": np.int64,
-    "kind": _TYPE_CODE,
-    "scope": np.int32,
-}
-"""What a graph holds of each node beside its id, by the names of `ColumnView`."""
+__all__ = ["Fading", "Topology", "layer_of"]
 
 _Named = TypeVar("_Named")
 
@@ -74,7 +61,7 @@ class Topology:
         self._edge_types: list[EdgeType] = []
         self._edge_source = Column(np.int32)
         self._edge_target = Column(np.int32)
-        self._edge_type = Column(_TYPE_CODE)
+        self._edge_type = Column(TYPE_CODE)
         self._weight = PatchedColumn(np.float64, overlay_edges)
         self._last_activated = PatchedColumn(np.int64, overlay_edges)
         self._layers: list[Layer] = []
@@ -100,7 +87,7 @@ class Topology:
         topology._edge_source = Column.of(view.edge_source)
         topology._edge_target = Column.of(view.edge_target)
         # Files that were written when there were fewer types have narrower numbers.
-        topology._edge_type = Column.of(view.edge_type.astype(_TYPE_CODE, copy=False))
+        topology._edge_type = Column.of(view.edge_type.astype(TYPE_CODE, copy=False))
         topology._weight = PatchedColumn.of(view.weight.base, overlay_edges)
         topology._last_activated = PatchedColumn.of(view.last_activated.base, overlay_edges)
         topology._layers = list(view.layers)
@@ -121,6 +108,7 @@ class Topology:
     def view(self) -> ColumnView:
         """Return the graph as it is now; the same object until the next change."""
         if self._view is None:
+            columns: dict[str, Any] = {name: column.snapshot() for name, column in self._nodes.items()}
             self._view = ColumnView(
                 sequence=self.sequence,
                 ids=self._ids,
@@ -128,13 +116,7 @@ class Topology:
                 node_count=len(self._alive),
                 edge_count=len(self._weight),
                 alive=self._alive.snapshot(),
-                base_energy=self._nodes["base_energy"].snapshot(),
-                energy_at=self._nodes["energy_at"].snapshot(),
-                importance=self._nodes["importance"].snapshot(),
-                uses=self._nodes["uses"].snapshot(),
-                last_accessed=self._nodes["last_accessed"].snapshot(),
-                kind=self._nodes["kind"].snapshot(),
-                scope=self._nodes["scope"].snapshot(),
+                **columns,
                 kinds=tuple(self._kinds),
                 scopes=self._scopes,
                 edge_source=self._edge_source.values,
@@ -340,7 +322,7 @@ def layer_of(
 def _codes(known: list[_Named], values: Iterable[_Named]) -> NDArray[np.int16]:
     """Return the position of each value in a list, which gains those it lacks."""
     codes = {value: code for code, value in enumerate(known)}
-    found = np.array([codes.setdefault(value, len(codes)) for value in values], dtype=_TYPE_CODE)
+    found = np.array([codes.setdefault(value, len(codes)) for value in values], dtype=TYPE_CODE)
     known.extend(list(codes)[len(known) :])
     return found
 

@@ -6,16 +6,17 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from neurogated.core.column_view import Adjacency, ColumnView, Layer, PatchedValues
+from neurogated.core.column_view import NODE_COLUMNS, Adjacency, ColumnView, Layer, PatchedValues
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.node_kind import register_kind
 from neurogated.core.scope import Scope
 from neurogated.core.scope_rows import ScopeRows
 from neurogated.storage.checkpoint.array_files import load_array, save_array
-from neurogated.storage.index.graph.topology import NODE_COLUMNS, Topology, layer_of
+from neurogated.storage.index.graph.topology import Topology, layer_of
 
 __all__ = ["FrozenTopology", "load_base_layer", "load_topology"]
 
@@ -83,7 +84,9 @@ def load_topology(folder: Path, overlay_edges: int) -> Topology:
     """
     described = json.loads((folder / _GRAPH).read_text(encoding="utf-8"))
     ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))
-    columns = {name: PatchedValues(load_array(folder / f"{name}.npy"), _NOTHING, _NOTHING) for name in _COLUMNS}
+    columns: dict[str, Any] = {
+        name: PatchedValues(load_array(folder / f"{name}.npy"), _NOTHING, _NOTHING) for name in _COLUMNS
+    }
     source, target, kind = (load_array(folder / f"{name}.npy") for name in _EDGES)
     scopes = [Scope(user, agent, session, tuple(path)) for user, agent, session, path in described["scopes"]]
     view = ColumnView(
@@ -92,16 +95,7 @@ def load_topology(folder: Path, overlay_edges: int) -> Topology:
         rows_by_id={},
         node_count=len(ids),
         edge_count=source.size,
-        alive=columns["alive"],
-        base_energy=columns["base_energy"],
-        energy_at=columns["energy_at"],
-        importance=columns["importance"],
-        uses=columns["uses"],
-        last_accessed=columns["last_accessed"],
-        kind=columns["kind"],
-        scope=columns["scope"],
-        weight=columns["weight"],
-        last_activated=columns["last_activated"],
+        **columns,
         kinds=list(map(register_kind, described["kinds"])),
         scopes=ScopeRows.of(scopes, columns["scope"].base),
         edge_source=source,

@@ -65,7 +65,7 @@ class MarkIndex(KeptTable):
         if not numbers or UNKNOWN in numbers:
             return _NOTHING
         if among is not None:
-            return self._table.read(lambda view: among[_carry_all(view, numbers, among)])[:limit]
+            return self._table.read(lambda view: among[_carry(np.logical_and, view, numbers, among)])[:limit]
         return self._table.read(lambda view: _holders(view, numbers, limit))
 
     def few_holders(self, limits: Mapping[str, int], among: Rows | None = None) -> dict[str, Rows]:
@@ -74,13 +74,12 @@ class MarkIndex(KeptTable):
         With `among`, ascending, only these keys are looked at and counted.
         """
         marks = list(limits)
+        with self._table.lock:
+            numbers = np.array(self._table.vocabulary.numbers(marks), dtype=np.int64)
         if among is not None:
-            with self._table.lock:
-                numbers = np.array(self._table.vocabulary.numbers(marks), dtype=np.int64)
             held = self._table.read(lambda view: _holders_among(view, numbers, among))
             return {mark: keys for mark, keys in zip(marks, held, strict=True) if keys.size <= limits[mark]}
         with self._table.lock:
-            numbers = np.array(self._table.vocabulary.numbers(marks), dtype=np.int64)
             carriers = self._table.frequencies_of(numbers)
             # Under the lock, so that no more carry a mark than were counted.
             view = self._table.view()
@@ -101,7 +100,7 @@ class MarkIndex(KeptTable):
         """Return whether each key carries one of `marks`."""
         with self._table.lock:
             numbers = [number for number in self._table.vocabulary.numbers(list(marks)) if number != UNKNOWN]
-        return self._table.read(lambda view: _carriers(view, numbers, keys))
+        return self._table.read(lambda view: _carry(np.logical_or, view, numbers, keys))
 
 
 class OverlaidMarkIndex:
@@ -172,17 +171,11 @@ def _first_holders(view: TableView, part: Segment | Tail, numbers: Sequence[int]
     return np.concatenate(found)
 
 
-def _carriers(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
+def _carry(join: np.ufunc, view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
+    """Return whether each key carries the marks, all or one of them as `join` says."""
     carries = np.zeros(keys.size, dtype=np.bool_)
     for part, here, places in view.located(keys) if numbers else ():
-        carries[here] = np.logical_or.reduce([part.having(number, places) for number in numbers])
-    return carries
-
-
-def _carry_all(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
-    carries = np.zeros(keys.size, dtype=np.bool_)
-    for part, here, places in view.located(keys):
-        carries[here] = np.logical_and.reduce([part.having(number, places) for number in numbers])
+        carries[here] = join.reduce([part.having(number, places) for number in numbers])
     return carries
 
 

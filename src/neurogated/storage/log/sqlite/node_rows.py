@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.column_view import NODE_COLUMNS
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import register_kind
 from neurogated.core.scope import Scope
 from neurogated.core.text import checked_text
 from neurogated.errors import InputError
-from neurogated.storage.index.graph.topology import NODE_COLUMNS, Topology
+from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.log.records import NodeRecord
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
