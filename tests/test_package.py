@@ -27,7 +27,7 @@ FIXED_CONSTANTS = {
     "core/kernel.py": {"MAX_WEIGHT", "NEUTRAL"},  # the definition of a kernel
     "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
     "core/edge_type.py": {"_MOST_TYPES"},  # a width of the file format
-    "core/model.py": {"_DEEPEST", "_MOST_COUNTED", "DEFAULT_IMPORTANCE"},  # what columns hold; a default
+    "core/model.py": {"_DEEPEST", "MOST_COUNTED", "DEFAULT_IMPORTANCE"},  # what columns hold; a default
     "core/node_kind.py": {"_MOST_KINDS"},  # a width of the file format
     "core/column_view.py": {"_MANY_SCOPES"},  # which of two equal ways is quicker
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions

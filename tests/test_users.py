@@ -11,12 +11,15 @@ import pytest
 
 from neurogated import (
     ANY_USER,
+    Document,
     EdgeType,
     Filter,
     GraphDelta,
     MemoryConfig,
+    MemoryEdge,
     MemoryNode,
     NeuroGraphMemory,
+    Passage,
     Recall,
     Scope,
     ScopeFilter,
@@ -240,3 +243,45 @@ def test_a_search_that_hides_a_memory_counts_its_words_with_and_without_other_us
     store.apply(GraphDelta(nodes=(MemoryNode("bob", "clock clock", scope=Scope("bob")),)))
     assert store.keyword_search("clock", 5, store.view(filters=nobody)) == before
     assert len(before) == 1
+
+
+def test_unknown_keys_and_names_are_errors(memory: NeuroGraphMemory) -> None:
+    with pytest.raises(InputError, match="userid"):
+        memory.add_documents([{"text": "My salary is 100.", "userid": "bob"}], progress=False)
+    with pytest.raises(InputError, match="nope"):
+        memory.add_document("A clock.", nope=1)  # type: ignore[call-arg]
+    for call in (memory.recall, memory.retrieve):
+        with pytest.raises(InputError, match="user"):
+            call("salary", user="bob")  # type: ignore[call-arg]
+    with pytest.raises(InputError, match="kind"):
+        memory.find(kind="fact")  # type: ignore[call-arg]
+    assert memory.stats()["nodes"] == 0
+
+
+def test_a_relation_is_taken_back_with_its_edge(memory: NeuroGraphMemory) -> None:
+    store = memory.store
+    store.apply(GraphDelta(nodes=tuple(MemoryNode(name, name) for name in "xy")))
+    made = MemoryEdge("x", "y", EdgeType.ASSOC, 0.5, relation="is the sister of")
+    store.apply(GraphDelta(edges=(made,)))
+    store.apply(GraphDelta(edges=(replace(made, relation="is the aunt of"),)))
+    memory.undo()
+    assert [edge.relation for edge in store.all_edges()] == ["is the sister of"]
+    store.apply(GraphDelta(removed_edges=(made.key,)))
+    memory.undo()
+    assert store.find_edges("is the sister of") == [made]
+
+
+def test_a_document_of_nobody_cannot_have_the_id_of_a_users_document() -> None:
+    owner = repr(("ana", None, None, ()))
+    forged = Document((Passage("My secret is blue."), Passage(owner)))
+    assert forged.id != Document((Passage("My secret is blue."),), scope=Scope("ana")).id
+
+
+def test_what_a_document_of_another_user_says_is_no_neighbour(memory: NeuroGraphMemory) -> None:
+    (mine,) = memory.add_document("The pump failed.", user_id="ana")
+    document = memory.store.get_node(mine).metadata["document_id"]
+    vector = memory.store.get_node(mine).embedding
+    other = MemoryNode("b", "Because the pump failed, the field was flooded.", vector, scope=Scope("bob"))
+    memory.store.apply(GraphDelta(nodes=(replace(other, metadata={"document_id": document}),)))
+    memory.update(mine, "The pump of the field failed.")
+    assert memory.store.get_node(mine).content == "The pump of the field failed."

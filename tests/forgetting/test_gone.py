@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.core.view import GraphView
+from neurogated.core.column_view import ColumnView
 from neurogated.errors import UnknownIdError
 
 TEXTS = ("A heron stood in the reeds.", "The heron flew over Lyon.", "Rain fell on Lyon all day.")
@@ -94,9 +94,9 @@ def test_a_delete_waits_for_the_feedback_that_has_seen_the_memory(
 ) -> None:
     """The deletion begins while feedback lies between reading the graph and writing to it."""
     seen, deleting = threading.Event(), threading.Event()
-    present = GraphView.present
+    present = ColumnView.present
 
-    def stop(view: GraphView, *given: object) -> list[str]:
+    def stop(view: ColumnView, *given: object) -> list[str]:
         found = present(view, *given)  # type: ignore[arg-type]
         if threading.current_thread().name.startswith("feedback"):
             seen.set()
@@ -107,7 +107,7 @@ def test_a_delete_waits_for_the_feedback_that_has_seen_the_memory(
         deleting.set()
         return memory.delete(ids)
 
-    monkeypatch.setattr(GraphView, "present", stop)
+    monkeypatch.setattr(ColumnView, "present", stop)
     with ThreadPoolExecutor(1, "feedback") as feeding, ThreadPoolExecutor(1, "delete") as pool:
         feedback = feeding.submit(memory.feedback, ids)
         assert seen.wait(60)

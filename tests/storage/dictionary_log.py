@@ -28,6 +28,7 @@ class DictionaryEngine:
     def __init__(self) -> None:
         self.data: dict[str, Any] = {"namespaces": ["default"]}
         self.lock = threading.RLock()
+        self.holder: object = None
 
 
 class DictionaryLog:
@@ -70,9 +71,14 @@ class DictionaryLog:
     def writing(self, patience: float | None = None) -> Iterator[None]:
         if not self._engine.lock.acquire(timeout=1.0 if patience is None else patience):
             raise MemoryLockedError("another store is writing to the dictionary; try again later")
+        outer, self._engine.holder = self._engine.holder, self._pending
         try:
+            # The lock lets the thread of another store of this engine in, which must not write in between.
+            if outer is not None and outer is not self._pending:
+                raise MemoryLockedError("another store of this thread is writing to the dictionary")
             yield
         finally:
+            self._engine.holder = outer
             self._engine.lock.release()
 
     @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from neurogated.core.clock import to_utc, utc_now
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, checked_count, checked_unit
+from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode, checked_count, checked_unit
 from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 
@@ -120,11 +120,12 @@ class AccessMark:
 
     def __post_init__(self) -> None:
         for node_id, count in self.nodes.items():
-            if not checked_count("the uses", node_id, count):
+            if not checked_count(f"uses of node {node_id!r}", count):
                 raise InputError(f"node {node_id!r} was used 0 times; leave it out")
 
     def __or__(self, other: AccessMark) -> AccessMark:
-        return AccessMark(Counter(self.nodes) + Counter(other.nodes), self.edges | other.edges)
+        counts = Counter(self.nodes) + Counter(other.nodes)
+        return AccessMark({name: min(count, MOST_COUNTED) for name, count in counts.items()}, self.edges | other.edges)
 
     def __bool__(self) -> bool:
         return bool(self.nodes or self.edges)

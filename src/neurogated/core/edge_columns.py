@@ -22,10 +22,11 @@ _NEVER = np.iinfo(np.int64).min
 _KEY = ("source", "target", "type")
 _STRENGTH = ("weight", "last_activated")
 _TIMES = ("created_at", "valid_from", "valid_to")
+_RELATION = "relation"
 _COLUMNS = np.dtype(
     [(name, np.int32) for name in _KEY]
     + [(_STRENGTH[0], np.float64)]
-    + [(name, np.int64) for name in (_STRENGTH[1], *_TIMES)]
+    + [(name, np.int64) for name in (_STRENGTH[1], *_TIMES, _RELATION)]
 )
 _AT_ONCE = 10_000
 
@@ -36,6 +37,7 @@ class Names:
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
         self.types: dict[EdgeType, int] = {}
+        self.relations: dict[str | None, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,9 @@ class EdgeColumns:
         """Return whether the edges at `places` have the weights of those at `others`."""
         return self._same(places, other, others, _STRENGTH[:1])
 
-    def same_times(self, places: Rows, other: EdgeColumns, others: Rows) -> NDArray[np.bool_]:
-        """Return whether the edges at `places` were made and hold when those at `others` were and do."""
-        return self._same(places, other, others, _TIMES)
+    def same_facts(self, places: Rows, other: EdgeColumns, others: Rows) -> NDArray[np.bool_]:
+        """Return whether the edges at `places` have the times and relations of those at `others`."""
+        return self._same(places, other, others, (*_TIMES, _RELATION))
 
     def keys(self, places: Rows) -> list[EdgeKey]:
         """Return ends and types of the edges at `places`."""
@@ -82,7 +84,7 @@ class EdgeColumns:
 
     def edges(self, places: Rows) -> list[MemoryEdge]:
         """Return the edges at `places`."""
-        ids, types = list(self.names.ids), list(self.names.types)
+        ids, types, relations = list(self.names.ids), list(self.names.types), list(self.names.relations)
         return [
             MemoryEdge(
                 ids[source],
@@ -93,8 +95,9 @@ class EdgeColumns:
                 created_at=from_micros(made),
                 valid_from=_moment(begin),
                 valid_to=_moment(end),
+                relation=relations[relation],
             )
-            for source, target, kind, weight, used, made, begin, end in self.table[places].tolist()
+            for source, target, kind, weight, used, made, begin, end, relation in self.table[places].tolist()
         ]
 
     def _keys(self) -> Rows:
@@ -113,7 +116,8 @@ def _record(edge: MemoryEdge, names: Names) -> tuple[float, ...]:
     source, target = (names.ids.setdefault(one, len(names.ids)) for one in (edge.source_id, edge.target_id))
     kind = names.types.setdefault(edge.type, len(names.types))
     used, begin, end = map(_micros, (edge.last_activated, edge.valid_from, edge.valid_to))
-    return source, target, kind, edge.weight, used, to_micros(edge.created_at), begin, end
+    relation = names.relations.setdefault(edge.relation, len(names.relations))
+    return source, target, kind, edge.weight, used, to_micros(edge.created_at), begin, end, relation
 
 
 def _micros(moment: datetime | None) -> int:

@@ -30,6 +30,9 @@ class Condition(ABC):
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether a memory with this metadata fulfils the condition."""
 
+    def __bool__(self) -> bool:
+        raise InputError("conditions have no truth of their own; join them by & and |, not by `and`, `or` or a < b < c")
+
     def __and__(self, other: Condition) -> Condition:
         return Both(self, other)
 
@@ -55,7 +58,7 @@ class Compare(Condition):
     """JSON; for `in` a list of them."""
 
     def __post_init__(self) -> None:
-        if self.operator not in _OPERATORS:
+        if str(self.operator) not in _OPERATORS:
             raise InputError(f"unknown comparison {self.operator!r}; known are {', '.join(sorted(_OPERATORS))}")
         if not self.path:
             raise InputError("a comparison needs the name of a metadata key")
@@ -88,6 +91,9 @@ class Both(Condition):
     first: Condition
     second: Condition
 
+    def __post_init__(self) -> None:
+        _check_conditions(self.first, self.second)
+
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether a memory with this metadata fulfils both."""
         return self.first.admits(metadata) and self.second.admits(metadata)
@@ -100,6 +106,9 @@ class Either(Condition):
     first: Condition
     second: Condition
 
+    def __post_init__(self) -> None:
+        _check_conditions(self.first, self.second)
+
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether a memory with this metadata fulfils one of them."""
         return self.first.admits(metadata) or self.second.admits(metadata)
@@ -111,9 +120,18 @@ class Not(Condition):
 
     condition: Condition
 
+    def __post_init__(self) -> None:
+        _check_conditions(self.condition)
+
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether a memory with this metadata does not fulfil the condition."""
         return not self.condition.admits(metadata)
+
+
+def _check_conditions(*conditions: object) -> None:
+    for condition in conditions:
+        if not isinstance(condition, Condition):
+            raise InputError(f"{condition!r} is no condition; write one as in field('year') >= 2020")
 
 
 class Field:
@@ -173,6 +191,8 @@ class Filter:
             object.__setattr__(self, name, frozenset(checked_names(name, getattr(self, name))))
         for kind in self.kinds:
             checked_kind(kind)
+        if self.scope is not None and not isinstance(self.scope, ScopeFilter):
+            raise InputError(f"the scope of a filter is {self.scope!r}, but must be a ScopeFilter")
         if self.where is not None and not isinstance(self.where, Condition):
             raise InputError(f"where is {self.where!r}, but must be a condition such as field('year') >= 2020")
 
@@ -209,9 +229,12 @@ def filter_of(options: FilterOptions) -> Filter:
         InputError: a name is empty or no text.
         ConfigError: a kind is unknown.
     """
-    path, kinds, tags = options.get("path") or (), options.get("kinds") or (), options.get("tags") or ()
+    known = FilterOptions.__annotations__
+    if unknown := options.keys() - known.keys():
+        raise InputError(f"unknown filter {', '.join(sorted(unknown))}; known are {', '.join(known)}")
+    path, kinds, tags = options.get("path", ()), options.get("kinds"), options.get("tags")
     scope = ScopeFilter(options.get("user_id"), options.get("agent_id"), options.get("session_id"), path)
-    return Filter(kinds, tags, scope, options.get("where"))
+    return Filter(() if kinds is None else kinds, () if tags is None else tags, scope, options.get("where"))
 
 
 def _family(value: object) -> str:

@@ -21,6 +21,7 @@ from neurogated.errors import InputError
 
 __all__ = [
     "DEFAULT_IMPORTANCE",
+    "MOST_COUNTED",
     "EdgeKey",
     "EdgeType",
     "MemoryEdge",
@@ -101,7 +102,7 @@ def checked_unit(what: str, owner: object, value: float) -> float:
     """
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0.0 <= number <= 1.0:
         raise InputError(f"{what} {owner!r} is {value!r}, but must lie between 0 and 1")
@@ -174,10 +175,10 @@ class MemoryNode:
         assign(self, "importance", checked_unit("importance of node", self.id, self.importance))
         for name in ("role", "speaker"):
             if getattr(self, name) is not None:
-                checked_text(f"the {name} of node {self.id!r}", getattr(self, name))
-        assign(self, "uses", checked_count("uses", self.id, self.uses))
+                checked_name(f"the {name} of node {self.id!r}", getattr(self, name))
+        assign(self, "uses", checked_count(f"uses of node {self.id!r}", self.uses))
         if self.position is not None:
-            assign(self, "position", checked_count("position", self.id, self.position))
+            assign(self, "position", checked_count(f"position of node {self.id!r}", self.position))
         assign(self, "tags", _checked_tags(self.id, self.tags))
 
     @classmethod
@@ -206,15 +207,14 @@ class MemoryNode:
         return hash(self.id)
 
 
-_MOST_COUNTED = 2**31 - 1
+MOST_COUNTED = 2**31 - 1
+"""Counts end here; columns keep them in 32 bits."""
 
 
-def checked_count(what: str, node_id: str, value: object) -> int:
-    """Return `value`, a whole number that a column can hold; raises InputError."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST_COUNTED:
-        raise InputError(
-            f"{what} of node {node_id!r} is {value!r}, but must be a whole number from 0 to {_MOST_COUNTED}"
-        )
+def checked_count(what: str, value: object) -> int:
+    """Return `value`, a whole number from 0 on that a column can hold; raises InputError, which calls it `what`."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_COUNTED:
+        raise InputError(f"{what} is {value!r}, but must be a whole number from 0 to {MOST_COUNTED}")
     return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from neurogated.core.text import checked_text
 from neurogated.errors import ConfigError
 
 __all__ = ["DEFAULT_KIND", "NODE_KINDS", "checked_kind", "register_kind"]
@@ -30,7 +31,7 @@ def register_kind(kind: str, description: str = "") -> str:
     Raises:
         ConfigError: it is not a lower-case word, or there are 32,768 kinds already.
     """
-    if not _WORD.fullmatch(kind):
+    if not _WORD.fullmatch(checked_text("a node kind", kind)):
         raise ConfigError(f"node kind {kind!r} must be a lower-case word of at most 64 letters, digits and underscores")
     if kind not in NODE_KINDS and len(NODE_KINDS) >= _MOST_KINDS:
         raise ConfigError(f"{kind!r} would be node kind number {len(NODE_KINDS) + 1}; {_MOST_KINDS} are possible")
@@ -44,7 +45,7 @@ def checked_kind(kind: str) -> str:
     Raises:
         ConfigError: it is not.
     """
-    if kind not in NODE_KINDS:
+    if checked_text("a node kind", kind) not in NODE_KINDS:
         known = ", ".join(NODE_KINDS)
         raise ConfigError(f"unknown node kind {kind!r}; known are {known}; see register_kind")
     return kind

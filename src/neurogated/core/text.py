@@ -34,7 +34,7 @@ def checked_name(what: str, name: str) -> str:
 
 
 def checked_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return several names; raises InputError where they are one text, or one of them is empty or no text."""
-    if isinstance(names, str):
+    """Return several names; raises InputError where they are no list, or one of them is empty or no text."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"{what} is {names!r}, but must be a list of names")
     return tuple(checked_name(f"one of {what}", name) for name in names)

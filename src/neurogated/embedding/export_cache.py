@@ -197,8 +197,8 @@ class ExportCache:
 
     def _drop_unused(self) -> None:
         """Delete exports that no process has loaded for a long time."""
-        for place in self._folder.iterdir():
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            for place in self._folder.iterdir():
                 if _NAME.fullmatch(place.name) and time.time() - place.stat().st_mtime > _UNUSED_LIFE:
                     _log.info("exported model %s was not used for %d days and is deleted", place, _UNUSED_DAYS)
                     self._discard(place)

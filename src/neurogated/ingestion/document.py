@@ -10,6 +10,7 @@ from typing import Any, Self, TypedDict, Unpack
 from neurogated.core.clock import checked_moment, to_utc
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
+from neurogated.core.text import checked_names
 from neurogated.errors import InputError
 from neurogated.utils.hash_utils import compute_mdhash_id
 
@@ -38,9 +39,15 @@ class About(TypedDict, total=False):
     tags: Sequence[str]
 
 
+_KEYS = frozenset({"text", "title", "metadata", "ttl", "valid_from", "valid_to", *About.__annotations__})
+
+
 def _scope_of(about: About) -> tuple[Scope, dict[str, Any]]:
     """Return the scope that was given, and the other fields of a document."""
     fields: dict[str, Any] = dict(about)
+    unknown = fields.keys() - About.__annotations__.keys()
+    if unknown:
+        raise InputError(f"unknown argument {', '.join(sorted(unknown))}; known are {', '.join(About.__annotations__)}")
     names = {name: fields.pop(name) for name in ("user_id", "agent_id", "session_id", "path") if name in fields}
     return Scope(**names), fields
 
@@ -109,7 +116,7 @@ class Document:
             "timestamp": self.timestamp and to_utc(self.timestamp),
         }
         fields = {name: value for name, value in given.items() if value is not None}
-        return fields | ({"tags": tuple(sorted(set(self.tags)))} if self.tags else {})
+        return fields | ({"tags": tuple(sorted(set(checked_names("tags", self.tags))))} if self.tags else {})
 
     @classmethod
     def from_text(
@@ -130,9 +137,10 @@ class Document:
     @property
     def id(self) -> str:
         """Hash of title, texts and scope; changed metadata does not make another document."""
-        owner = (repr(astuple(self.scope)),) if self.scope else ()
-        parts = (self.title or "", *(passage.text for passage in self.passages), *owner)
-        return compute_mdhash_id(_SEPARATOR.join(parts), prefix="doc-")
+        text = _SEPARATOR.join((self.title or "", *(passage.text for passage in self.passages)))
+        # No passage is empty, so that two separators in a row are in no text.
+        owner = f"{_SEPARATOR}{_SEPARATOR}{astuple(self.scope)!r}" if self.scope else ""
+        return compute_mdhash_id(text + owner, prefix="doc-")
 
 
 def read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> Iterator[Document]:
@@ -188,12 +196,7 @@ def _read_document(item: object) -> Document:
         return Document.from_text(item)
     if not isinstance(item, Mapping) or "text" not in item:
         raise InputError(f"{item!r} is neither text nor Document nor a mapping with 'text'")
-    return Document.from_text(
-        item["text"],
-        title=item.get("title"),
-        metadata=item.get("metadata"),
-        ttl=item.get("ttl"),
-        valid_from=item.get("valid_from"),
-        valid_to=item.get("valid_to"),
-        **{name: item[name] for name in About.__annotations__ if name in item},
-    )
+    unknown = item.keys() - _KEYS
+    if unknown:
+        raise InputError(f"unknown keys {', '.join(sorted(map(str, unknown)))}; known are {', '.join(sorted(_KEYS))}")
+    return Document.from_text(**item)

@@ -23,6 +23,7 @@ from neurogated.ingestion.context import requoted
 from neurogated.ingestion.document import checked_text, checked_ttl
 from neurogated.ingestion.edge_builder import fitted, nearest_in, reweighed_similarities, similarity_edges
 from neurogated.ingestion.mentions import text_edges
+from neurogated.ingestion.user_graph import UserGraph
 
 __all__ = ["Reviser", "Revision", "expiry", "with_lifetime"]
 
@@ -178,11 +179,11 @@ class Reviser:
 
     def _turned(self, nodes: Sequence[MemoryNode], now: Mapping[str, str | None]) -> list[MemoryNode]:
         """Return the nodes that quote some of `nodes`, with their quotations as they are `now`, embedded anew."""
-        documents = dict.fromkeys(node.metadata.get(_DOCUMENT_ID) for node in nodes)
+        documents = dict.fromkeys((node.metadata.get(_DOCUMENT_ID), node.scope.user_id) for node in nodes)
         changed = [
             node
-            for document_id in documents
-            for node in requoted(self._store.get_nodes(self._document(document_id), missing_ok=True), now)
+            for document in documents
+            for node in requoted(self._store.get_nodes(self._document(*document), missing_ok=True), now)
         ]
         if not changed:
             return []
@@ -191,7 +192,7 @@ class Reviser:
 
     def _causes(self, node: MemoryNode, at: datetime) -> Findings:
         """Judge a node anew with its neighbours in its document."""
-        document = self._document(node.metadata.get(_DOCUMENT_ID))
+        document = self._document(node.metadata.get(_DOCUMENT_ID), node.scope.user_id)
         pairs = list(causal_pairs(document, [node.id], self._config.CAUSE_WINDOW))
         others = self._store.get_nodes(
             [name for pair in pairs for name in pair.nodes if name != node.id], missing_ok=True
@@ -199,9 +200,11 @@ class Reviser:
         known = {**{other.id: other for other in others}, node.id: node}
         return self._analysis.find_causes([pair for pair in pairs if known.keys() >= set(pair.nodes)], known, at)
 
-    def _document(self, document_id: object) -> list[str]:
-        """Return the nodes of a document in their order, none if there is none."""
-        return self._store.holders([document_mark(document_id)]) if isinstance(document_id, str) else []
+    def _document(self, document_id: object, user_id: str | None) -> list[str]:
+        """Return the nodes of a user's document in their order, none if there is none."""
+        if not isinstance(document_id, str):
+            return []
+        return UserGraph(self._store, user_id).holders([document_mark(document_id)])
 
     def _edges_of(self, node_id: str, types: Iterable[EdgeType]) -> Iterator[EdgeKey]:
         view = self._store.view()

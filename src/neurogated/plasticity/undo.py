@@ -50,9 +50,9 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
     old, new = (EdgeColumns.of(store.all_edges(), names) for store in (past, present))
     there = old.places_in(new)
     both = np.flatnonzero(there >= 0)
-    same_times = old.same_times(both, new, there[both])
-    weighed = both[same_times & ~old.same_weights(both, new, there[both])]
-    put = np.setdiff1d(np.arange(there.size), both[same_times])
+    same_facts = old.same_facts(both, new, there[both])
+    weighed = both[same_facts & ~old.same_weights(both, new, there[both])]
+    put = np.setdiff1d(np.arange(there.size), both[same_facts])
     gone = new.keys(np.flatnonzero(new.places_in(old) < 0))
     return GraphDelta(
         removed_edges=tuple(key for key in gone if not {key.source_id, key.target_id} & removed),

@@ -22,7 +22,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, checked_moment, to_micros, utc_now
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
 from neurogated.core.rendering import quoted, quotes, without_quotes
 from neurogated.core.trace import Recall, RecalledMemory
@@ -139,7 +139,7 @@ class NeuroRetriever:
         if any(not query.strip() for query in queries):
             raise InputError("the query is blank; ask something")
         wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n
-        if wanted < 1:
+        if not checked_count("top_n", wanted):
             raise InputError(f"top_n is {top_n}, but must be at least 1")
         if isinstance(as_of, bool) or not isinstance(as_of, int):
             checked_moment("as_of, where it is no number of history(),", as_of)

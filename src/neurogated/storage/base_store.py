@@ -18,7 +18,8 @@ from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector, checked_count
+from neurogated.core.text import checked_text
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import AmbiguousEdgeError, CorruptMemoryError, InputError, UnknownIdError
 from neurogated.storage.graph_state import GraphState, RecordsErasedError
@@ -211,8 +212,10 @@ class BaseStore(ABC):
         Raises:
             InputError: the field has no order, or `limit` or `offset` is below 0.
         """
-        if offset < 0 or (limit is not None and limit < 0):
-            raise InputError(f"offset is {offset} and limit {limit}, but neither may be below 0")
+        for name, number in (("offset", offset), ("limit", 0 if limit is None else limit)):
+            checked_count(name, number)
+        if order_by is not None and str(order_by).removeprefix("-") not in _ORDERED:
+            raise InputError(f"nodes cannot be ordered by {order_by!r}; choose one of {', '.join(sorted(_ORDERED))}")
         view = self.view(filters=filters)
         rows = view.live_nodes()
         rows = rows[view.admitted(rows)]
@@ -220,8 +223,6 @@ class BaseStore(ABC):
         if order_by is None:
             return self.get_nodes([view.ids[row] for row in rows[part].tolist()], missing_ok=True)
         name = order_by.removeprefix("-")
-        if name not in _ORDERED:
-            raise InputError(f"nodes cannot be ordered by {name!r}; choose one of {', '.join(sorted(_ORDERED))}")
         nodes = self.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
         known = [node for node in nodes if getattr(node, name) is not None]
         known.sort(key=lambda node: getattr(node, name), reverse=order_by.startswith("-"))
@@ -229,6 +230,7 @@ class BaseStore(ABC):
 
     def find_edges(self, relation: str, *, edge_type: EdgeType | None = None) -> list[MemoryEdge]:
         """Return the edges with a relation, in the order they were added."""
+        checked_text("a relation", relation)
 
         def related(state: GraphState) -> list[MemoryEdge]:
             rows = np.array(state.form.relations.get(relation, ()), dtype=np.int64)

@@ -119,7 +119,7 @@ class GraphStore(IsolatedStore):
             seen = state.visible(now, moment)
         if around is not None:
             seen = neighbourhood(seen, around, hops)
-        return self._filtered(seen, filters) if filters else seen
+        return seen if filters is None else self._filtered(seen, filters)
 
     def expired(self, now: datetime) -> list[str]:
         """Return the ids of the nodes that are to be forgotten by `now`."""

@@ -76,7 +76,7 @@ def make_plan(view: ColumnView, delta: GraphDelta) -> Plan:
         np.array([view.rows_by_id.get(node.id, -1) for node in delta.nodes], dtype=np.int64), view.node_count
     )
     ends = _edge_ends(view, delta, removed_nodes, node_rows)
-    _refuse_joined_users(view, delta, removed_nodes, node_rows, ends)
+    _refuse_joined_users(view, delta, node_rows, ends)
     replaced = _find_edges(view, [edge.key for edge in delta.edges], *ends)
     removed_edges = np.union1d(removed_edges, replaced[replaced >= 0])
     weight_rows = _existing_edges(view, [change.edge for change in delta.weights])
@@ -86,7 +86,7 @@ def make_plan(view: ColumnView, delta: GraphDelta) -> Plan:
     changed_nodes = view.rows([change.node for change in delta.node_changes])
     if np.isin(changed_nodes, np.concatenate((removed_nodes, node_rows))).any():
         raise InputError("the delta changes a node that it puts or removes; leave one of the two out")
-    touched_nodes = np.setdiff1d(_touched_nodes(view, delta), np.setdiff1d(removed_nodes, node_rows))
+    touched = _touched_nodes(view, delta, node_rows, np.setdiff1d(removed_nodes, node_rows))
     return Plan(
         delta=delta,
         node_rows=node_rows,
@@ -97,8 +97,8 @@ def make_plan(view: ColumnView, delta: GraphDelta) -> Plan:
         removed_nodes=removed_nodes,
         removed_edges=removed_edges,
         changed_nodes=changed_nodes,
-        touched_nodes=touched_nodes,
-        touched_counts=np.array([delta.touch.nodes[view.ids[row]] for row in touched_nodes.tolist()], dtype=np.int64),
+        touched_nodes=np.array(list(touched), dtype=np.int64),
+        touched_counts=np.array(list(touched.values()), dtype=np.int64),
         touched_edges=touched_edges,
         touched_times=np.maximum(view.last_activated.take(touched_edges), to_micros(delta.at)),
         spared=tuple(_known_edges(view, operator.spared) for operator in delta.operators),
@@ -158,16 +158,14 @@ def _edge_ends(view: ColumnView, delta: GraphDelta, removed_nodes: Rows, node_ro
     return np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64)
 
 
-def _refuse_joined_users(
-    view: ColumnView, delta: GraphDelta, removed_nodes: Rows, node_rows: Rows, ends: tuple[Rows, Rows]
-) -> None:
-    """Refuse edges between memories of two users, and memories that would go over to another user.
+def _refuse_joined_users(view: ColumnView, delta: GraphDelta, node_rows: Rows, ends: tuple[Rows, Rows]) -> None:
+    """Refuse edges between memories of two users, and ids that would go over to another user.
 
-    A memory of no user and one of a user are of two users: two users would be joined by way of the first.
+    A memory of no user and one of a user are of two users: two users would be joined by way of the first. The id of a
+    removed memory stays with its user until a compaction erases it, since the past and views of it still have it.
     """
     put = {row: node.scope.user_id for row, node in zip(node_rows.tolist(), delta.nodes, strict=True)}
-    replaced = np.setdiff1d(node_rows[node_rows < view.node_count], removed_nodes)
-    for row, owner in _owners(view, replaced[view.alive.take(replaced).astype(np.bool_)]).items():
+    for row, owner in _owners(view, node_rows[node_rows < view.node_count]).items():
         if owner != put[row]:
             raise InputError(
                 f"node {view.ids[row]!r} belongs to {_user(owner)} and cannot go over to {_user(put[row])}; "
@@ -222,9 +220,17 @@ def _existing_edges(view: ColumnView, keys: Sequence[EdgeKey]) -> Rows:
     return rows
 
 
-def _touched_nodes(view: ColumnView, delta: GraphDelta) -> Rows:
-    rows = [row for row in map(view.find, delta.touch.nodes) if row is not None]
-    return np.array(sorted(rows), dtype=np.int64)
+def _touched_nodes(view: ColumnView, delta: GraphDelta, node_rows: Rows, gone: Rows) -> dict[int, int]:
+    """Return how often each node was used, by its row, ascending; uses of what is gone are passed over."""
+    put = {node.id: row for node, row in zip(delta.nodes, node_rows.tolist(), strict=True)}
+    removed = set(gone.tolist())
+    counts: dict[int, int] = {}
+    for node_id, count in delta.touch.nodes.items():
+        row = put.get(node_id)
+        row = view.find(node_id) if row is None else row
+        if row is not None and row not in removed:
+            counts[row] = count
+    return dict(sorted(counts.items()))
 
 
 def _known_edges(view: ColumnView, keys: Iterable[EdgeKey]) -> Rows:

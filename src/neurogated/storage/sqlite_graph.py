@@ -97,8 +97,8 @@ class SqliteGraph(GraphStore):
             )
         return int(sequence)
 
-    def _follow_others(self) -> None:
-        """Take in what other processes have written; see SqlitePresent. A look at the past follows the present."""
+    def _catch_up(self) -> None:
+        """Follow no `Log`: SqlitePresent follows the file, and a look at the past follows the present."""
 
     def _keep_records(self, plan: Plan) -> None:
         """Keep nothing in memory: the file has it."""

@@ -100,6 +100,6 @@ def _edges(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
             yield f"edge {key}: only the {who} has it"
     both = np.flatnonzero(there >= 0)
     other = there[both]
-    unlike = ~(ours.same_times(both, theirs, other) & ours.same_strength(both, theirs, other))
+    unlike = ~(ours.same_facts(both, theirs, other) & ours.same_strength(both, theirs, other))
     for mine, its in zip(ours.edges(both[unlike]), theirs.edges(other[unlike]), strict=True):
         yield f"edge {mine.key}: the graph holds {mine}, the journal {its}"

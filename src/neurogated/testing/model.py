@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from neurogated.core.delta import Decay, GraphDelta, PendingTask
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode
 
 __all__ = ["GraphModel"]
 
@@ -100,7 +100,7 @@ class GraphModel:
         settled = {edge.key for edge in delta.edges} | {change.edge for change in delta.weights}
         for name in delta.touch.nodes.keys() & self.nodes.keys():
             node, count = self.nodes[name], delta.touch.nodes[name]
-            self.nodes[name] = replace(node, last_accessed=delta.at, uses=node.uses + count)
+            self.nodes[name] = replace(node, last_accessed=delta.at, uses=min(node.uses + count, MOST_COUNTED))
         for key in (delta.touch.edges & self.edges.keys()) - settled:
             edge = self.edges[key]
             self.edges[key] = replace(edge, last_activated=max(edge.last_activated or delta.at, delta.at))

@@ -47,7 +47,7 @@ def erase_removed(
         rest = _without(delta, erased)
         if history:
             # A put sets how a node was used; uses before it count no more.
-            used = {name: count for name, count in rest.touch.nodes.items() if last_put[name] <= number}
+            used = {name: count for name, count in rest.touch.nodes.items() if last_put.get(name, 0) <= number}
             rest = replace(rest, touch=AccessMark(used, rest.touch.edges))
             # A node that was removed and put again stays from the first time on, so its edges are removed by name.
             view = made()

@@ -9,10 +9,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated.core.delta import GraphDelta, NodeChange
+from neurogated.core.abilities import SupportsCompaction
+from neurogated.core.delta import AccessMark, GraphDelta, NodeChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter, field
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MOST_COUNTED, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import word_mark
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
@@ -123,10 +124,36 @@ class ScopesContract(ContractBase):
         apply(store, clock, nodes=(moved,))
         assert store.get_node("a") == moved
         assert [one.id for one in store.find(Filter(scope=ScopeFilter("ana", session_id="monday")))] == ["a"]
-        # Once it is removed, its id is free.
+        # The past still has it, so its id stays with its user when it is removed.
         apply(store, clock, removed_nodes=("a",))
-        apply(store, clock, nodes=(_of("a", "bob"),))
-        assert store.find(Filter(scope=ScopeFilter("ana"))) == []
+        with pytest.raises(InputError, match="cannot go over"):
+            apply(store, clock, nodes=(_of("a", "bob"),))
+        apply(store, clock, nodes=(moved,))
+        assert store.get_node("a") == moved
+        with pytest.raises(InputError, match="cannot go over"):
+            apply(store, clock, removed_nodes=("a",), nodes=(_of("a", "bob"),))
+
+    def test_the_id_of_a_removed_memory_stays_with_its_user_until_it_is_erased(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
+        apply(store, clock, nodes=(_of("a", "ana"), _of("b", "ana")))
+        apply(store, clock, removed_nodes=("a",))
+        again = self.reopened(store)
+        with pytest.raises(InputError, match="cannot go over"):
+            apply(again, clock, nodes=(_of("a", "bob"),))
+        compacting = self.able(again, SupportsCompaction)
+        assert compacting.compact() == 1
+        apply(again, clock, nodes=(_of("a", "bob"),))
+        assert [one.id for one in again.find(Filter(scope=ScopeFilter("bob")))] == ["a"]
+
+    def test_uses_are_counted_up_to_a_bound(self, store: GraphStorePort, clock: ManualClock) -> None:
+        apply(store, clock, nodes=(node("a"), node("b", uses=MOST_COUNTED)))
+        apply(store, clock, nodes=(node("c"),), touch=AccessMark({"a": 2, "b": 2, "c": 1, "unknown": 5}))
+        assert [one.uses for one in store.all_nodes()] == [2, MOST_COUNTED, 1]
+        with pytest.raises(InputError):
+            AccessMark({"a": 0})
+        with pytest.raises(InputError):
+            AccessMark({"a": 2**40})
 
     def test_memories_are_found_in_the_order_that_is_asked_for(self, store: GraphStorePort, clock: ManualClock) -> None:
         nodes = [node(name, importance=importance) for name, importance in (("b", 0.5), ("a", 0.9), ("c", 0.1))]

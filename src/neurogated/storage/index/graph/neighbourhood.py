@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.column_view import NODE_COLUMNS, ColumnView, PatchedValues
+from neurogated.core.model import checked_count
 from neurogated.core.scope_rows import ScopeRows
+from neurogated.core.text import checked_names
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph.topology import layer_of
 
@@ -26,9 +28,12 @@ def neighbourhood(view: ColumnView, around: Iterable[str], hops: int) -> ColumnV
 
     Raises:
         UnknownIdError: the view does not show a node.
+        InputError: `hops` is no number of hops.
     """
-    reached = frontier = np.unique(view.rows(around))
-    for _ in range(hops):
+    hops = checked_count("hops", hops)
+    reached = frontier = np.unique(view.rows(checked_names("around", around)))
+    while hops and frontier.size:
+        hops -= 1
         frontier = np.setdiff1d(view.arcs(frontier, both_ways=True).target, reached)
         reached = np.union1d(reached, frontier)
     leaving = view.arcs(reached)

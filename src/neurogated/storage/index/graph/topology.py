@@ -12,7 +12,7 @@ from neurogated.core.clock import to_micros
 from neurogated.core.column_view import NODE_COLUMNS, TYPE_CODE, Adjacency, ColumnView, Layer, PatchedValues
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MOST_COUNTED, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import DEFAULT_KIND
 from neurogated.core.scope import Scope
 from neurogated.core.scope_rows import ScopeRows
@@ -140,7 +140,8 @@ class Topology:
         self._last_activated.set(plan.weight_rows, plan.weight_times)
         self.decay([Fading(sequence, *fading) for fading in zip(delta.operators, plan.spared, strict=True)])
         self.change_nodes(plan)
-        self.touch(plan.touched_nodes, at, self._nodes["uses"].take(plan.touched_nodes) + plan.touched_counts)
+        uses = self._nodes["uses"].take(plan.touched_nodes) + plan.touched_counts
+        self.touch(plan.touched_nodes, at, np.minimum(uses, MOST_COUNTED))
         self.use_edges(plan.touched_edges, plan.touched_times)
         self.sequence = sequence
         self._view = None

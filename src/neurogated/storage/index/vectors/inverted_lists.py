@@ -173,7 +173,7 @@ class InvertedLists(NamedTuple):
     def _write(self, segment: Segment, path: Path) -> None:
         faiss = load_faiss()
         try:
-            faiss.write_InvertedLists(segment.index.invlists, faiss.FileIOWriter(str(path)))
+            faiss.write_InvertedLists(_in_memory(segment.index.invlists), faiss.FileIOWriter(str(path)))
             # FAISS says nothing when the disk has no room for the last bytes, which are written as the file is closed.
             self.mapped(path.parent, segment.begin, segment.end, path.name)
         except (RuntimeError, ValueError) as error:  # RuntimeError is FAISS's for whatever goes wrong
@@ -229,3 +229,13 @@ class InvertedLists(NamedTuple):
         lists.this.disown()
         index.ntotal = lists.compute_ntotal()
         return Segment(begin, end, index, name)
+
+
+def _in_memory(lists: Any) -> Any:  # noqa: ANN401 - FAISS has no types
+    """Return inverted lists that are not mapped: of mapped ones FAISS writes the table of contents alone."""
+    faiss = load_faiss()
+    if isinstance(faiss.downcast_InvertedLists(lists), faiss.ArrayInvertedLists):
+        return lists
+    copy = faiss.ArrayInvertedLists(lists.nlist, lists.code_size)
+    lists.copy_subset_to(copy, faiss.InvertedLists.SUBSET_TYPE_ID_RANGE, 0, np.iinfo(np.int64).max)
+    return copy

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from neurogated.core.clock import MICROS_A_DAY, to_micros
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MOST_COUNTED, MemoryEdge, MemoryNode
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_index import GraphIndex
@@ -193,7 +193,7 @@ class PlanWriter:
     def _write_uses(self, plan: Plan, touched_nodes: Keys, sequence: int) -> None:
         at = to_micros(plan.delta.at)
         self.connection.executemany(
-            "UPDATE accesses SET last_accessed = ?, uses = uses + ?, since = ? WHERE node = ?",
+            f"UPDATE accesses SET last_accessed = ?, uses = min(uses + ?, {MOST_COUNTED}), since = ? WHERE node = ?",
             zip(repeat(at), plan.touched_counts.tolist(), repeat(sequence), touched_nodes.tolist()),
         )
         used = plan.touched_times == at

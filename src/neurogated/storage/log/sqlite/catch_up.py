@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.records import NodeRecord
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.loading import NOW, UNCHANGED, GraphLoader, Keys, put_vectors
-from neurogated.storage.log.sqlite.node_rows import last_of_each, read_changes, read_columns
+from neurogated.storage.log.sqlite.node_rows import Columns, last_of_each, read_changes, read_columns
 
 __all__ = ["GraphFollower", "KeyedIndex"]
 
@@ -90,11 +91,12 @@ class GraphFollower:
         changed, ended = keyed.rows_of(key), self._ended(keyed, "node_versions", since)
         new = np.arange(known, len(keyed.node_keys))
         rows = np.union1d(new, changed)
-        place = np.searchsorted(rows, changed)
-        # A node that was removed since it was put has a row, too.
         spread = {name: np.zeros(rows.size, dtype=column.dtype) for name, column in columns.items()}
-        for name, column in columns.items():
-            spread[name][place] = column
+        # A node that was removed since it was put has a row, too, and its id still belongs to its user.
+        gone, last = self._last_columns(keyed, np.setdiff1d(new, changed))
+        for place, found_columns in ((changed, columns), (gone, last)):
+            for name, column in found_columns.items():
+                spread[name][np.searchsorted(rows, place)] = column
         ids = topology.ids
         names = [ids[row] for row in rows[rows < known].tolist()] + [name for _, name in found]
         topology.set_nodes(names, rows, spread)
@@ -105,6 +107,18 @@ class GraphFollower:
         topology.mark_removed(removed)
         self._follow_marks(keyed, since)
         return changed, removed
+
+    def _last_columns(self, keyed: KeyedIndex, removed: Rows) -> tuple[Rows, Columns]:
+        """Return the rows of removed nodes with the columns that they had last."""
+        keys, columns = read_columns(
+            self.connection,
+            keyed.form.topology,
+            "",
+            "v.node IN (SELECT value FROM json_each(:keys)) "
+            "AND v.since = (SELECT max(w.since) FROM node_versions w WHERE w.node = v.node)",
+            {"keys": json.dumps(keyed.node_keys.values[removed].tolist())},
+        )
+        return keyed.rows_of(keys), columns
 
     def _follow_marks(self, keyed: KeyedIndex, since: int) -> None:
         """Take in when nodes were last used."""

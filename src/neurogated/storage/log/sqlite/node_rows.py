@@ -25,6 +25,7 @@ from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 __all__ = [
     "RECORD",
     "VALUES",
+    "Columns",
     "NodeNumbers",
     "last_of_each",
     "moment_or_none",

@@ -48,6 +48,7 @@ def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
             _erase_past_versions(connection)
             _erase_past_edges(connection)
         connection.execute("DROP TABLE temp.erased")
+        _erase_scopes(connection)
         note_erasure(connection)
     return int(count)
 
@@ -61,6 +62,7 @@ def erase_namespace(file: SqliteFile, name: str) -> None:
         connection.execute("DROP TABLE temp.erased")
         for table in ("pending", "daily_uses", "deltas", "namespaces"):
             connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
+        _erase_scopes(connection)
 
 
 def note_erasure(connection: apsw.Connection) -> None:
@@ -88,7 +90,10 @@ def _erase_nodes(connection: apsw.Connection) -> None:
     _erase_judgements(connection)
     for table in ("accesses", "vectors", "node_changes", "node_versions", "nodes"):
         connection.execute(f"DELETE FROM {table} WHERE node {erased}")
-    # The names of users whose memories are all gone go with them.
+
+
+def _erase_scopes(connection: apsw.Connection) -> None:
+    """Erase the names of owners of whom no version is left."""
     connection.execute(
         "DELETE FROM scopes WHERE number NOT IN (SELECT scope FROM node_versions WHERE scope IS NOT NULL)"
     )
