@@ -44,7 +44,7 @@ def kept(memory: NeuroGraphMemory) -> NeuroGraphMemory:
         (" \n\t\u3000", "empty or blank"),
         ("x" * 50_000_001, "50000001 characters"),
         ("a\0b", "NUL character at position 1"),
-        ("lone \ud83d surrogate", "lone surrogate at position 5"),
+        ("lone \ud83d surrogate", "lone surrogate at character 5"),
         (b"bytes", "must be text, not bytes"),
         (None, "must be text, not NoneType"),
     ],

@@ -35,7 +35,7 @@ def test_a_nul_character_is_refused_with_its_position(make: Callable[[str], obje
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("surrogate", [chr(0xD800), chr(0xDFFF)])
 def test_a_lone_surrogate_is_refused_with_its_position(make: Callable[[str], object], surrogate: str) -> None:
-    with pytest.raises(InputError, match=r"lone surrogate at position 2; .*errors='replace'"):
+    with pytest.raises(InputError, match=r"lone surrogate at character 2; .*errors='replace'"):
         make(f"我愛{surrogate}")
 
 

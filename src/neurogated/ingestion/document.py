@@ -11,6 +11,7 @@ from neurogated.core.clock import checked_moment, to_utc
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.core.text import checked_names
+from neurogated.core.text import checked_text as checked_encoding
 from neurogated.errors import InputError
 from neurogated.utils.hash_utils import compute_mdhash_id
 
@@ -162,12 +163,7 @@ def checked_text(what: str, text: object) -> None:
         raise InputError(f"{what} must be text, not {type(text).__name__}; decode or convert it first")
     if _NUL in text:
         raise InputError(f"{what} has a NUL character at position {text.index(_NUL)}; remove it, it is no text")
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{what} has a lone surrogate at position {error.start}; decode the source with errors='replace'"
-        ) from None
+    checked_encoding(what, text)
 
 
 def checked_ttl(ttl: object) -> timedelta | None:
