@@ -123,9 +123,15 @@ class AccessMark:
             if not checked_count(f"uses of node {node_id!r}", count):
                 raise InputError(f"node {node_id!r} was used 0 times; leave it out")
 
-    def __or__(self, other: AccessMark) -> AccessMark:
-        counts = Counter(self.nodes) + Counter(other.nodes)
-        return AccessMark({name: min(count, MOST_COUNTED) for name, count in counts.items()}, self.edges | other.edges)
+    @classmethod
+    def gathered(cls, marks: Iterable[AccessMark]) -> AccessMark:
+        """Return the uses of several recalls as one."""
+        counts: Counter[str] = Counter()
+        edges: set[EdgeKey] = set()
+        for mark in marks:
+            counts.update(mark.nodes)
+            edges |= mark.edges
+        return cls({node_id: min(count, MOST_COUNTED) for node_id, count in counts.items()}, frozenset(edges))
 
     def __bool__(self) -> bool:
         return bool(self.nodes or self.edges)

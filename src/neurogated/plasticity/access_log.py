@@ -30,14 +30,14 @@ class AccessLog:
         self._clock = clock
         self._interval = timedelta(seconds=seconds)
         self._most_graphs = max(1, open_namespaces // 2)
-        self._accesses: dict[GraphStorePort, AccessMark] = {}
+        self._accesses: dict[GraphStorePort, list[AccessMark]] = {}
         self._since = self._last = clock()
         self._lock = threading.Lock()
 
     def add(self, store: GraphStorePort, mark: AccessMark) -> None:
         """Note what a recall used in a graph; when it is time, write all that was noted."""
         with self._lock:
-            self._accesses[store] = self._accesses.get(store, AccessMark()) | mark
+            self._accesses.setdefault(store, []).append(mark)
             # An access counts from when it was, not from when it is written.
             self._last = self._clock()
             due = self._last - self._since >= self._interval or len(self._accesses) > self._most_graphs
@@ -76,7 +76,7 @@ class AccessLog:
             except (StorageError, MemoryClosedError) as error:
                 if patience is not None and isinstance(error, MemoryLockedError):
                     with self._lock:
-                        self._accesses[store] = self._accesses.get(store, AccessMark()) | mark
+                        self._accesses.setdefault(store, []).append(mark)
                     continue
                 # The accesses of a namespace that was dropped meanwhile are gone with it.
                 if not store.closed:
@@ -87,4 +87,5 @@ class AccessLog:
         with self._lock:
             accesses, self._accesses = self._accesses, {}
             self._since = self._clock()
-            return {store: mark for store, mark in accesses.items() if mark}, self._last
+            gathered = {store: AccessMark.gathered(marks) for store, marks in accesses.items()}
+            return {store: mark for store, mark in gathered.items() if mark}, self._last

@@ -42,6 +42,8 @@ class LexicalStore(KeptTable):
         super().__init__(tail_texts)
         # The last question, how much had changed by then, and its weights: a question is asked several times over.
         self._asked = "", 0, Weights(_NOTHING, Statistics(0, 0, _NOTHING))
+        # The same of the last question among some texts.
+        self._asked_among = "", 0, _NOTHING, self._asked[2]
 
     @staticmethod
     def _rate(texts: TextWords) -> Impacts:
@@ -86,10 +88,8 @@ class LexicalStore(KeptTable):
     def scores(self, query: str, keys: Rows, among: Rows | None = None) -> NDArray[np.float64]:
         """Return the score of each key as `search` gives it, 0 where there is no text or no keyword is shared."""
         if among is not None:
-            with self._table.lock:
-                words = _numbers(self._table, split_keywords(query))
             return self._table.read(
-                lambda view: _scores(view, Weights(words, _statistics_of(view, words, among)), keys)
+                lambda view: _scores(view, self._weights_among(view, query, among), keys, each=True)
             )
         return self._table.read(lambda view: _scores(view, self._asked_weights(query), keys))
 
@@ -101,6 +101,16 @@ class LexicalStore(KeptTable):
     def overlaid(self, changed: Rows) -> OverlaidLexicalStore:
         """Return keyword search among the texts here but those of `changed`, beside which others can be put."""
         return OverlaidLexicalStore(self._table, changed)
+
+    def _weights_among(self, view: TableView, query: str, among: Rows) -> Weights:
+        """Return the weights of a query among the texts of some keys, which are asked for several times in a row."""
+        asked, changes, keys, weights = self._asked_among
+        if asked != query or changes != self._table.changes or keys is not among:
+            with self._table.lock:
+                changes, words = self._table.changes, _numbers(self._table, split_keywords(query))
+            weights = Weights(words, _statistics_of(view, words, among))
+            self._asked_among = query, changes, among, weights
+        return weights
 
     def _asked_weights(self, query: str) -> Weights:
         asked, changes, weights = self._asked
@@ -261,10 +271,11 @@ def _joined(some: _Found, others: _Found) -> _Found:
     return _Found(np.concatenate((some.keys, others.keys)), np.concatenate((some.scores, others.scores)))
 
 
-def _scores(view: TableView, weights: Weights, keys: Rows) -> NDArray[np.float64]:
+def _scores(view: TableView, weights: Weights, keys: Rows, *, each: bool = False) -> NDArray[np.float64]:
+    """Return the score of each key; with `each` only their texts are scored, otherwise whole segments may be."""
     scores = np.zeros(keys.size)
     for part, here, places in view.located(keys):
-        of_all = weights.scores_of_all(part) if isinstance(part, Segment) else None
+        of_all = weights.scores_of_all(part) if isinstance(part, Segment) and not each else None
         scores[here] = of_all[places] if of_all is not None else weights.scores(part.texts, part.lengths, places)
     return scores
 
