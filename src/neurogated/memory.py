@@ -30,6 +30,7 @@ from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.progress import show_progress
 from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
+from neurogated.statistics import memory_stats
 from neurogated.upkeep import Upkeep
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
@@ -292,6 +293,21 @@ class NeuroGraphMemory(Upkeep):
             before = self.store.view().live_edges().size
             self.plasticity.decay_unused(now)
             return before - self.store.view().live_edges().size
+
+    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
+        """Make up the judgements that a failing language model left out.
+
+        Returns:
+            How many were made, and how many still wait.
+        """
+        waiting = len(self.store.pending())
+        with self._watchdog.watch("resuming"):
+            made = sum(show_progress(self._ingestion.resume(), "making up", "batch", progress=progress))
+        return made, waiting - made
+
+    def stats(self) -> dict[str, Any]:
+        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
+        return memory_stats(self.store, self._parts, self.config, frozen=self._frozen)
 
     def in_namespace(self, namespace: str) -> NeuroGraphMemory:
         """Return another graph of the same memory, made if there is none; neither ever sees the other.

@@ -1,10 +1,10 @@
-"""What a memory offers beside remembering and recalling: lists, figures, its history, its other graphs, copies."""
+"""What a memory offers beside remembering and recalling: lists, its history, its other graphs, copies."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
@@ -20,9 +20,7 @@ from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.ingestion_engine import IngestionEngine
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.undo import undo
-from neurogated.progress import show_progress
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.statistics import memory_stats
 
 __all__ = ["Upkeep"]
 
@@ -74,21 +72,6 @@ class Upkeep:
             ConfigError: a kind is unknown.
         """
         return self.store.find(filter_of(filters), order_by=order_by, limit=limit, offset=offset)
-
-    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
-        """Make up the judgements that a failing language model left out.
-
-        Returns:
-            How many were made, and how many still wait.
-        """
-        waiting = len(self.store.pending())
-        with self._watchdog.watch("resuming"):
-            made = sum(show_progress(self._ingestion.resume(), "making up", "batch", progress=progress))
-        return made, waiting - made
-
-    def stats(self) -> dict[str, Any]:
-        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
-        return memory_stats(self.store, self._parts, self.config, frozen=self._frozen)
 
     def history(self) -> list[HistoryEntry]:
         """Return what changed, when and why, oldest first; uses are left out."""
