@@ -38,7 +38,7 @@ def main() -> None:
     add("--dtypes", nargs="+", default=["f32", "f16"], help="numbers in usearch (default: f32 f16)")
     add("--changed", type=float, nargs="*", default=[0.1, 0.3], help="shares that are changed (default: 0.1 0.3)")
     add("--synth", type=Path, default=SHARED / "bench" / "synth.py", help="script that makes the data, or a .npz of it")
-    add("--vectors", type=Path, help="file of vectors of real texts (.npy), in the place of drawn ones")
+    add("--vectors", type=Path, help="file of vectors of real texts (.npy), used instead of drawn ones")
     add("--cache", type=Path, default=Path.home() / ".cache" / "neurogated-bench", help="folder of the data")
     given = parser.parse_args()
     packages = ", ".join(f"{name} {version(name)}" for name in ("tantivy", "usearch", "faiss-cpu", "numpy"))

@@ -1,4 +1,4 @@
-"""What a recall of one user costs in a memory of many users, and whether any user sees what is another's.
+"""The time of one user's recall in a memory of many users, and whether a recall returns another user's memory.
 
 python -m benchmarks.many_users --users 10000 --memories 100
 """

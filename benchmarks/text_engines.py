@@ -180,12 +180,12 @@ def compare_texts(data: Synthetic, disk: Path, memory: Path, changed: Sequence[f
     _search(data, engines, short)
     _add(data, engines)
     took = seconds(lambda: ours.store.freeze().write(made(disk / "later"), paths[OURS]))
-    said("saving what was added", f"{took:.2f} s", "", "at each commit")
+    said("saving additions", f"{took:.2f} s", "", "at each commit")
     openings("opening", {name: (open_ours if name == OURS else open_tantivy, paths[name]) for name in engines}, short)
     _change(data, engines, short, changed)
     paths[OURS] = disk / "last"
     took = seconds(lambda: ours.store.freeze().write(made(paths[OURS]), disk / "later"))
-    said("saving what was changed", f"{took:.2f} s", "", "at each commit")
+    said("saving changes", f"{took:.2f} s", "", "at each commit")
     _sizes("after changes", engines, paths, len(ours.store))
 
 

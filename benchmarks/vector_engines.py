@@ -168,7 +168,7 @@ def compare_vectors(data: Synthetic, disk: Path, dtypes: Sequence[str], changed:
     _search(data, engines, paths[OURS], questions)
     _look_up(data, engines, questions)
     _add(data, engines)
-    _save("saving what was added", disk, "later", engines, paths[OURS])
+    _save("saving additions", disk, "later", engines, paths[OURS])
     for maps in (False, True):
         kinds: dict[str, Any] = {OURS: (open_ours, paths[OURS])}
         for (name, engine), dtype in zip(others.items(), dtypes, strict=True):
@@ -272,7 +272,7 @@ def _add(data: Synthetic, engines: Mapping[str, Any]) -> None:
     row("the same, 95th percentile", rounds, share=0.95)
     said("of which found", *(f"{np.mean(hits):.3f}" for hits in found.values()))
     for name, engine in engines.items():
-        # What follows knows nothing of them.
+        # The steps below do not use them.
         engine.remove(np.arange(data.nodes, next(fresh[name])))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from random import Random
 
@@ -60,25 +61,15 @@ class ScopesContract(ContractBase):
         nodes = [_random_node(random, number) for number in range(random.randint(1, 14))]
         apply(store, clock, nodes=tuple(nodes))
         gone = [one for one in nodes if random.random() < 1 / 5]
-        apply(store, clock, removed_nodes=tuple(one.id for one in gone))
+        number = apply(store, clock, removed_nodes=tuple(one.id for one in gone))
         nodes = [one for one in nodes if one not in gone]
         admitted = [one for one in nodes if _admits(which, one)]
         apply(alone, clock, nodes=tuple(admitted))
         assert [one.id for one in store.find(which)] == [one.id for one in admitted]
-        view = store.view(filters=which)
-        for k in (1, 3, len(nodes) + 1):
-            assert _near(store.nearest([1.0, 0.5], k, view)) == _near(alone.nearest([1.0, 0.5], k))
-            for query in QUERIES:
-                found = store.keyword_search(query, k, view)
-                assert _near(found) == _near(alone.keyword_search(query, k))
-                rows = view.rows([one.id for one in admitted])
-                theirs = alone.view()
-                scores = alone.keyword_scores(query, theirs, theirs.rows([one.id for one in admitted]))
-                assert store.keyword_scores(query, view, rows).tolist() == pytest.approx(scores.tolist(), abs=_SCORE)
-        asked = list(map(word_mark, ("heron", "stone", "lyon", "unknown")))
-        assert store.carried(asked, view) == alone.carried(asked)
-        assert store.holders(asked[:1], view=view) == alone.holders(asked[:1])
-        assert store.few_holders(dict.fromkeys(asked, 2), view) == alone.few_holders(dict.fromkeys(asked, 2))
+        _assert_alike(store, alone, which, admitted)
+        # The past is searched under a filter, too, whatever has come since.
+        apply(store, clock, nodes=tuple(_random_node(random, len(nodes) + 20 + extra) for extra in range(3)))
+        _assert_alike(store.as_of(number), alone, which, admitted)
 
     @PROPERTY
     @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 12), hops=st.integers(0, 3))
@@ -243,3 +234,21 @@ def _admits(which: Filter, one: MemoryNode) -> bool:
 
 def _near(found: list[tuple[str, float]]) -> list[tuple[str, float]]:
     return [(name, round(score, 9)) for name, score in found]
+
+
+def _assert_alike(store: GraphStorePort, alone: GraphStorePort, which: Filter, admitted: Sequence[MemoryNode]) -> None:
+    """Hold searches under a filter against those of a store that has the admitted nodes alone."""
+    view, theirs = store.view(filters=which), alone.view()
+    names = [one.id for one in admitted]
+    rows, their_rows = view.rows(names), theirs.rows(names)
+    for k in (1, 3, len(view.ids) + 1):
+        assert _near(store.nearest([1.0, 0.5], k, view)) == _near(alone.nearest([1.0, 0.5], k))
+        for query in QUERIES:
+            assert _near(store.keyword_search(query, k, view)) == _near(alone.keyword_search(query, k))
+    for query in QUERIES:
+        scores = alone.keyword_scores(query, theirs, their_rows).tolist()
+        assert store.keyword_scores(query, view, rows).tolist() == pytest.approx(scores, abs=_SCORE)
+    asked = list(map(word_mark, ("heron", "stone", "lyon", "unknown")))
+    assert store.carried(asked, view) == alone.carried(asked)
+    assert store.holders(asked[:1], view=view) == alone.holders(asked[:1])
+    assert store.few_holders(dict.fromkeys(asked, 2), view) == alone.few_holders(dict.fromkeys(asked, 2))
