@@ -67,7 +67,7 @@ def test_the_work_is_logged_at_info_and_each_recall_with_its_stages_at_debug(
     logged = {
         (record.name.removeprefix("neurogated."), record.levelname): record.getMessage() for record in caplog.records
     }
-    assert logged["ingestion.ingestion_engine", "INFO"].startswith("stored 1 chunks, 1 of them new, in ")
+    assert logged["ingestion.writer", "INFO"].startswith("stored 1 chunks, 1 of them new, in ")
     assert logged["plasticity.plasticity_engine", "INFO"].startswith("edges idle since ")
     recall = logged["retrieval.neuro_retriever", "DEBUG"]
     assert recall.startswith("recalled 2 memories: ")

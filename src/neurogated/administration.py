@@ -160,7 +160,7 @@ def re_embed(
     total = sum(1 for _ in store.embedded_versions())
     versions = show_progress(store.embedded_versions(), "embedding", "text", total=total, progress=progress)
     for batch in _batches(versions, config):
-        embedder.embed_documents([render(version.content, version.metadata) for version in batch])
+        embedder.embed_documents([render(version) for version in batch])
     # From here on nobody else writes, so that nothing is left with a vector or a similarity of the old model.
     with store.transaction():
         deltas = {name: _similarity_delta(graph, embedder, config, at) for name, graph in _graphs(store).items()}
@@ -200,7 +200,7 @@ def _vectors(
     graph: SupportsReembedding, embedder: Embedder, config: MemoryConfig
 ) -> Iterator[tuple[VersionKey, Vector]]:
     for batch in _batches(graph.embedded_versions(), config):
-        vectors = embedder.embed_documents([render(version.content, version.metadata) for version in batch])
+        vectors = embedder.embed_documents([render(version) for version in batch])
         yield from zip((version.key for version in batch), vectors, strict=True)
 
 
@@ -210,7 +210,7 @@ def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryC
     edges: list[MemoryEdge] = []
     for ids in _batches((view.ids[row] for row in view.live_nodes().tolist()), config):
         stored = [node for node in graph.get_nodes(ids) if node.embedding is not None]
-        vectors = embedder.embed_documents([render(node.content, node.metadata) for node in stored])
+        vectors = embedder.embed_documents([render(node) for node in stored])
         nodes = [
             MemoryNode(node.id, "", vector, scope=node.scope) for node, vector in zip(stored, vectors, strict=True)
         ]

@@ -18,14 +18,16 @@ from neurogated.core.abilities import SupportsCompaction, SupportsNamespaces
 from neurogated.core.clock import checked_moment
 from neurogated.core.forking import bind_to_process
 from neurogated.core.model import MemoryNode
+from neurogated.core.scope import Scope
 from neurogated.core.trace import Feedback, Recall, RecalledMemory
 from neurogated.core.watchdog import Watchdog
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysis import Analysis
+from neurogated.ingestion.contents import Content, Details, read_contents
 from neurogated.ingestion.document import About, Document, read_documents
-from neurogated.ingestion.engine_registry import EngineRegistry
-from neurogated.ingestion.ingestion_engine import IngestionEngine
 from neurogated.ingestion.revision import Revision
+from neurogated.ingestion.writer import Writer
+from neurogated.ingestion.writer_registry import WriterRegistry
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.progress import show_progress
@@ -84,12 +86,47 @@ class NeuroGraphMemory(Upkeep):
         # Only calls of a language model are waited for; side by side, all others would be slower.
         workers = 1 if self._parts.language_model is None else self.config.llm_concurrency
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers)
-        self._ingestion = IngestionEngine(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
-        self._engines = EngineRegistry()
-        self._engines.shared(self.config.namespace, self.store, self._ingestion)
+        self._writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
+        self._engines = WriterRegistry()
+        self._engines.shared(self.config.namespace, self.store, self._writer)
         self._accesses = AccessLog(self._parts.clock, self.config.TOUCH_FLUSH_SECONDS, self.config.MAX_OPEN_NAMESPACES)
         self._frozen = False
         bind_to_process(self)
+
+    def add(
+        self,
+        content: Content,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        path: Sequence[str] = (),
+        **details: Unpack[Details],
+    ) -> list[str]:
+        """Remember a text, a message, or a list of them.
+
+        A text or message with a `session_id` is a turn: it follows what was said before in the session, by `timestamp`
+        and arrival, and the same words said twice are two memories. Without a session it is a document: the same one
+        added twice is one memory, and what is given the second time replaces what was given the first time.
+
+        Args:
+            content: a text, or a message such as `{"role": "user", "content": "I moved to Lyon."}`, which may also
+                have `name`, `timestamp`, `id` and `metadata`; or a list of either.
+            user_id: the user who owns it; without one, every user finds it.
+            agent_id: the agent it belongs to.
+            session_id: the conversation it is a part of.
+            path: a place in a tree of your own.
+            **details: what else is known of it; see `Details`.
+
+        Returns:
+            The ids of its memories in order; a long text has several.
+
+        Raises:
+            InputError: something cannot be stored; nothing was, except batches of `INDEX_BATCH` chunks before it.
+        """
+        documents = read_contents(content, scope=Scope(user_id, agent_id, session_id, path), **details)
+        with self._watchdog.watch("indexing"):
+            return [node_id for ids in self._writer.add(documents) for node_id in ids]
 
     def add_document(
         self,
@@ -145,7 +182,7 @@ class NeuroGraphMemory(Upkeep):
             InputError: a document cannot be stored; its position is named. Batches before it are stored.
         """
         total = len(documents) if isinstance(documents, Sized) else None
-        stored = self._ingestion.add(read_documents(documents))
+        stored = self._writer.add(read_documents(documents))
         with self._watchdog.watch("indexing"):
             return list(show_progress(stored, "indexing", "document", total=total, progress=progress))
 
@@ -163,7 +200,7 @@ class NeuroGraphMemory(Upkeep):
             UnknownIdError: an id never was in the memory, or was erased by a compaction; nothing was changed.
             InputError: it is one id, and no list.
         """
-        return self._ingestion.delete(map(str, _several(ids)))
+        return self._writer.delete(map(str, _several(ids)))
 
     def delete_document(self, document_id: str) -> int:
         """Forget all memories of a document, by the `document_id` in their metadata; see `delete`.
@@ -171,7 +208,7 @@ class NeuroGraphMemory(Upkeep):
         Raises:
             UnknownIdError: the memory has none of such a document.
         """
-        return self._ingestion.delete_document(document_id)
+        return self._writer.delete_document(document_id)
 
     def update(
         self,
@@ -206,7 +243,7 @@ class NeuroGraphMemory(Upkeep):
             InputError: nothing is given, or something that cannot be stored; nothing was changed.
         """
         with self._watchdog.watch("updating"):
-            return self._ingestion.update(str(node_id), Revision(content, title, metadata, valid_from, valid_to, ttl))
+            return self._writer.update(str(node_id), Revision(content, title, metadata, valid_from, valid_to, ttl))
 
     def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
         """Return the contents of the memories that `query` brings up, best first; see `recall`."""
@@ -267,7 +304,7 @@ class NeuroGraphMemory(Upkeep):
         if self._frozen:
             return Feedback(0)
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
-        with self._ingestion.exclusively():
+        with self._writer.exclusively():
             return self.plasticity.reinforce_recalled(ids, recalled)
 
     def maintenance(self, now: datetime | None = None) -> int:
@@ -285,11 +322,11 @@ class NeuroGraphMemory(Upkeep):
             InputError: `now` is no time.
         """
         checked_moment("now", now)
-        self._ingestion.expire(self._parts.clock() if now is None else now)
+        self._writer.expire(self._parts.clock() if now is None else now)
         if self._frozen:
             return 0
         self.flush()
-        with self._ingestion.exclusively():
+        with self._writer.exclusively():
             before = self.store.view().live_edges().size
             self.plasticity.decay_unused(now)
             return before - self.store.view().live_edges().size
@@ -302,7 +339,7 @@ class NeuroGraphMemory(Upkeep):
         """
         waiting = len(self.store.pending())
         with self._watchdog.watch("resuming"):
-            made = sum(show_progress(self._ingestion.resume(), "making up", "batch", progress=progress))
+            made = sum(show_progress(self._writer.resume(), "making up", "batch", progress=progress))
         return made, waiting - made
 
     def stats(self) -> dict[str, Any]:
@@ -324,7 +361,7 @@ class NeuroGraphMemory(Upkeep):
         other._owns_parts = False
         other._threads, other._watchdog = self._threads, self._watchdog
         other._engines, other._accesses = self._engines, self._accesses
-        other._ingestion = self._engines.shared(namespace, other.store, other._ingestion)
+        other._writer = self._engines.shared(namespace, other.store, other._writer)
         return other
 
     def compact(self, *, history: bool = False) -> int:
@@ -340,7 +377,7 @@ class NeuroGraphMemory(Upkeep):
         self.flush()
         now = self._parts.clock()
         for graph in self._graphs():
-            graph._ingestion.expire(now)
+            graph._writer.expire(now)
         erased = 0
         if isinstance(self.store, SupportsCompaction):
             with self._watchdog.watch("compacting"):

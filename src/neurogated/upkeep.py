@@ -13,11 +13,11 @@ from neurogated.core.delta import HistoryEntry
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import quoted
+from neurogated.core.rendering import render
 from neurogated.core.trace import Recall
 from neurogated.core.watchdog import Watchdog
 from neurogated.errors import ConfigError, InputError
-from neurogated.ingestion.ingestion_engine import IngestionEngine
+from neurogated.ingestion.writer import Writer
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.undo import undo
 from neurogated.prompts.prompt_manager import PromptTemplateManager
@@ -35,7 +35,7 @@ class Upkeep:
 
     config: MemoryConfig
     store: GraphStorePort
-    _ingestion: IngestionEngine
+    _writer: Writer
     _parts: Parts
     _accesses: AccessLog
     _frozen: bool
@@ -94,7 +94,7 @@ class Upkeep:
         """
         if to is not None and (isinstance(to, bool) or not isinstance(to, int)):
             raise InputError(f"the change to go back to is {to!r}, but must be a sequence of history()")
-        with self._ingestion.exclusively():
+        with self._writer.exclusively():
             return undo(self.store, to, self._parts.clock)
 
     def answer(self, recall: Recall) -> str | None:
@@ -109,7 +109,7 @@ class Upkeep:
             return None
         prompts = PromptTemplateManager()
         memories = recall.memories[: self.config.QA_PASSAGES]
-        texts = "\n\n".join(quoted(memory.content, memory.metadata) for memory in memories)
+        texts = "\n\n".join(render(memory.node) for memory in memories)
         messages = prompts.render("qa", question=recall.query, passages=texts)
         return str(self._parts.language_model.infer_json(messages, prompts.schema("qa"))["answer"])
 

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 
 from neurogated import Document, EdgeType, GraphDelta, Passage
 from neurogated.core.judgements import CausalJudgement
-from neurogated.ingestion import causality, document, ingestion_engine
+from neurogated.ingestion import causality, document, writer
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.causal_cues import LINKS
 from neurogated.ingestion.causal_patterns import Link, heads
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.entities import OfflineEntityFinder
-from neurogated.ingestion.ingestion_engine import IngestionEngine
 from neurogated.ingestion.sentences import split_sentences
+from neurogated.ingestion.writer import Writer
 from neurogated.utils.hash_utils import compute_mdhash_id
-from tests.ingestion.test_ingestion_engine import Bench
+from tests.ingestion.test_writer import Bench
 
 
 def chat(turns: int) -> Document:
@@ -34,7 +34,7 @@ def chat(turns: int) -> Document:
 def causal(bench: Bench) -> Bench:
     """Return the bench with an engine that judges causes and finds names."""
     analysis = Analysis(OfflineCausalJudge(), OfflineEntityFinder(), 1)
-    bench.engine = IngestionEngine(bench.store, bench.embedder, analysis, bench.config, bench.clock)
+    bench.engine = Writer(bench.store, bench.embedder, analysis, bench.config, bench.clock)
     return bench
 
 
@@ -53,7 +53,7 @@ def test_a_document_twice_as_long_hashes_twice_as_many_bytes(monkeypatch: pytest
         hashed.append(len(content))
         return compute_mdhash_id(content, prefix)
 
-    for module in (document, ingestion_engine):
+    for module in (document, writer):
         monkeypatch.setattr(module, "compute_mdhash_id", counting)
     amounts = []
     for turns in (50, 100):
@@ -160,7 +160,7 @@ class Reading(OfflineCausalJudge):
 
 def test_pairs_across_two_parts_are_judged_once() -> None:
     bench, judge = Bench({"INDEX_BATCH": 4, "CAUSE_WINDOW": 2}), Reading()
-    bench.engine = IngestionEngine(
+    bench.engine = Writer(
         bench.store, bench.embedder, Analysis(judge, OfflineEntityFinder(), 1), bench.config, bench.clock
     )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from neurogated import GraphDelta
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import EmbeddingError, InputError
-from tests.ingestion.test_ingestion_engine import SENTENCES, Bench, story
+from tests.ingestion.test_writer import SENTENCES, Bench, story
 
 
 def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch: pytest.MonkeyPatch) -> None:

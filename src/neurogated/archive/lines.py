@@ -25,7 +25,7 @@ __all__ = ["delta_from_json", "delta_to_json", "line_of"]
 
 Json = dict[str, Any]
 
-_PLAIN = ("base_energy", "importance", "uses", "kind", "role", "speaker", "position", "tags")
+_PLAIN = ("base_energy", "importance", "uses", "kind", "role", "speaker", "title", "position", "tags")
 """Fields of a node that are written as they are."""
 _TIMES = ("created_at", "last_accessed", "valid_from", "valid_to", "expires_at", "energy_at", "timestamp")
 """Fields of a node that are times."""

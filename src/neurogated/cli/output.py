@@ -11,7 +11,7 @@ from neurogated.archive.manifest import Manifest
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.kernel import Kernel
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import quoted
+from neurogated.core.rendering import render
 from neurogated.core.trace import Recall, RecalledMemory
 
 __all__ = [
@@ -49,11 +49,11 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
     for rank, recalled in enumerate(recall, start=1):
         parts = ", ".join(f"{name} {value:.3f}" for name, value in recalled.parts.items() if value)
         lines += ["", f"{rank}. score {recalled.score:.3f} ({parts})  id {recalled.id}"]
-        lines += textwrap.indent(quoted(recalled.content, recalled.metadata), _INDENT).splitlines()
+        lines += textwrap.indent(render(recalled.node), _INDENT).splitlines()
         for step in recalled.path:
             # A memory that was removed since the recall is shown by its id.
             source = next(iter(store.get_nodes([step.source_id], missing_ok=True)), None)
-            text = step.source_id if source is None else quoted(source.content, source.metadata)
+            text = step.source_id if source is None else render(source)
             beginning = textwrap.shorten(text, _WIDTH, placeholder=" …")
             lines.append(f"{_INDENT}energy {step.flow:.3f} came by {step.type.name} from: {beginning}")
     return "\n".join(lines)

@@ -160,7 +160,6 @@ class MemoryConfig:
         5, "TERM edges join texts that share a term no more than so many hold; 0: none", low=0
     )
     MAX_MENTIONS: int = _setting(20, "MENTION edges lead to what no more than so many texts name; 0: none", low=0)
-    CONTEXT_TURNS: int = _setting(1, "turns before a turn of a dialogue that are embedded and searched with it", low=0)
     entity_finder: str = _setting(
         "auto",
         "what finds names in texts: 'auto' is the language model where there is one and patterns elsewhere; 'spacy' "

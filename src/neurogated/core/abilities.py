@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import Vector
@@ -34,7 +34,8 @@ class EmbeddedVersion(NamedTuple):
 
     key: VersionKey
     content: str
-    metadata: Mapping[str, Any]
+    title: str | None
+    speaker: str | None
 
 
 @runtime_checkable

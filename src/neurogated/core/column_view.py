@@ -33,6 +33,7 @@ NODE_COLUMNS: Mapping[str, type[np.generic]] = {
     "last_accessed": np.int64,
     "kind": TYPE_CODE,
     "scope": np.int32,
+    "position": np.int64,
 }
 """What a graph holds of each node beside its id, by the names of `ColumnView`."""
 _MANY_SCOPES = 1000
@@ -146,6 +147,8 @@ class ColumnView:
     kinds: Sequence[str]
     scope: PatchedValues
     """(nodes,) int32, number in `scopes`."""
+    position: PatchedValues
+    """(nodes,) int64, place in the session; -1 outside of one."""
     scopes: ScopeRows
     edge_source: NDArray[np.int32]
     edge_target: NDArray[np.int32]

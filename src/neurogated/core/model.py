@@ -119,13 +119,13 @@ class MemoryNode:
     id: str
     """Unique in its namespace; a UUID is accepted and kept as its text."""
     content: str
-    embedding: Vector | None = None
+    embedding: Vector | None = field(default=None, repr=False)
     """(dimension,) float32, read-only; None for a node that similarity cannot find."""
     base_energy: float = 1.0
     """The energy at `energy_at`, 0–1."""
     last_accessed: datetime = field(default_factory=utc_now)
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """JSON values only. `timestamp`, `location`, `entities` and `sentiment` have a fixed meaning."""
+    """JSON values only. `entities` are names in the text, `times` its words that tell when."""
     created_at: datetime = field(default_factory=utc_now)
     valid_from: datetime | None = None
     """Valid time: when what the node says began to hold; None if it always did."""
@@ -148,6 +148,9 @@ class MemoryNode:
     role: str | None = None
     """Of a message: `user`, `assistant`, or another."""
     speaker: str | None = None
+    """Who says it."""
+    title: str | None = None
+    """What it is about; a heading."""
     position: int | None = None
     """Place in its session, ascending; None outside of one."""
     tags: Sequence[str] = ()
@@ -173,7 +176,7 @@ class MemoryNode:
         if not isinstance(self.scope, Scope):
             raise InputError(f"the scope of node {self.id!r} is {self.scope!r}, but must be a Scope")
         assign(self, "importance", checked_unit("importance of node", self.id, self.importance))
-        for name in ("role", "speaker"):
+        for name in ("role", "speaker", "title"):
             if getattr(self, name) is not None:
                 checked_name(f"the {name} of node {self.id!r}", getattr(self, name))
         assign(self, "uses", checked_count(f"uses of node {self.id!r}", self.uses))

@@ -1,30 +1,26 @@
-"""What stands for a memory: before the embedder, in the keyword index, and as what it is about.
-
-Metadata with a meaning here: `title`, `speaker`, `context` (the turns just before a turn of a dialogue), `date` (as it
-is written) or `timestamp` (seconds since 1970 UTC), and `times` (words of the content that tell when).
-"""
+"""What stands for a memory: before the embedder, in the keyword index, and as what it is about."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import accumulate, chain, filterfalse
-from typing import Any
+from typing import Any, Protocol
 
 from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.words import split_words
 
 __all__ = [
     "TIME_MARK",
+    "Described",
+    "Text",
     "document_mark",
     "is_term_mark",
     "keyword_text",
     "marks",
     "names_carried",
     "opening_mark",
-    "quoted",
-    "quotes",
     "render",
     "speaker_mark",
     "subject_mark",
@@ -33,7 +29,6 @@ __all__ = [
     "tag_mark",
     "term_mark",
     "terms",
-    "without_quotes",
     "word_mark",
 ]
 
@@ -51,85 +46,89 @@ _ONE_WORD = re.compile("[A-Za-z0-9]+")
 _LONGEST_SUBJECT = 8
 
 
-def quoted(content: str, metadata: Mapping[str, Any]) -> str:
-    """Return the content as it is quoted: under its title, and words of a dialogue as reported speech.
+class Text(Protocol):
+    """What is read of a memory: a node, or its record in a store."""
+
+    @property
+    def content(self) -> str:
+        """The text itself."""
+
+    @property
+    def title(self) -> str | None:
+        """What it is about."""
+
+    @property
+    def speaker(self) -> str | None:
+        """Who says it."""
+
+
+class Described(Text, Protocol):
+    """A text with what is known of it, as a store indexes it."""
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """JSON values, `entities`, `times` and `document_id` among them."""
+
+    @property
+    def tags(self) -> Sequence[str]:
+        """Words of the caller's own."""
+
+    @property
+    def timestamp(self) -> datetime | None:
+        """When what it tells happened."""
+
+
+def render(node: Text) -> str:
+    """Return the text that stands for a memory before the embedder, a language model or a reader.
 
     A passage often does not name what it is about; and `Speaker said, "…"` is found far better than `speaker: …`.
     """
-    speaker, title = metadata.get("speaker"), metadata.get("title")
-    text = f'{speaker} said, "{content}"' if speaker else content
-    return f"{title}\n{text}" if title else text
+    text = f'{node.speaker} said, "{node.content}"' if node.speaker else node.content
+    return f"{node.title}\n{text}" if node.title else text
 
 
-def quotes(metadata: Mapping[str, Any]) -> Sequence[object]:
-    """Return the turns before it that a turn of a dialogue carries as its `context`, the last first."""
-    context = metadata.get("context")
-    return context if isinstance(context, list | tuple) else ()
+def keyword_text(node: Described) -> str:
+    """Return the text that stands for a memory in the keyword index: what is embedded, and its date."""
+    moment = node.timestamp
+    return f"{moment.day} {moment:%B %Y}\n{render(node)}" if moment else render(node)
 
 
-def render(content: str, metadata: Mapping[str, Any]) -> str:
-    """Return the text that stands for a node before the embedder: as it is quoted, and what was said before it.
-
-    A turn often makes sense only as an answer to the one before; what comes first counts most for the embedder.
-    """
-    return "\n".join((quoted(content, metadata), *map(str, quotes(metadata))))
-
-
-def without_quotes(metadata: Mapping[str, Any], unwanted: Collection[str]) -> Mapping[str, Any]:
-    """Return the metadata without those turns in its `context` that are among `unwanted`."""
-    said = quotes(metadata)
-    kept = [item for item in said if not (isinstance(item, str) and item in unwanted)]
-    if len(kept) == len(said):
-        return metadata
-    rest = {name: value for name, value in metadata.items() if name != "context"}
-    return {**rest, "context": kept} if kept else rest
-
-
-def keyword_text(content: str, metadata: Mapping[str, Any]) -> str:
-    """Return the text that stands for a node in the keyword index: what is embedded, and its date."""
-    date = metadata.get("date")
-    moment = metadata.get("timestamp")
-    if date is None and isinstance(moment, int | float) and not isinstance(moment, bool):
-        date = _date(moment)
-    return f"{date}\n{render(content, metadata)}" if date else render(content, metadata)
-
-
-def marks(content: str, metadata: Mapping[str, Any], tags: Iterable[str] = ()) -> frozenset[str]:
+def marks(node: Described) -> frozenset[str]:
     """Return the marks of a node, by which it can be found.
 
     They are what it is about, who speaks, whether it tells a time, its document, its terms, the words it holds, and the
     tags that its owner gave it.
     """
-    carried = [subject_mark(name) for name in subjects(metadata)]
-    carried += [speaker_mark(name) for name in _names(metadata.get("speaker"))]
+    metadata = node.metadata
+    carried = [subject_mark(name) for name in subjects(node.title)]
+    carried += [speaker_mark(name) for name in _names(node.speaker)]
     carried += [opening_mark(mark) for mark in carried]
     carried += [TIME_MARK] * bool(metadata.get("times"))
     if isinstance(document_id := metadata.get("document_id"), str):
         carried.append(document_mark(document_id))
-    carried += [_TERM + term for term in terms(content, metadata)]
-    carried += map(tag_mark, tags)
-    carried += [_WORD + word for word in set(split_words(fold(content)))]
+    carried += [_TERM + term for term in terms(node)]
+    carried += map(tag_mark, node.tags)
+    carried += [_WORD + word for word in set(split_words(fold(node.content)))]
     return frozenset(carried)
 
 
-def terms(content: str, metadata: Mapping[str, Any]) -> frozenset[str]:
+def terms(node: Described) -> frozenset[str]:
     """Return the terms of a node: keywords of its content and title, and the names of several words found in it."""
-    keywords = split_keywords(quoted(content, {"title": metadata.get("title")}))
-    entities = metadata.get("entities")
+    keywords = split_keywords(f"{node.title}\n{node.content}" if node.title else node.content)
+    entities = node.metadata.get("entities")
     # Most names are one word, which is quickly seen.
     several = filterfalse(_ONE_WORD.fullmatch, map(str, entities)) if isinstance(entities, list) else ()
     names = [split_words(fold(name)) for name in several]
     return frozenset((*keywords, *(" ".join(words) for words in names if len(words) > 1)))
 
 
-def subjects(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names, in folded words, under which other texts may mention what a node is about.
+def subjects(title: str | None) -> tuple[str, ...]:
+    """Return the names, in folded words, under which other texts may mention what a text of that title is about.
 
-    They are its title, without a qualifier in brackets, and what stands before the title's first comma; never a name
+    They are the title, without a qualifier in brackets, and what stands before the title's first comma; never a name
     that is made of stop words alone.
     """
-    title = metadata.get("title")
-    if not isinstance(title, str):
+    if title is None:
         return ()
     bare = _QUALIFIER.sub("", title)
     return tuple(dict.fromkeys(name for text in (title, bare, _COMMA.split(bare)[0]) for name in _names(text)))
@@ -207,18 +206,7 @@ def names_carried(
     return carried(chain.from_iterable(runs))
 
 
-def _names(text: object) -> Sequence[str]:
+def _names(text: str | None) -> Sequence[str]:
     """Return the name that `text` is, none if it is no name to be found in texts."""
-    if not isinstance(text, str):
-        return ()
-    words = split_words(fold(text))
-    return (" ".join(words),) if 0 < len(words) <= _LONGEST_SUBJECT and split_keywords(text) else ()
-
-
-def _date(timestamp: float) -> str | None:
-    try:
-        moment = datetime.fromtimestamp(timestamp, UTC)
-    except (OverflowError, OSError, ValueError):
-        # A number that is no time of this world says nothing about when.
-        return None
-    return f"{moment.day} {moment:%B %Y}"
+    words = split_words(fold(text or ""))
+    return (" ".join(words),) if 0 < len(words) <= _LONGEST_SUBJECT and split_keywords(text or "") else ()

@@ -96,6 +96,10 @@ class GraphView(Protocol):
         """(nodes,) int16, position in `kinds`."""
 
     @property
+    def position(self) -> Values:
+        """(nodes,) int64, place in the session; -1 outside of one."""
+
+    @property
     def kinds(self) -> Sequence[str]:
         """The kinds of nodes."""
 

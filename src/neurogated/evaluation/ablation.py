@@ -96,7 +96,6 @@ VARIANTS: Sequence[Variant] = (
         Variant(f"closed_{name.lower()}", f"{name} edges closed", {"CLOSED_EDGE_TYPES": name})
         for name in ("SEQ", "SIM", "TERM", "MENTION", "CAUSE")
     ),
-    Variant("no_context", "no turns before a turn", {"CONTEXT_TURNS": 0}, reindex=True),
 )
 """What is switched off, in the order of the table."""
 

@@ -6,14 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from neurogated.errors import DatasetError
 from neurogated.evaluation.json_records import Record, read_records, text_of
 from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question, passage_of
-from neurogated.ingestion.document import Document, Passage
+from neurogated.ingestion.document import Document
 
 __all__ = ["load_locomo"]
 
@@ -72,22 +72,21 @@ def _notes(file: str, records: Sequence[Record], collections: Sequence[Collectio
 
 def _session(conversation: Record, number: int) -> Document | None:
     """Return a session as a document whose passages are its turns, None if nothing was said in it."""
-    metadata: dict[str, Any] = {"session": number}
+    moment = None
     when = conversation.value.get(f"session_{number}_date_time")
     if when:
         try:
             moment = datetime.strptime(when, _SESSION_TIME).replace(tzinfo=UTC)
         except (TypeError, ValueError):
             raise DatasetError(f"{conversation.where}: session_{number}_date_time {when!r} is no time") from None
-        metadata |= {"timestamp": moment.timestamp(), "date": when}
     passages = []
     for turn in conversation.records(f"session_{number}"):
         text, caption = turn.get("text", str, default=""), turn.get("blip_caption", str, default="")
         spoken = " ".join(part for part in (text.strip(), f"[shares {caption}]" if caption else "") if part)
-        about = {"speaker": turn.get("speaker", str), SOURCES_KEY: [turn.get("dia_id", str)]}
         if spoken:
-            passages.append(passage_of(spoken, about, turn.where))
-    return Document(tuple(passages), metadata=metadata) if passages else None
+            sources = {SOURCES_KEY: [turn.get("dia_id", str)]}
+            passages.append(passage_of(spoken, sources, turn.where, speaker=turn.get("speaker", str)))
+    return Document(tuple(passages), metadata={"session": number}, timestamp=moment) if passages else None
 
 
 def _question(record: Record, question_id: str, turns: AbstractSet[str]) -> Question | None:
@@ -113,14 +112,14 @@ def _merged(documents: Sequence[Document]) -> list[Document]:
     """Join documents that are the same to the letter, their passages naming the sources of both."""
     by_id: dict[str, Document] = {}
     for document in documents:
-        twin = by_id.get(document.id)
-        by_id[document.id] = document if twin is None else _with_sources_of(twin, document)
+        twin = by_id.get(document.document_id)
+        by_id[document.document_id] = document if twin is None else _with_sources_of(twin, document)
     return list(by_id.values())
 
 
 def _with_sources_of(document: Document, twin: Document) -> Document:
     passages = tuple(
-        Passage(a.text, {**a.metadata, SOURCES_KEY: [*a.metadata[SOURCES_KEY], *b.metadata[SOURCES_KEY]]})
+        replace(a, metadata={**a.metadata, SOURCES_KEY: [*a.metadata[SOURCES_KEY], *b.metadata[SOURCES_KEY]]})
         for a, b in zip(document.passages, twin.passages, strict=True)
     )
-    return Document(passages, document.title, document.metadata)
+    return replace(document, passages=passages)

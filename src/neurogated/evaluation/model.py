@@ -49,9 +49,9 @@ class Dataset:
     """What a reader of the figures should know about the files, a sentence each."""
 
 
-def passage_of(text: str, metadata: Mapping[str, Any], where: str) -> Passage:
+def passage_of(text: str, metadata: Mapping[str, Any], where: str, *, speaker: str | None = None) -> Passage:
     """Return a passage; raise DatasetError that names the place, `where`, of a text that cannot be stored."""
     try:
-        return Passage(text, metadata)
+        return Passage(text, metadata, speaker=speaker)
     except InputError as error:
         raise DatasetError(f"{where}: {error}") from None

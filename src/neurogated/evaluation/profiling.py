@@ -23,7 +23,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.errors import InputError
-from neurogated.ingestion import ingestion_engine
+from neurogated.ingestion import writer
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, Passage
@@ -66,8 +66,8 @@ def _indexing_stages(store: GraphStorePort) -> list[Stage]:
         Stage("embed", CachedEmbedder, "embed_documents"),
         Stage("entities", Analysis, "find_entities"),
         Stage("causes", Analysis, "find_causes"),
-        Stage("similarity", ingestion_engine, "similarity_edges"),
-        Stage("mentions", ingestion_engine, "text_edges"),
+        Stage("similarity", writer, "similarity_edges"),
+        Stage("mentions", writer, "text_edges"),
         Stage("store", type(store), "apply"),
     ]
 
@@ -173,9 +173,8 @@ def _origin(node: MemoryNode) -> str:
 
 
 def _document(nodes: Sequence[MemoryNode]) -> Document:
-    title = nodes[0].metadata.get(_TITLE)
     passages = tuple(Passage(node.content) for node in nodes if node.content.strip())
-    return Document(passages, title if isinstance(title, str) else None)
+    return Document(passages, nodes[0].title)
 
 
 @contextmanager

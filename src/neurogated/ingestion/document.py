@@ -40,7 +40,7 @@ class About(TypedDict, total=False):
     tags: Sequence[str]
 
 
-_KEYS = frozenset({"text", "title", "metadata", "ttl", "valid_from", "valid_to", *About.__annotations__})
+_KEYS = frozenset({"text", "id", "title", "metadata", "ttl", "valid_from", "valid_to", *About.__annotations__})
 
 
 def _scope_of(about: About) -> tuple[Scope, dict[str, Any]]:
@@ -59,7 +59,11 @@ class Passage:
 
     text: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """Added to the document's for the nodes made of this passage. `speaker` and `timestamp` have a fixed meaning."""
+    """Added to the document's for the nodes made of this passage."""
+    speaker: str | None = None
+    """Who says it."""
+    role: str | None = None
+    """`user`, `assistant`, or another."""
 
     def __post_init__(self) -> None:
         checked_text("a passage", self.text)
@@ -89,12 +93,17 @@ class Document:
     timestamp: datetime | None = None
     """When what it tells happened."""
     tags: tuple[str, ...] = ()
+    id: str | None = None
+    """An id of the caller's own: adding it again puts a new version of the memory in its place."""
 
     def __post_init__(self) -> None:
         if not self.passages:
             raise InputError("a document has no passage; give it at least one")
         if self.title is not None:
             checked_text("a title", self.title)
+            object.__setattr__(self, "title", self.title if self.title.strip() else None)
+        if self.id is not None and len(self.passages) > 1:
+            raise InputError(f"the id {self.id!r} is given for {len(self.passages)} passages, but names one memory")
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
         checked_moment("valid_from", self.valid_from)
         checked_moment("valid_to", self.valid_to)
@@ -106,13 +115,21 @@ class Document:
             raise InputError(f"valid_to, {self.valid_to}, must lie after valid_from, {self.valid_from}")
         # A node refuses what cannot be stored, before anything is.
         checked_moment("timestamp", self.timestamp)
-        MemoryNode("document", "", scope=self.scope, **self.node_fields)
+        for passage in self.passages:
+            MemoryNode("document" if self.id is None else self.id, "", scope=self.scope, **self.fields_of(passage))
 
     @property
-    def node_fields(self) -> dict[str, Any]:
-        """The fields that were given of every node made of it, by name, but for the scope and the times it holds."""
+    def in_session(self) -> bool:
+        """Whether its passages are turns of a session, which are never taken for one another."""
+        return self.scope.session_id is not None
+
+    def fields_of(self, passage: Passage) -> dict[str, Any]:
+        """Return the fields that were given of the nodes made of a passage, without scope and valid times."""
         given = {
             "kind": self.kind,
+            "title": self.title,
+            "role": passage.role,
+            "speaker": passage.speaker,
             "importance": self.importance,
             "timestamp": self.timestamp and to_utc(self.timestamp),
         }
@@ -124,6 +141,7 @@ class Document:
         cls,
         text: str,
         *,
+        id: str | None = None,  # noqa: A002 - the name it has everywhere
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         ttl: timedelta | float | None = None,
@@ -133,14 +151,17 @@ class Document:
     ) -> Self:
         """Return a document of one passage."""
         scope, fields = _scope_of(about)
-        return cls((Passage(text),), title, metadata or {}, ttl, valid_from, valid_to, scope, **fields)
+        return cls((Passage(text),), title, metadata or {}, ttl, valid_from, valid_to, scope, id=id, **fields)
 
     @property
-    def id(self) -> str:
-        """Hash of title, texts and scope; changed metadata does not make another document."""
+    def document_id(self) -> str:
+        """Hash of title, texts, speakers and scope; changed metadata does not make another document."""
         text = _SEPARATOR.join((self.title or "", *(passage.text for passage in self.passages)))
+        speakers = [(passage.speaker, passage.role) for passage in self.passages]
+        said_by = speakers if any(map(any, speakers)) else None
         # No passage is empty, so that two separators in a row are in no text.
         owner = f"{_SEPARATOR}{_SEPARATOR}{astuple(self.scope)!r}" if self.scope else ""
+        owner += f"{_SEPARATOR}{_SEPARATOR}{said_by!r}" if said_by else ""
         return compute_mdhash_id(text + owner, prefix="doc-")
 
 

@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from neurogated.core.delta import PendingTask
-from neurogated.core.model import MemoryEdge, MemoryNode
-from neurogated.core.rendering import render
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
 
 __all__ = ["Analysed", "Batch", "Draft", "Part"]
@@ -29,6 +28,8 @@ class Draft:
     scope: Scope
     fields: Mapping[str, Any]
     """Other fields of the node that were given, by name."""
+    named: bool = False
+    """Whether its id is the caller's own."""
 
     def changes(self, node: MemoryNode) -> bool:
         """Return whether the draft brings metadata, times or other fields that `node` does not have."""
@@ -45,10 +46,25 @@ class Draft:
         metadata, lifetime = {**other.metadata, **self.metadata}, {**other.lifetime, **self.lifetime}
         return replace(self, metadata=metadata, lifetime=lifetime, fields={**other.fields, **self.fields})
 
-    def rendered(self, node: MemoryNode | None) -> str:
-        """Return what is embedded of the node that the draft becomes, given the one that is stored, if there is one."""
-        return render(
-            *((self.content, self.metadata) if node is None else (node.content, {**node.metadata, **self.metadata}))
+    def told(self, stored: MemoryNode | None) -> Draft:
+        """Return the draft with the words that tell when as metadata; what was given as metadata stays."""
+        # The words of a memory that was updated since are no longer those of the document.
+        if not self.times or (stored is not None and stored.content != self.content):
+            return self
+        return replace(self, metadata={"times": list(self.times), **self.metadata})
+
+    def node(self, stored: MemoryNode | None, at: datetime) -> MemoryNode:
+        """Return the node that it becomes, without a vector; a stored one keeps its text, its energy and its times."""
+        if stored is not None:
+            return replace(stored, metadata={**stored.metadata, **self.metadata}, **self.fields)
+        return MemoryNode(
+            self.id,
+            self.content,
+            metadata=self.metadata,
+            last_accessed=at,
+            created_at=at,
+            scope=self.scope,
+            **self.fields,
         )
 
 
@@ -70,9 +86,11 @@ class Part:
         """The chunks of the part."""
         return self.document[self.begin : self.end]
 
-    def before(self, count: int) -> Sequence[Draft]:
-        """Return the `count` chunks before the part."""
-        return self.document[max(0, self.begin - count) : self.begin]
+    @property
+    def session(self) -> tuple[str | None, str] | None:
+        """User and name of the session that its chunks are turns of, None for those of a document."""
+        scope = self.document[self.begin].scope
+        return None if scope.session_id is None else (scope.user_id, scope.session_id)
 
     def with_neighbours(self, reach: int) -> tuple[str, ...]:
         """Return the ids of the part and of `reach` chunks on each side of it."""
@@ -88,13 +106,24 @@ class Batch:
     """Those of their nodes, and of the nodes beside them, that are stored."""
     to_write: Sequence[Draft]
     """Drafts of new nodes, and of old ones that they change."""
+    to_revise: Sequence[Draft] = ()
+    """Drafts of stored nodes, named by the caller, whose text is another."""
+    chains: Sequence[Sequence[str]] = ()
+    """Ids in the order in which they follow one another: of each part with its neighbours, of each session's turns."""
+    parted: Sequence[EdgeKey] = ()
+    """SEQ edges between stored turns that no longer follow one another."""
+    sequence: int = -1
+    """Number of the last delta that it knows of."""
 
     @property
     def basis(self) -> object:
         """What the analysis rests on: another plan of the same parts with an equal basis has the same analysis."""
-        return self.to_write, {
-            name: replace(node, last_accessed=node.created_at, uses=0) for name, node in self.old.items()
-        }
+        stored = {name: replace(node, last_accessed=node.created_at, uses=0) for name, node in self.old.items()}
+        return self.to_write, stored, self.chains
+
+    def nodes(self, at: datetime) -> list[MemoryNode]:
+        """Return the nodes that are to be written, without new vectors."""
+        return [draft.node(self.old.get(draft.id), at) for draft in self.to_write]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +135,8 @@ class Analysed:
     known: Sequence[MemoryNode]
     """Nodes that are there and change, with new vectors."""
     sequences: Sequence[MemoryEdge]
+    parted: Sequence[EdgeKey]
+    """SEQ edges that end."""
     causes: Sequence[MemoryEdge]
     failed: tuple[PendingTask, ...]
     """Judgements that a model could not make."""

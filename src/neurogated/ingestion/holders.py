@@ -51,9 +51,7 @@ class Text(NamedTuple):
     @classmethod
     def of(cls, node: MemoryNode) -> Text:
         """Return what the text of a node holds."""
-        return cls(
-            _spaced(node.content), list(map(term_mark, terms(node.content, node.metadata))), subjects(node.metadata)
-        )
+        return cls(_spaced(node.content), list(map(term_mark, terms(node))), subjects(node.title))
 
 
 class TextChange:

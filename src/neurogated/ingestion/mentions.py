@@ -193,4 +193,4 @@ def _stored_weights(view: GraphView, pairs: Sequence[Pair], edge_type: EdgeType)
 
 def _told(node: MemoryNode) -> tuple[object, ...]:
     """Return what of a node edges follow from."""
-    return (node.content, *(node.metadata.get(name) for name in ("title", "entities")))
+    return (node.content, node.title, node.metadata.get("entities"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,14 +15,14 @@ from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
-from neurogated.core.rendering import document_mark, quoted, render
+from neurogated.core.rendering import document_mark, render
 from neurogated.core.times import find_times
 from neurogated.errors import InputError
 from neurogated.ingestion.analysis import ENTITIES, Analysis, Findings, causal_pairs
-from neurogated.ingestion.context import requoted
 from neurogated.ingestion.document import checked_text, checked_ttl
-from neurogated.ingestion.edge_builder import fitted, nearest_in, reweighed_similarities, similarity_edges
+from neurogated.ingestion.edge_builder import nearest_in, similarity_edges
 from neurogated.ingestion.mentions import text_edges
+from neurogated.ingestion.sessions import turn_ids
 from neurogated.ingestion.user_graph import UserGraph
 
 __all__ = ["Reviser", "Revision", "expiry", "with_lifetime"]
@@ -60,10 +60,15 @@ class Revision:
     content: str | None = None
     title: str | None = None
     metadata: Mapping[str, Any] | None = None
+    """Merged over what there is; a key with the value None is removed."""
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     ttl: timedelta | float | None = None
     """A timedelta, or a number of seconds."""
+    kind: str | None = None
+    importance: float | None = None
+    timestamp: datetime | None = None
+    tags: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         if all(getattr(self, name) is None for name in self.__slots__):
@@ -77,14 +82,27 @@ class Revision:
         if self.metadata is not None and _DOCUMENT_ID in self.metadata:
             raise InputError("document_id says which document a memory is of and cannot be changed; leave it out")
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
-        checked_moment("valid_from", self.valid_from)
-        checked_moment("valid_to", self.valid_to)
+        for name in ("valid_from", "valid_to", "timestamp"):
+            checked_moment(name, getattr(self, name))
 
-    def lifetime(self, at: datetime) -> dict[str, datetime | None]:
-        """Return the times that change, by field, where the change is made at `at`."""
+    def applied(self, node: MemoryNode, at: datetime) -> MemoryNode:
+        """Return the node with the changes, made at `at`, but for what follows from its text.
+
+        Raises:
+            InputError: the new version cannot be stored.
+        """
+        given = {name: getattr(self, name) for name in ("content", "title", "kind", "importance", "timestamp", "tags")}
+        fields = {name: value for name, value in given.items() if value is not None}
+        if self.title is not None and not self.title.strip():
+            fields["title"] = None
+        given_metadata = self.metadata or {}
+        metadata = {**node.metadata, **given_metadata}
+        metadata = {name: value for name, value in metadata.items() if given_metadata.get(name, value) is not None}
         times = {"valid_from": self.valid_from, "valid_to": self.valid_to}
-        given: dict[str, datetime | None] = {name: to_utc(time) for name, time in times.items() if time is not None}
-        return given if (ttl := checked_ttl(self.ttl)) is None else {**given, "expires_at": expiry(at, ttl)}
+        lifetime: dict[str, datetime | None] = {name: to_utc(time) for name, time in times.items() if time is not None}
+        if (ttl := checked_ttl(self.ttl)) is not None:
+            lifetime["expires_at"] = expiry(at, ttl)
+        return with_lifetime(replace(node, metadata=metadata, **fields), lifetime)
 
 
 class Reviser:
@@ -97,56 +115,58 @@ class Reviser:
         self._config = config
 
     def deletion(self, node_ids: Iterable[str], *, reason: str, at: datetime) -> GraphDelta:
-        """Return the delta that removes nodes and what they left in others.
+        """Return the delta that removes nodes.
 
         Raises:
             UnknownIdError: a node does not exist.
         """
         gone = list(dict.fromkeys(node_ids))
-        nodes = self._store.get_nodes(gone)
-        turned = self._turned(nodes, dict.fromkeys(gone))
-        changes = text_edges(self._store, self._config, turned, at, gone)
+        self._store.get_nodes(gone)
+        changes = text_edges(self._store, self._config, (), at, gone)
         return GraphDelta(
             removed_edges=tuple(changes.removed),
             removed_nodes=tuple(gone),
-            nodes=tuple(turned),
             edges=tuple(changes.put),
-            weights=(*changes.reweighted, *reweighed_similarities(turned, self._store, without=gone)),
+            weights=tuple(changes.reweighted),
             settled=self._waiting(gone),
             reason=reason,
             at=at,
         )
 
-    def update(self, node_id: str, change: Revision, *, at: datetime) -> GraphDelta:
+    def update(
+        self, node_id: str, change: Callable[[MemoryNode], MemoryNode], *, reason: str, at: datetime
+    ) -> GraphDelta:
         """Return the delta that puts a new version of a node in its place; the node comes first in it.
+
+        Args:
+            node_id: which node.
+            change: returns the new version, without names, times and a vector, of the one that is stored.
+            reason: what the history says.
+            at: when.
 
         Raises:
             UnknownIdError: the node does not exist.
             InputError: the new version cannot be stored.
         """
         old = self._store.get_node(node_id)
-        node, named = self._version(old, change, at)
+        node, named = self._completed(old, change(old))
         retold = node.content != old.content
         causes = self._causes(node, at) if retold else Findings()
-        quote = quoted(node.content, node.metadata)
-        turned = [] if quote == quoted(old.content, old.metadata) else self._turned([old], {node.id: quote})
-        nodes = [node, *turned]
-        changes = text_edges(self._store, self._config, nodes, at)
+        changes = text_edges(self._store, self._config, [node], at)
         moved = not np.array_equal(np.asarray(node.embedding), np.asarray(old.embedding))
         similar = similarity_edges([node] if moved else [], nearest_in(self._store), neighbors=self._neighbors, at=at)
-        put = (*changes.put, *fitted(similar, nodes), *causes.edges)
-        similarities = reweighed_similarities(turned, self._store, without=[node.id] if moved else [])
-        made_anew = {EdgeType.SIM: moved, EdgeType.CAUSE: retold}
-        outdated = {*changes.removed, *self._edges_of(node.id, [kind for kind, anew in made_anew.items() if anew])}
+        put = (*changes.put, *similar, *causes.edges)
+        ended = [kind for kind, ends in {EdgeType.SIM: moved, EdgeType.CAUSE: retold}.items() if ends]
+        outdated = {*changes.removed, *self._edges_of(node.id, ended)}
         failed = (*named.failed, *causes.failed)
         return GraphDelta(
             removed_edges=tuple(outdated - {edge.key for edge in put}),
-            nodes=tuple(nodes),
+            nodes=(node,),
             edges=put,
-            weights=(*changes.reweighted, *similarities),
+            weights=tuple(changes.reweighted),
             queued=failed,
             settled=tuple(task for task in self._waiting([node.id]) if task not in failed) if retold else (),
-            reason="update",
+            reason=reason,
             at=at,
         )
 
@@ -154,57 +174,39 @@ class Reviser:
     def _neighbors(self) -> int:
         return self._config.MAX_SIM_NEIGHBORS
 
-    def _version(self, old: MemoryNode, change: Revision, at: datetime) -> tuple[MemoryNode, Findings]:
-        """Return the new version of a node, and what was found out about it."""
-        given = (
-            dict(change.metadata or {}) if change.title is None else {**(change.metadata or {}), "title": change.title}
-        )
-        metadata = {**old.metadata, **given}
-        content = old.content if change.content is None else change.content
-        if content != old.content:
-            # What was found in the old text says nothing about the new one.
-            metadata = {
-                name: value for name, value in metadata.items() if name in given or name not in (_TIMES, ENTITIES)
-            }
-            metadata = {**({_TIMES: list(times)} if (times := find_times(content)) else {}), **metadata}
-        node = with_lifetime(replace(old, content=content, metadata=metadata), change.lifetime(at))
-        named = Findings(nodes=[node])
-        if content != old.content and ENTITIES not in given:
-            named = self._analysis.find_entities([node])
+    def _completed(self, old: MemoryNode, new: MemoryNode) -> tuple[MemoryNode, Findings]:
+        """Return the new version of a node with names, times and its vector, and what was found out about it."""
+        metadata, named = dict(new.metadata), Findings(nodes=[new])
+        if new.content != old.content:
+            # What was found in the old text says nothing about the new one; what is given now stays.
+            for name in (_TIMES, ENTITIES):
+                if metadata.get(name) == old.metadata.get(name):
+                    metadata.pop(name, None)
+            metadata = {**({_TIMES: list(times)} if (times := find_times(new.content)) else {}), **metadata}
+            new = replace(new, metadata=metadata)
+            named = self._analysis.find_entities([new]) if ENTITIES not in metadata else Findings(nodes=[new])
         (node,) = named.nodes
-        node = replace(node, metadata={name: value for name, value in node.metadata.items() if value is not None})
-        if render(node.content, node.metadata) != render(old.content, old.metadata):
-            node = replace(node, embedding=self._embedder.embed_documents([render(node.content, node.metadata)])[0])
+        if render(node) != render(old):
+            node = replace(node, embedding=self._embedder.embed_documents([render(node)])[0])
         return node, named
 
-    def _turned(self, nodes: Sequence[MemoryNode], now: Mapping[str, str | None]) -> list[MemoryNode]:
-        """Return the nodes that quote some of `nodes`, with their quotations as they are `now`, embedded anew."""
-        documents = dict.fromkeys((node.metadata.get(_DOCUMENT_ID), node.scope.user_id) for node in nodes)
-        changed = [
-            node
-            for document in documents
-            for node in requoted(self._store.get_nodes(self._document(*document), missing_ok=True), now)
-        ]
-        if not changed:
-            return []
-        vectors = self._embedder.embed_documents([render(node.content, node.metadata) for node in changed])
-        return [replace(node, embedding=vector) for node, vector in zip(changed, vectors, strict=True)]
-
     def _causes(self, node: MemoryNode, at: datetime) -> Findings:
-        """Judge a node anew with its neighbours in its document."""
-        document = self._document(node.metadata.get(_DOCUMENT_ID), node.scope.user_id)
-        pairs = list(causal_pairs(document, [node.id], self._config.CAUSE_WINDOW))
+        """Judge a node again with its neighbours in its document or session."""
+        pairs = list(causal_pairs(self._surroundings(node), [node.id], self._config.CAUSE_WINDOW))
         others = self._store.get_nodes(
             [name for pair in pairs for name in pair.nodes if name != node.id], missing_ok=True
         )
         known = {**{other.id: other for other in others}, node.id: node}
         return self._analysis.find_causes([pair for pair in pairs if known.keys() >= set(pair.nodes)], known, at)
 
-    def _document(self, document_id: object, user_id: str | None) -> list[str]:
-        """Return the nodes of a user's document in their order, none if there is none."""
+    def _surroundings(self, node: MemoryNode) -> list[str]:
+        """Return the nodes of the session or document that a node is of, in their order."""
+        if node.scope.session_id is not None:
+            return turn_ids(self._store, node.scope.user_id, node.scope.session_id)
+        document_id = node.metadata.get(_DOCUMENT_ID)
         if not isinstance(document_id, str):
             return []
-        return UserGraph(self._store, user_id).holders([document_mark(document_id)])
+        return UserGraph(self._store, node.scope.user_id).holders([document_mark(document_id)])
 
     def _edges_of(self, node_id: str, types: Iterable[EdgeType]) -> Iterator[EdgeKey]:
         view = self._store.view()

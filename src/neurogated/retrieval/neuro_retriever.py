@@ -6,10 +6,8 @@ import logging
 import os
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 from types import MappingProxyType
@@ -24,7 +22,6 @@ from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
-from neurogated.core.rendering import quoted, quotes, without_quotes
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
@@ -37,7 +34,6 @@ __all__ = ["NeuroRetriever", "RecallOptions"]
 
 _log = logging.getLogger(__name__)
 
-_DOCUMENT = "document_id"
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 # Seconds that a recall waits for others at the most before it goes ahead beside them.
@@ -280,7 +276,7 @@ def _admitted(view: GraphView, rows: Rows, energies: NDArray[np.float64]) -> tup
 def _memories(store: GraphStorePort, view: GraphView, found: Sequence[_Found]) -> list[tuple[RecalledMemory, ...]]:
     """Return the memories of each question; the texts of all are fetched together."""
     ids = [[view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
-    nodes = {node.id: node for node in _present(store, view, list(dict.fromkeys(chain.from_iterable(ids))))}
+    nodes = {node.id: node for node in store.get_nodes(list(dict.fromkeys(chain.from_iterable(ids))), missing_ok=True)}
     return [tuple(_ranked(one, names, nodes)) for one, names in zip(found, ids, strict=True)]
 
 
@@ -294,22 +290,6 @@ def _ranked(found: _Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) 
         if node_id in nodes:
             part = dict(zip(columns, values, strict=True))
             yield RecalledMemory(nodes[node_id], score, part, found.activation.path(row))
-
-
-def _present(store: GraphStorePort, view: GraphView, ids: Sequence[str]) -> list[MemoryNode]:
-    """Return those of the nodes that there are, with no words of nodes of their documents that the view hides."""
-    # A node may have been removed since the view was taken.
-    nodes = store.get_nodes(ids, missing_ok=True)
-    if not view.hidden.size or not any(quotes(node.metadata) for node in nodes):
-        return nodes
-    hidden = defaultdict(set)
-    for node in store.get_nodes([view.ids[row] for row in view.hidden.tolist()], missing_ok=True):
-        hidden[node.metadata.get(_DOCUMENT)].add(quoted(node.content, node.metadata))
-    # What is hidden may have been removed before it was read; who quoted it then no longer does.
-    return [
-        replace(node, metadata=without_quotes(node.metadata, hidden[node.metadata.get(_DOCUMENT)]))
-        for node in store.get_nodes(ids, missing_ok=True)
-    ]
 
 
 def _best(view: GraphView, rows: Rows, scores: NDArray[np.floating], count: int) -> list[int]:

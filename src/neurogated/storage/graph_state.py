@@ -116,7 +116,7 @@ class GraphState:
                 scope=view.scopes[scope],
                 **record.fields(),
             )
-            for row, record, energy, energy_at, importance, uses, accessed, kind, scope in zip(
+            for row, record, energy, energy_at, importance, uses, accessed, kind, scope, _ in zip(
                 rows.tolist(), self.records.nodes(rows), *columns, strict=True
             )
         ]

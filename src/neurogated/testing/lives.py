@@ -127,7 +127,9 @@ def _random_node(random: Random, name: str, at: datetime) -> MemoryNode:
         scope=random.choice(_SCOPES),
         role=random.choice((None, "user")),
         tags=random.choice(((), ("用", "work"))),
-        metadata=random.choice(({}, {"title": "Lyon"}, {"nested": {"x": [1, None]}})),
+        title=random.choice((None, "Lyon")),
+        position=random.choice((None, 3)),
+        metadata=random.choice(({}, {"mood": "calm"}, {"nested": {"x": [1, None]}})),
         created_at=at,
         last_accessed=at,
     )

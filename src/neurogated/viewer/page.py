@@ -33,7 +33,7 @@ _FORMAT = "{:.3f}"
 
 # What HTML does not allow even escaped, and halves of characters that UTF-8 cannot hold.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
-_SEEN_FIRST = ("title", "speaker", "date", "timestamp", "location")
+_SEEN_FIRST = ("title", "speaker", "timestamp", "location")
 
 
 class _Part(NamedTuple):
@@ -161,7 +161,16 @@ def _cards(recall: Recall, subgraph: Subgraph, known: Mapping[str, MemoryNode]) 
 def _card(vertex: Vertex, trail: Trail, node: MemoryNode | None, memory: RecalledMemory | None, share: float) -> _Card:
     if node is None:
         return _Card(vertex, trail, _shortened(vertex.id), "no longer in the memory", None, (), (), share, memory)
-    values = {str(name): _shown_value(value) for name, value in node.metadata.items() if value not in (None, "", [])}
+    fields = {
+        "title": node.title,
+        "speaker": node.speaker,
+        "timestamp": node.timestamp and f"{node.timestamp:%Y-%m-%d %H:%M}",
+    }
+    values = {
+        str(name): _shown_value(value)
+        for name, value in {**node.metadata, **fields}.items()
+        if value not in (None, "", [])
+    }
     if node.valid_from:
         values["valid from"] = f"{node.valid_from:%Y-%m-%d}"
     if node.valid_to:

@@ -14,13 +14,14 @@ import numpy as np
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta
+from neurogated.core.rendering import Described
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.storage.checkpoint.derived import Frozen
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph.topology_files import FrozenTopology, load_base_layer, load_topology
 from neurogated.storage.index.graph.validity import Lifetimes
-from neurogated.storage.index.text.text_index import Described, TextIndex
+from neurogated.storage.index.text.text_index import TextIndex
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, VectorSettings
 from neurogated.storage.resolve import Plan
 

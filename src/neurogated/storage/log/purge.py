@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import AccessMark, GraphDelta, PendingTask
 from neurogated.core.model import EdgeKey, MemoryNode
-from neurogated.core.rendering import quoted, without_quotes
 
 __all__ = ["erase_removed"]
-
-_DOCUMENT = "document_id"
 
 
 def erase_removed(
@@ -23,7 +19,7 @@ def erase_removed(
     *,
     history: bool,
 ) -> Iterator[GraphDelta]:
-    """Yield the deltas without the nodes that were removed, and without quotations of them.
+    """Yield the deltas without the nodes that were removed.
 
     Args:
         deltas: all there were, oldest first.
@@ -36,11 +32,6 @@ def erase_removed(
     last = {node.id: node for node in put if node.id not in erased}
     present = _recharged(deltas, last) if history else last
 
-    def survives(node: MemoryNode) -> bool:
-        return last.get(node.id) is node if history else node.id in last
-
-    kept = _quotations(node for node in put if survives(node))
-    gone = _quotations(node for node in put if not survives(node))
     known: set[str] = set()
     last_put = {node.id: number for number, delta in enumerate(deltas) for node in delta.nodes}
     for number, delta in enumerate(deltas):
@@ -62,7 +53,7 @@ def erase_removed(
                 nodes=tuple(present[node_id] for node_id in first),
                 node_changes=(),
             )
-        yield replace(rest, nodes=tuple(_unquoted(node, gone, kept) for node in rest.nodes))
+        yield rest
 
 
 def _recharged(deltas: Iterable[GraphDelta], last: Mapping[str, MemoryNode]) -> Mapping[str, MemoryNode]:
@@ -101,19 +92,3 @@ def _without(delta: GraphDelta, erased: Collection[str]) -> GraphDelta:
             frozenset(filter(stays, delta.touch.edges)),
         ),
     )
-
-
-def _quotations(nodes: Iterable[MemoryNode]) -> Mapping[object, set[str]]:
-    """Return by document how its nodes are quoted by others."""
-    found: dict[object, set[str]] = defaultdict(set)
-    for node in nodes:
-        found[node.metadata.get(_DOCUMENT)].add(quoted(node.content, node.metadata))
-    return found
-
-
-def _unquoted(node: MemoryNode, gone: Mapping[object, set[str]], kept: Mapping[object, set[str]]) -> MemoryNode:
-    """Return the node without quotations of what is gone; what stays in the same words is not gone."""
-    document = node.metadata.get(_DOCUMENT)
-    erased = gone.get(document, set()).difference(kept.get(document, set()))
-    metadata = without_quotes(node.metadata, erased)
-    return node if metadata is node.metadata else replace(node, metadata=metadata)

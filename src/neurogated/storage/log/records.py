@@ -25,6 +25,7 @@ class NodeRecord:
     timestamp: datetime | None
     role: str | None
     speaker: str | None
+    title: str | None
     position: int | None
     tags: tuple[str, ...]
 

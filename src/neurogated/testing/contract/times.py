@@ -33,7 +33,7 @@ def _mortal(store: GraphStorePort, clock: ManualClock) -> GraphModel:
     delta = GraphDelta(
         nodes=(
             node("a", 1.0, 0.0),
-            node("m", 1.0, 0.0, content="a heron", metadata={"title": "Lyon"}, expires_at=clock() + _HOUR),
+            node("m", 1.0, 0.0, content="a heron", title="Lyon", expires_at=clock() + _HOUR),
             node("z", 0.0, 1.0),
         ),
         edges=(edge("a", "m"), edge("m", "z", EdgeType.SIM), edge("a", "z")),

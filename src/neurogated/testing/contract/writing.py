@@ -150,7 +150,7 @@ class WritingContract(ContractBase):
         self, store: GraphStorePort, clock: ManualClock
     ) -> None:
         model = three_nodes(store)
-        delta = GraphDelta(nodes=(node("b", 0.0, 1.0, content="new words", metadata={"title": "B"}),), at=clock())
+        delta = GraphDelta(nodes=(node("b", 0.0, 1.0, content="new words", title="B"),), at=clock())
         store.apply(delta)
         model.apply(delta)
         assert_tells(store, model)

@@ -159,6 +159,7 @@ class Topology:
                 "last_accessed": [to_micros(node.last_accessed) for node in nodes],
                 "kind": self.kind_codes([node.kind for node in nodes]),
                 "scope": self.scope_codes([node.scope for node in nodes]),
+                "position": [-1 if node.position is None else node.position for node in nodes],
             },
         )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
-from neurogated.core.rendering import keyword_text, marks
+from neurogated.core.rendering import Described, keyword_text, marks
 from neurogated.core.view import Rows
 from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.index.text.mark_index import MarkIndex, OverlaidMarkIndex
@@ -16,22 +16,6 @@ __all__ = ["Described", "FrozenTexts", "OverlaidTextIndex", "TextIndex"]
 
 _KEYWORDS = "keywords"
 _MARKS = "marks"
-
-
-class Described(Protocol):
-    """Something with a text and metadata: a node or its record."""
-
-    @property
-    def content(self) -> str:
-        """The text."""
-
-    @property
-    def metadata(self) -> Mapping[str, Any]:
-        """JSON values."""
-
-    @property
-    def tags(self) -> Sequence[str]:
-        """Words of the caller's own."""
 
 
 class TextIndex(NamedTuple):
@@ -47,8 +31,8 @@ class TextIndex(NamedTuple):
 
     def put(self, rows: Rows, nodes: Sequence[Described]) -> None:
         """Add nodes, or put them in the place of those at the same rows."""
-        self.keywords.put(rows, [keyword_text(node.content, node.metadata) for node in nodes])
-        self.marks.put(rows, [marks(node.content, node.metadata, node.tags) for node in nodes])
+        self.keywords.put(rows, [keyword_text(node) for node in nodes])
+        self.marks.put(rows, [marks(node) for node in nodes])
 
     def described(self, row: int) -> tuple[Mapping[str, int], frozenset[str]]:
         """Return what is kept of one node: its keywords with how often each occurs, and its marks."""
@@ -123,8 +107,8 @@ class OverlaidTextIndex(NamedTuple):
 
     def put(self, rows: Rows, nodes: Sequence[Described]) -> None:
         """Add nodes as they once were."""
-        self.keywords.put(rows, [keyword_text(node.content, node.metadata) for node in nodes])
-        self.marks.put(rows, [marks(node.content, node.metadata, node.tags) for node in nodes])
+        self.keywords.put(rows, [keyword_text(node) for node in nodes])
+        self.marks.put(rows, [marks(node) for node in nodes])
 
     def described(self, row: int) -> tuple[Mapping[str, int], frozenset[str]]:
         """Return what is kept of one node: its keywords with how often each occurs, and its marks."""

@@ -41,12 +41,12 @@ Columns = dict[str, NDArray[Any]]
 
 VALUES = (
     "content, metadata, base_energy, created_at, valid_from, valid_to, expires_at, kind, scope, importance, energy_at, "
-    "timestamp, role, speaker, position, tags"
+    "timestamp, role, speaker, title, position, tags"
 )
 """The columns of `node_versions` that `node_values` fills."""
 RECORD = (
     "v.content, v.metadata, v.created_at, v.valid_from, v.valid_to, v.expires_at, v.timestamp, v.role, v.speaker, "
-    "v.position, v.tags"
+    "v.title, v.position, v.tags"
 )
 """The columns of a version `v` of which `record_of` makes a record."""
 _UNCHANGED = -1
@@ -123,6 +123,7 @@ def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
         micros_or_none(node.timestamp),
         node.role,
         node.speaker,
+        node.title,
         node.position,
         json.dumps(node.tags, ensure_ascii=False) if node.tags else None,
     )
@@ -130,7 +131,7 @@ def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
 
 def record_of(values: Iterable[Any]) -> NodeRecord:
     """Return the record that the columns `RECORD` hold."""
-    content, metadata, created, begin, end, expires, moment, role, speaker, position, tags = values
+    content, metadata, created, begin, end, expires, moment, role, speaker, title, position, tags = values
     return NodeRecord(
         content=content,
         metadata=json.loads(metadata),
@@ -141,6 +142,7 @@ def record_of(values: Iterable[Any]) -> NodeRecord:
         timestamp=moment_or_none(moment),
         role=role,
         speaker=speaker,
+        title=title,
         position=position,
         tags=tuple(json.loads(tags)) if tags else (),
     )
@@ -161,7 +163,7 @@ def read_columns(
     key, *found = fetch_columns(
         connection,
         "SELECT v.node, v.base_energy, coalesce(v.energy_at, v.created_at), v.importance, coalesce(a.uses, 0), "
-        "coalesce(a.last_accessed, 0), v.kind, coalesce(v.scope, 0) "
+        "coalesce(a.last_accessed, 0), v.kind, coalesce(v.scope, 0), coalesce(v.position, -1) "
         f"FROM node_versions v {index} JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
         f"WHERE {condition} ORDER BY v.node",
         values,

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import apsw
 import numpy as np
 
-from neurogated.core.rendering import quoted
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.file import SqliteFile
@@ -21,19 +17,10 @@ from neurogated.storage.sqlite_graph import register_types
 
 __all__ = ["erase_namespace", "erase_removed", "note_erasure"]
 
-_Document = tuple[int, str]
-"""Namespace and name of a document."""
-_CONTEXT = "context"
-_DOCUMENT = "document_id"
-# Which versions are to be erased.
-_GONE = "v.node IN (SELECT node FROM temp.erased)"
-_GONE_OR_PAST = f"(v.until IS NOT NULL OR {_GONE})"
-
 
 def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
     """Erase every node that is removed, in all namespaces, with its history; return how many there were.
 
-    Turns of a dialogue quote the ones before them; what past versions of other nodes quote of an erased one goes too.
     With `history` the past versions of the other nodes are erased as well, and edges that ended and past weights.
     """
     with _without_references(file) as connection:
@@ -42,7 +29,6 @@ def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
             "WHERE NOT EXISTS (SELECT 1 FROM node_versions v WHERE v.node = n.node AND v.until IS NULL)"
         )
         ((count,),) = fetch(connection, "SELECT count(*) FROM temp.erased")
-        _erase_quotations(connection, _GONE_OR_PAST if history else _GONE)
         _erase_nodes(connection)
         if history:
             _erase_past_versions(connection)
@@ -170,56 +156,3 @@ def _erase_judgements(connection: apsw.Connection) -> None:
         "JOIN nodes n ON n.id = j.value AND n.namespace = pending.namespace "
         "WHERE n.node IN (SELECT node FROM temp.erased))"
     )
-
-
-def _erase_quotations(connection: apsw.Connection, erased_versions: str) -> None:
-    """Take what is erased out of the context that other versions of nodes of the same document keep."""
-    quoting = [
-        (node, since, _document(namespace, metadata), metadata)
-        for node, since, namespace, metadata in _with_context(connection, erased_versions)
-    ]
-    documents = {document for _, _, document, _ in quoting}
-    gone = _quotations(connection, documents, erased_versions)
-    kept = _quotations(connection, documents, f"NOT {erased_versions}")
-    for node, since, document, metadata in quoting:
-        # What another turn of the dialogue says in the same words is not gone.
-        erased = gone[document] - kept[document]
-        left = [item for item in metadata[_CONTEXT] if not (isinstance(item, str) and item in erased)]
-        if left != metadata[_CONTEXT]:
-            told = {name: value for name, value in metadata.items() if name != _CONTEXT}
-            told |= {_CONTEXT: left} if left else {}
-            connection.execute(
-                "UPDATE node_versions SET metadata = ? WHERE node = ? AND since = ?",
-                (json.dumps(told, ensure_ascii=False), node, since),
-            )
-
-
-def _quotations(
-    connection: apsw.Connection, documents: Collection[_Document], condition: str
-) -> Mapping[_Document, set[str]]:
-    """Return how each document's nodes are quoted, in those versions `v` that fulfil a condition."""
-    found: dict[_Document, set[str]] = defaultdict(set)
-    rows = fetch(
-        connection,
-        "SELECT n.namespace, v.content, v.metadata FROM node_versions v JOIN nodes n ON n.node = v.node "
-        f"WHERE {condition}",
-    )
-    for namespace, content, text in rows:
-        metadata = json.loads(text)
-        if (document := _document(namespace, metadata)) in documents:
-            found[document].add(quoted(content, metadata))
-    return found
-
-
-def _with_context(connection: apsw.Connection, erased_versions: str) -> list[tuple[int, int, int, dict[str, Any]]]:
-    """Return all versions that stay and quote others: node, since, namespace and metadata."""
-    rows = fetch(
-        connection,
-        "SELECT v.node, v.since, n.namespace, v.metadata FROM node_versions v JOIN nodes n ON n.node = v.node "
-        f"WHERE NOT {erased_versions} AND json_type(v.metadata, '$.context') = 'array'",
-    )
-    return [(node, since, namespace, json.loads(text)) for node, since, namespace, text in rows]
-
-
-def _document(namespace: int, metadata: Mapping[str, Any]) -> _Document:
-    return namespace, str(metadata.get(_DOCUMENT))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
 import apsw
@@ -31,15 +30,15 @@ def embedded_versions(file: SqliteFile) -> Iterator[EmbeddedVersion]:
         with file.lock, file.translated():
             rows = fetch(
                 file.connection,
-                f"SELECT v.node, v.since, v.content, v.metadata {_EMBEDDED} AND (v.node, v.since) > (?, ?) "
+                f"SELECT v.node, v.since, v.content, v.title, v.speaker {_EMBEDDED} AND (v.node, v.since) > (?, ?) "
                 "ORDER BY v.node, v.since LIMIT ?",
                 (*last, _AT_ONCE),
             )
         if not rows:
             return
-        for node, since, content, metadata in rows:
+        for node, since, content, title, speaker in rows:
             last = (node, since)
-            yield EmbeddedVersion(last, content, json.loads(metadata))
+            yield EmbeddedVersion(last, content, title, speaker)
 
 
 def replace_vectors(

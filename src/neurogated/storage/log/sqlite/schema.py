@@ -104,6 +104,7 @@ CREATE TABLE node_versions (
     timestamp INTEGER,
     role TEXT,
     speaker TEXT,
+    title TEXT,
     position INTEGER,
     tags TEXT,                           -- JSON list; NULL: none
     PRIMARY KEY (node, since)

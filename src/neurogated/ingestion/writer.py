@@ -1,11 +1,11 @@
-"""From documents to nodes and edges, one delta a batch."""
+"""The one path by which texts come into a graph, change and go: analyse, link, check, commit."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
@@ -13,17 +13,16 @@ from itertools import chain
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsExclusion
-from neurogated.core.clock import Clock, to_utc
+from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, PendingTask
-from neurogated.core.model import MemoryNode, json_metadata
+from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
-from neurogated.core.rendering import document_mark, quoted, render
-from neurogated.core.times import find_times
+from neurogated.core.rendering import document_mark, render
 from neurogated.core.watchdog import stage
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
-from neurogated.ingestion.document import Document, checked_ttl
+from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Draft, Part
 from neurogated.ingestion.edge_builder import (
     fitted,
@@ -34,15 +33,15 @@ from neurogated.ingestion.edge_builder import (
 )
 from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.mentions import text_edges
-from neurogated.ingestion.revision import Reviser, Revision, expiry, with_lifetime
-from neurogated.utils.hash_utils import compute_mdhash_id
+from neurogated.ingestion.planner import Planner, stored
+from neurogated.ingestion.revision import Reviser, Revision, with_lifetime
 
-__all__ = ["IngestionEngine"]
+__all__ = ["Writer"]
 
 _log = logging.getLogger(__name__)
 
 
-class IngestionEngine:
+class Writer:
     """Cuts documents into chunks, embeds those that are new, and writes nodes and edges through `store.apply`."""
 
     def __init__(
@@ -55,7 +54,8 @@ class IngestionEngine:
         self._clock = clock
         # For a store that has no lock to offer; see `exclusively`.
         self._lock = threading.RLock()
-        self._chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
+        chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
+        self._planner = Planner(store, chunker, config, clock)
         self._reviser = Reviser(store, embedder, analysis, config)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
@@ -64,8 +64,8 @@ class IngestionEngine:
         Chunks are embedded and written `INDEX_BATCH` at a time; one batch is read ahead, and embedded while the one
         before it is analysed and written. A document of more chunks is stored in parts: an interruption keeps the parts
         before it, and adding the document again stores the rest. A document that is there already changes nothing,
-        except that metadata and times given anew take the place of the old. Judgements that fail are queued; see
-        `resume`.
+        except that metadata and times given now replace the old ones. A turn of a session is always new. Judgements
+        that fail are queued; see `resume`.
         """
         with EmbeddingAhead(self._embedder) as embedding:
             batches = self._begun(documents, embedding)
@@ -84,13 +84,11 @@ class IngestionEngine:
         """Yield documents in batches whose embedding has begun."""
         waiting: list[Part] = []
         chunks = 0
-        size = self._config.INDEX_BATCH
         for document in documents:
-            drafts = self._drafts(document)
-            for begin in range(0, len(drafts), size):
-                waiting.append(Part(drafts, begin, min(begin + size, len(drafts))))
-                chunks += len(waiting[-1].drafts)
-                if chunks >= size:
+            for part in self._planner.parts(document):
+                waiting.append(part)
+                chunks += len(part.drafts)
+                if chunks >= self._config.INDEX_BATCH:
                     yield self._begin(waiting, embedding)
                     waiting, chunks = [], 0
             stage("reading documents")
@@ -98,8 +96,8 @@ class IngestionEngine:
             yield self._begin(waiting, embedding)
 
     def _begin(self, parts: Sequence[Part], embedding: EmbeddingAhead) -> Batch:
-        batch = self._planned(parts)
-        embedding.begin(draft.rendered(batch.old.get(draft.id)) for draft in batch.to_write)
+        batch = self._planner.plan(parts)
+        embedding.begin(map(render, batch.nodes(self._clock())))
         return batch
 
     def resume(self) -> Iterator[int]:
@@ -145,8 +143,7 @@ class IngestionEngine:
         with self.exclusively():
             at = self._clock()
             self._expire(at)
-            delta = self._reviser.update(node_id, change, at=at)
-            self._store.apply(delta)
+            self._commit(self._reviser.update(node_id, lambda node: change.applied(node, at), reason="update", at=at))
             return self._store.get_node(node_id)
 
     def writes_to(self, store: GraphStorePort) -> bool:
@@ -177,19 +174,19 @@ class IngestionEngine:
             _log.info("%s passes over %d memories that are gone: %s", reason, len(gone), ", ".join(sorted(gone)))
         self._expire(at)
         if staying:
-            self._store.apply(self._reviser.deletion(staying, reason=reason, at=at))
+            self._commit(self._reviser.deletion(staying, reason=reason, at=at))
         return len(ids) - len(gone)
 
     def _expire(self, now: datetime) -> int:
         """Remove what has expired; no write sees it any more."""
         ids = self._store.expired(now)
         if ids:
-            self._store.apply(self._reviser.deletion(ids, reason="expired", at=self._clock()))
+            self._commit(self._reviser.deletion(ids, reason="expired", at=self._clock()))
             _log.info("%d expired memories were removed", len(ids))
         return len(ids)
 
     def _make_up(self, tasks: Sequence[PendingTask]) -> int:
-        nodes = self._stored(node_id for task in tasks for node_id in task.nodes)
+        nodes = stored(self._store, (node_id for task in tasks for node_id in task.nodes))
         # What was asked about nodes that are gone need not be answered.
         possible = [task for task in tasks if nodes.keys() >= set(task.nodes)]
         at = self._clock()
@@ -200,7 +197,7 @@ class IngestionEngine:
         with self.exclusively():
             self._expire(at)
             # Judging took its time: nodes may have changed or gone meanwhile, and only the names are ours to add.
-            current = self._stored(nodes)
+            current = stored(self._store, nodes)
             found = {node.id: node.metadata[ENTITIES] for node in named.nodes if ENTITIES in node.metadata}
             changed = tuple(
                 replace(current[name], metadata={ENTITIES: entities, **current[name].metadata})
@@ -210,7 +207,7 @@ class IngestionEngine:
             edges = tuple(edge for edge in causes.edges if {edge.source_id, edge.target_id} <= current.keys())
             if settled:
                 mentions = text_edges(self._store, self._config, changed, at)
-                self._store.apply(
+                self._commit(
                     GraphDelta(
                         removed_edges=tuple(mentions.removed),
                         nodes=changed,
@@ -223,113 +220,55 @@ class IngestionEngine:
                 )
         return len(settled)
 
-    def _stored(self, node_ids: Iterable[str]) -> dict[str, MemoryNode]:
-        """Return those of the nodes that exist, by id."""
-        return {node.id: node for node in self._store.get_nodes(list(dict.fromkeys(node_ids)), missing_ok=True)}
-
-    def _drafts(self, document: Document) -> list[Draft]:
-        length = sum(len(passage.text) for passage in document.passages)
-        if length > self._config.MAX_DOCUMENT_CHARS:
-            raise InputError(
-                f"a document has {length} characters, more than the {self._config.MAX_DOCUMENT_CHARS} of "
-                "MAX_DOCUMENT_CHARS; split it or raise the setting"
-            )
-        drafts: list[Draft] = []
-        lifetime = self._lifetime(document)
-        # A hash of the whole text, so it is computed once.
-        document_id = document.id
-        fields = document.node_fields
-        for passage in document.passages:
-            for chunk in self._chunker.split(passage.text):
-                metadata = {**document.metadata, **passage.metadata, "document_id": document_id}
-                if document.title is not None:
-                    metadata["title"] = document.title
-                # The position takes part, so that a sentence said twice is remembered twice.
-                node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix="chunk-")
-                drafts.append(
-                    Draft(node_id, chunk, json_metadata(metadata), lifetime, find_times(chunk), document.scope, fields)
-                )
-        return drafts
-
-    def _lifetime(self, document: Document) -> dict[str, datetime | None]:
-        times = {"valid_from": document.valid_from, "valid_to": document.valid_to}
-        given: dict[str, datetime | None] = {name: to_utc(time) for name, time in times.items() if time is not None}
-        return (
-            given if (ttl := checked_ttl(document.ttl)) is None else {**given, "expires_at": expiry(self._clock(), ttl)}
-        )
-
-    def _told(self, part: Part, old: Mapping[str, MemoryNode]) -> Iterator[Draft]:
-        """Yield the drafts of a part with what the text itself tells: words that tell when, and its context.
-
-        The context of a turn of a dialogue is what was said just before, the last first, as it stands now; other texts
-        need none. What was given as metadata stays.
-        """
-
-        def stands(draft: Draft) -> tuple[str, dict[str, object]]:
-            node = old.get(draft.id)
-            if node is None:
-                return draft.content, dict(draft.metadata)
-            return node.content, {**node.metadata, **draft.metadata}
-
-        before = [quoted(*stands(draft)) for draft in part.before(self._config.CONTEXT_TURNS)]
-        for draft in part.drafts:
-            content, metadata = stands(draft)
-            turns = before[max(0, len(before) - self._config.CONTEXT_TURNS) :][::-1]
-            # The words of a memory that was updated since are no longer those of the document.
-            times = draft.times if content == draft.content else ()
-            found = {"times": list(times), "context": turns if metadata.get("speaker") else []}
-            told = {name: values for name, values in found.items() if values}
-            before.append(quoted(content, metadata))
-            yield replace(draft, metadata={**told, **draft.metadata})
-
-    def _planned(self, parts: Sequence[Part]) -> Batch:
-        """Return the batch of some parts as the store is now."""
-        reach = max(1, self._config.CAUSE_WINDOW, self._config.CONTEXT_TURNS)
-        old = self._stored(chain.from_iterable(part.with_neighbours(reach) for part in parts))
-        drafts: dict[str, Draft] = {}
-        for draft in chain.from_iterable(self._told(part, old) for part in parts):
-            drafts[draft.id] = draft.merged_over(drafts.get(draft.id))
-        to_write = [draft for draft in drafts.values() if draft.id not in old or draft.changes(old[draft.id])]
-        return Batch(parts, old, to_write)
-
     def _store_batch(self, batch: Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:
         # The batch before may have stored some of it.
-        batch = self._planned(batch.parts)
+        batch = self._current(batch)
         analysed = self._analysed(batch, embedding)
         with self.exclusively():
             self._expire(self._clock())
             # Analysing took its time: somebody else may have stored or removed some of it.
-            current = self._planned(batch.parts)
-            if current.basis != batch.basis:
+            current = self._current(batch)
+            if current is not batch and current.basis != batch.basis:
                 analysed = self._analysed(current, embedding)
             if current.to_write:
                 self._write(analysed)
+            for draft in current.to_revise:
+                self._revise(draft)
+            self._remove_rests(batch.parts)
         for part in batch.parts:
             if part.is_last:
                 yield [draft.id for draft in part.document]
 
-    def _nodes(self, drafts: Sequence[Draft], old: Mapping[str, MemoryNode], at: datetime) -> list[MemoryNode]:
-        """Return a node a draft, not embedded anew yet; an old node keeps its energy and its times."""
-        nodes = [
-            replace(old[draft.id], metadata={**old[draft.id].metadata, **draft.metadata}, **draft.fields)
-            if draft.id in old
-            else MemoryNode(
-                draft.id,
-                draft.content,
-                metadata=draft.metadata,
-                last_accessed=at,
-                created_at=at,
-                scope=draft.scope,
-                **draft.fields,
+    def _current(self, batch: Batch) -> Batch:
+        """Return the batch as the store is now."""
+        return batch if self._store.view().sequence == batch.sequence else self._planner.plan(batch.parts)
+
+    def _revise(self, draft: Draft) -> None:
+        """Replace a memory that the caller named: its text, its metadata and the fields that are given."""
+
+        def version(old: MemoryNode) -> MemoryNode:
+            return with_lifetime(
+                replace(old, content=draft.content, metadata=draft.metadata, **draft.fields), draft.lifetime
             )
-            for draft in drafts
-        ]
-        return [with_lifetime(node, draft.lifetime) for node, draft in zip(nodes, drafts, strict=True)]
+
+        self._commit(self._reviser.update(draft.id, version, reason="add", at=self._clock()))
+
+    def _remove_rests(self, parts: Iterable[Part]) -> None:
+        """Remove the chunks by which the last version of a named text was longer than this one."""
+        for part in parts:
+            first = part.document[0]
+            rests: list[str] = []
+            if first.named and part.is_last:
+                place = len(part.document)
+                while self._store.has_node(f"{first.id}#{place + len(rests)}"):
+                    rests.append(f"{first.id}#{place + len(rests)}")
+            if rests:
+                self._commit(self._reviser.deletion(rests, reason="update", at=self._clock()))
 
     def _pairs(self, batch: Batch, new_ids: Collection[str], there: Collection[str]) -> list[PendingTask]:
         """Return the pairs to be judged for causes: one of the two is new, and both are among `there`."""
         window = self._config.CAUSE_WINDOW
-        pairs = (causal_pairs(part.with_neighbours(window), new_ids, window) for part in batch.parts)
+        pairs = (causal_pairs(chained, new_ids, window) for chained in batch.chains)
         # The end of a document and its beginning, given once more, may be in one batch.
         return list(
             dict.fromkeys(pair for pair in chain.from_iterable(pairs) if all(node in there for node in pair.nodes))
@@ -338,8 +277,10 @@ class IngestionEngine:
     def _analysed(self, batch: Batch, embedding: EmbeddingAhead) -> Analysed:
         """Return what follows from the texts of a batch alone, which takes models and so its time."""
         at, old = self._clock(), batch.old
-        nodes = self._nodes(batch.to_write, old, at)
-        texts = [render(node.content, node.metadata) for node in nodes]
+        nodes = [
+            with_lifetime(node, draft.lifetime) for node, draft in zip(batch.nodes(at), batch.to_write, strict=True)
+        ]
+        texts = list(map(render, nodes))
         embedding.begin(texts)
         # What needs no vectors is found out meanwhile.
         new_ids = {node.id for node in nodes if node.id not in old}
@@ -350,14 +291,15 @@ class IngestionEngine:
         embedded = dict(zip((node.id for node in nodes), embedding.take(texts), strict=True)) if nodes else {}
         sequences = {
             edge.key: edge
-            for part in batch.parts
-            for edge in sequence_edges(part.with_neighbours(1), new_ids, weight=self._config.SEQ_WEIGHT, at=at)
+            for chained in batch.chains
+            for edge in sequence_edges(chained, new_ids, weight=self._config.SEQ_WEIGHT, at=at)
             if there.keys() >= {edge.source_id, edge.target_id}
         }
         return Analysed(
             new=[replace(node, embedding=embedded[node.id]) for node in named.nodes],
             known=[replace(node, embedding=embedded[node.id]) for node in nodes if node.id in old],
             sequences=tuple(sequences.values()),
+            parted=batch.parted,
             causes=tuple(causes.edges),
             failed=(*named.failed, *causes.failed),
             at=at,
@@ -374,16 +316,20 @@ class IngestionEngine:
         # Known nodes may have new embeddings, which the store does not have yet.
         similarities = tuple(fitted(similar, analysed.nodes) if known else similar)
         stage("writing")
-        self._store.apply(
+        self._commit(
             GraphDelta(
-                removed_edges=tuple(mentions.removed),
+                removed_edges=(*analysed.parted, *mentions.removed),
                 nodes=tuple(analysed.nodes),
                 edges=(*analysed.sequences, *similarities, *mentions.put, *analysed.causes),
                 weights=(*mentions.reweighted, *reweighed_similarities(known, self._store)),
                 queued=analysed.failed,
-                reason="add_documents",
+                reason="add",
                 at=at,
             )
         )
         took = time.perf_counter() - begin
         _log.info("stored %d chunks, %d of them new, in %.2f s", len(analysed.nodes), len(new), took)
+
+    def _commit(self, delta: GraphDelta) -> None:
+        """Write a delta: the one place where this class does."""
+        self._store.apply(delta)

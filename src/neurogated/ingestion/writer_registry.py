@@ -6,22 +6,22 @@ import threading
 from weakref import WeakValueDictionary
 
 from neurogated.core.ports import GraphStorePort
-from neurogated.ingestion.ingestion_engine import IngestionEngine
+from neurogated.ingestion.writer import Writer
 
-__all__ = ["EngineRegistry"]
+__all__ = ["WriterRegistry"]
 
 
-class EngineRegistry:
+class WriterRegistry:
     """The engines in use, by namespace; an engine that no handle refers to is forgotten.
 
     Handles on one graph share its engine, whose lock lets one thread at a time change the texts.
     """
 
     def __init__(self) -> None:
-        self._engines: WeakValueDictionary[str, IngestionEngine] = WeakValueDictionary()
+        self._engines: WeakValueDictionary[str, Writer] = WeakValueDictionary()
         self._lock = threading.Lock()
 
-    def shared(self, namespace: str, store: GraphStorePort, engine: IngestionEngine) -> IngestionEngine:
+    def shared(self, namespace: str, store: GraphStorePort, engine: Writer) -> Writer:
         """Return the engine that writes to the graph already, otherwise `engine`, which is remembered."""
         with self._lock:
             known = self._engines.get(namespace)

@@ -26,7 +26,7 @@ from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import EmbeddingError, InputError
 from neurogated.ingestion.analysis import Analysis
-from neurogated.ingestion.ingestion_engine import IngestionEngine
+from neurogated.ingestion.writer import Writer
 from neurogated.testing import ManualClock
 
 SENTENCES = ["The cat sleeps.", "A dog barks.", "We met in Lyon.", "The cat sleeps.", "Rain fell all day."]
@@ -64,9 +64,7 @@ class Bench:
         self.clock = ManualClock()
         self.store = GraphStore(clock=self.clock)
         self.embedder = RecordingEmbedder()
-        self.engine = IngestionEngine(
-            self.store, self.embedder, Analysis(Silent(), Silent(), 1), self.config, self.clock
-        )
+        self.engine = Writer(self.store, self.embedder, Analysis(Silent(), Silent(), 1), self.config, self.clock)
 
     def add(self, *documents: Document) -> list[list[str]]:
         return list(self.engine.add(documents))
@@ -332,7 +330,7 @@ def test_texts_are_analysed_while_they_are_embedded(bench: Bench, monkeypatch: p
 
     monkeypatch.setattr(bench.embedder, "embed_documents", meet_and_embed)
     analysis = Analysis(analyser, analyser, 1)
-    engine = IngestionEngine(bench.store, bench.embedder, analysis, bench.config, bench.clock)
+    engine = Writer(bench.store, bench.embedder, analysis, bench.config, bench.clock)
 
     ((node_id,),) = engine.add([story("We met in Lyon.")])
 
@@ -349,7 +347,7 @@ def test_what_fails_beside_the_other_is_raised_and_nothing_is_stored(
 
     analyser = Silent()
     monkeypatch.setattr(bench.embedder if failing == "embed_documents" else analyser, failing, fail)
-    engine = IngestionEngine(bench.store, bench.embedder, Analysis(analyser, analyser, 1), bench.config, bench.clock)
+    engine = Writer(bench.store, bench.embedder, Analysis(analyser, analyser, 1), bench.config, bench.clock)
 
     with pytest.raises(EmbeddingError, match="no memory left"):
         list(engine.add([story(*SENTENCES)]))

@@ -1,0 +1,176 @@
+"""Which chunks of some documents are to be written, and what they stand beside, as the store is now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import chain, pairwise
+from uuid import uuid4
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import Clock, to_utc
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.times import find_times
+from neurogated.errors import InputError
+from neurogated.ingestion.chunker import Chunker
+from neurogated.ingestion.document import Document, checked_ttl
+from neurogated.ingestion.drafts import Batch, Draft, Part
+from neurogated.ingestion.revision import expiry
+from neurogated.ingestion.sessions import Session
+from neurogated.utils.hash_utils import compute_mdhash_id
+
+__all__ = ["Planner", "stored"]
+
+
+class Planner:
+    """Reads documents, and compares them with what is stored; it writes nothing."""
+
+    def __init__(self, store: GraphStorePort, chunker: Chunker, config: MemoryConfig, clock: Clock) -> None:
+        self._store = store
+        self._chunker = chunker
+        self._config = config
+        self._clock = clock
+        self._reach = max(1, config.CAUSE_WINDOW)
+
+    def parts(self, document: Document) -> Iterator[Part]:
+        """Yield a document in parts of at most `INDEX_BATCH` chunks.
+
+        Raises:
+            InputError: it is longer than `MAX_DOCUMENT_CHARS`.
+        """
+        drafts = self._drafts(document)
+        size = self._config.INDEX_BATCH
+        for begin in range(0, len(drafts), size):
+            yield Part(drafts, begin, min(begin + size, len(drafts)))
+
+    def plan(self, parts: Sequence[Part]) -> Batch:
+        """Return the batch of some parts as the store is now."""
+        sequence = self._store.view().sequence
+        old = stored(self._store, chain.from_iterable(part.with_neighbours(self._reach) for part in parts))
+        drafts: dict[str, Draft] = {}
+        for draft in chain.from_iterable(part.drafts for part in parts):
+            drafts[draft.id] = draft.told(old.get(draft.id)).merged_over(drafts.get(draft.id))
+        sessions = self._sessions(parts, drafts, old)
+        chains: list[Sequence[str]] = [part.with_neighbours(self._reach) for part in parts if part.session is None]
+        parted: list[EdgeKey] = []
+        for session in sessions:
+            chains.append([turn.id for turn in session.turns])
+            old |= session.stored
+            parted += self._parted(session)
+            drafts |= {name: _moved(session.stored[name], position) for name, position in session.moved()}
+        _refuse_other_users(drafts.values(), old)
+        return Batch(
+            parts,
+            old,
+            [
+                one
+                for one in drafts.values()
+                if one.id not in old or (_kept(one, old[one.id]) and one.changes(old[one.id]))
+            ],
+            [one for one in drafts.values() if one.id in old and not _kept(one, old[one.id])],
+            chains,
+            parted,
+            sequence,
+        )
+
+    def _sessions(
+        self, parts: Sequence[Part], drafts: dict[str, Draft], old: Mapping[str, MemoryNode]
+    ) -> Iterable[Session]:
+        """Return the sessions of the new turns, with these in their places; their drafts learn their positions."""
+        sessions: dict[tuple[str | None, str], Session] = {}
+        placed: set[str] = set()
+        for part in parts:
+            if part.session is None:
+                continue
+            if part.session not in sessions:
+                sessions[part.session] = Session.read(self._store, *part.session, self._reach)
+            for draft in part.drafts:
+                if draft.id not in old and draft.id not in placed:
+                    placed.add(draft.id)
+                    sessions[part.session].add(draft.id, draft.fields.get("timestamp"))
+        for session in sessions.values():
+            for turn in session.turns:
+                if turn.id in drafts and turn.id not in session.stored:
+                    draft = drafts[turn.id]
+                    drafts[turn.id] = replace(draft, fields={**draft.fields, "position": turn.position})
+        return sessions.values()
+
+    def _parted(self, session: Session) -> Iterator[EdgeKey]:
+        """Yield the SEQ edges between stored turns that a new one has come between."""
+        before = [turn.id for turn in session.turns if turn.id in session.stored]
+        now = set(pairwise(turn.id for turn in session.turns))
+        pairs = [pair for pair in pairwise(before) if pair not in now]
+        view = self._store.view()
+        for source, target in pairs:
+            rows = view.edge_rows(view.rows([source]), view.rows([target]), EdgeType.SEQ)
+            if (rows >= 0).any():
+                yield EdgeKey(source, target, EdgeType.SEQ)
+
+    def _drafts(self, document: Document) -> list[Draft]:
+        length = sum(len(passage.text) for passage in document.passages)
+        if length > self._config.MAX_DOCUMENT_CHARS:
+            raise InputError(
+                f"a document has {length} characters, more than the {self._config.MAX_DOCUMENT_CHARS} of "
+                "MAX_DOCUMENT_CHARS; split it or raise the setting"
+            )
+        drafts: list[Draft] = []
+        lifetime = self._lifetime(document)
+        # A hash of the whole text, so it is computed once; a turn of a session, or what has a name, is of no document.
+        document_id = None if document.in_session or document.id is not None else document.document_id
+        for passage in document.passages:
+            metadata = {**document.metadata, **passage.metadata}
+            metadata |= {} if document_id is None else {"document_id": document_id}
+            fields = document.fields_of(passage)
+            for place, chunk in enumerate(self._chunker.split(passage.text)):
+                if document.id is not None:
+                    node_id = document.id if not place else f"{document.id}#{place}"
+                elif document_id is None:
+                    node_id = f"turn-{uuid4().hex}"
+                else:
+                    # The position takes part, so that a sentence said twice is remembered twice.
+                    node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix="chunk-")
+                drafts.append(
+                    Draft(
+                        node_id,
+                        chunk,
+                        json_metadata(metadata),
+                        lifetime,
+                        find_times(chunk),
+                        document.scope,
+                        fields,
+                        named=document.id is not None,
+                    )
+                )
+        return drafts
+
+    def _lifetime(self, document: Document) -> dict[str, datetime | None]:
+        times = {"valid_from": document.valid_from, "valid_to": document.valid_to}
+        given: dict[str, datetime | None] = {name: to_utc(time) for name, time in times.items() if time is not None}
+        return (
+            given if (ttl := checked_ttl(document.ttl)) is None else {**given, "expires_at": expiry(self._clock(), ttl)}
+        )
+
+
+def stored(store: GraphStorePort, node_ids: Iterable[str]) -> dict[str, MemoryNode]:
+    """Return those of the nodes that exist, by id."""
+    return {node.id: node for node in store.get_nodes(list(dict.fromkeys(node_ids)), missing_ok=True)}
+
+
+def _kept(draft: Draft, node: MemoryNode) -> bool:
+    """Return whether a stored node keeps its text: only an id of the caller's own brings another."""
+    return not draft.named or draft.content == node.content
+
+
+def _moved(node: MemoryNode, position: int) -> Draft:
+    """Return a draft that gives a stored turn another position."""
+    return Draft(node.id, node.content, {}, {}, (), node.scope, {"position": position})
+
+
+def _refuse_other_users(drafts: Iterable[Draft], old: Mapping[str, MemoryNode]) -> None:
+    for draft in drafts:
+        node = old.get(draft.id)
+        if node is not None and node.scope.user_id != draft.scope.user_id:
+            raise InputError(f"the id {draft.id!r} is taken by a memory of another user; choose another id")

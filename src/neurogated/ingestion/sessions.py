@@ -1,0 +1,115 @@
+"""The order of the turns of a session: by timestamp where there is one, else as they arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from neurogated.core.filters import Filter
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.scope import ScopeFilter
+
+__all__ = ["Session", "Turn", "turn_ids"]
+
+_STEP = 1 << 20
+"""How far apart the positions of successive turns are, so that a late one finds room between them."""
+_FROM_BEFORE = 64
+_READ = 32
+
+
+@dataclass(slots=True)
+class Turn:
+    """A turn of a session and its place in it."""
+
+    id: str
+    timestamp: datetime | None
+    position: int
+
+
+@dataclass(slots=True)
+class Session:
+    """The turns of one session from some point on, to which new ones are added."""
+
+    turns: list[Turn]
+    """In order."""
+    unread: Iterator[Sequence[MemoryNode]]
+    """Earlier turns in portions, the latest first, each in order."""
+    stored: dict[str, MemoryNode] = field(default_factory=dict)
+    """Turns that were read, by id."""
+
+    @classmethod
+    def read(cls, store: GraphStorePort, user_id: str | None, session_id: str, reach: int) -> Session:
+        """Return a session of a user with at least its last `reach` turns; late turns make it read more."""
+        session = cls([], _portions(store, user_id, session_id))
+        while len(session.turns) < reach and session._read_more():
+            pass
+        return session
+
+    def add(self, turn_id: str, timestamp: datetime | None) -> None:
+        """Put a turn behind all that are not later; one without a timestamp comes last."""
+        place = self._place(timestamp)
+        after = self.turns[place].position if place < len(self.turns) else None
+        before = self.turns[place - 1].position if place else -1
+        if after is None:
+            position = before + _STEP if place else 0
+        else:
+            if after - before == 1:
+                self._make_room(place)
+                after = self.turns[place].position
+            # Late turns tend to come in order, so the larger part of the gap is left behind the new one.
+            position = before + max(1, (after - before) // _FROM_BEFORE)
+        self.turns.insert(place, Turn(turn_id, timestamp, position))
+
+    def moved(self) -> list[tuple[str, int]]:
+        """Return the stored turns that have another position by now, and that position."""
+        return [
+            (turn.id, turn.position)
+            for turn in self.turns
+            if turn.id in self.stored and self.stored[turn.id].position != turn.position
+        ]
+
+    def _place(self, timestamp: datetime | None) -> int:
+        if timestamp is None:
+            return len(self.turns)
+        while True:
+            times: list[datetime | None] = []
+            for turn in self.turns:
+                # A turn without a timestamp is as late as the one before it.
+                times.append(turn.timestamp or (times[-1] if times else None))
+            earlier = [place for place, time in enumerate(times) if time is not None and time <= timestamp]
+            if earlier:
+                return earlier[-1] + 1
+            if not self._read_more():
+                return next((place for place, time in enumerate(times) if time is not None), len(times))
+
+    def _read_more(self) -> bool:
+        nodes = next(self.unread, ())
+        self.stored.update((node.id, node) for node in nodes)
+        self.turns[:0] = [Turn(node.id, node.timestamp, node.position or 0) for node in nodes]
+        return bool(nodes)
+
+    def _make_room(self, place: int) -> None:
+        for turn in self.turns[place:]:
+            turn.position += _STEP
+
+
+def _portions(store: GraphStorePort, user_id: str | None, session_id: str) -> Iterator[Sequence[MemoryNode]]:
+    """Yield the stored turns of a session in portions, the latest first, each in order."""
+    ids = turn_ids(store, user_id, session_id)
+    for end in range(len(ids), 0, -_READ):
+        yield store.get_nodes(ids[max(0, end - _READ) : end], missing_ok=True)
+
+
+def turn_ids(store: GraphStorePort, user_id: str | None, session_id: str) -> list[str]:
+    """Return the ids of the stored turns of a user's session, in order."""
+    view = store.view(filters=Filter(scope=ScopeFilter(user_id, session_id=session_id, alone=True)))
+    rows = view.live_nodes() if view.among is None else view.among
+    rows = rows[view.alive.take(rows)]
+    # What belongs to no session is admitted too; it has no position.
+    positions = view.position.take(rows)
+    order = np.argsort(positions, kind="stable")[int((positions < 0).sum()) :]
+    return [view.ids[row] for row in rows[order].tolist()]
