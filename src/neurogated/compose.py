@@ -81,8 +81,8 @@ class Parts:
 def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
     """Build the parts that `config` names.
 
-    With a key or a server's address in the settings, questions, causes and names are judged by the language model;
-    otherwise by the offline analysers.
+    Questions, causes and names are judged by the language model that the settings ask for, otherwise by the offline
+    analysers.
 
     Raises:
         StorageError: the memory cannot be opened; see its subclasses.

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import dataclasses
-import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import datetime, timedelta
 from typing import Any, Self, TypeVar, Unpack
 from uuid import UUID
 
 from neurogated import compose
+from neurogated.asynchronous import Asynchronous
+from neurogated.browsing import Browsing
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsCompaction, SupportsNamespaces
 from neurogated.core.clock import checked_moment
+from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.forking import bind_to_process
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.core.trace import Feedback, Recall, RecalledMemory
-from neurogated.core.watchdog import Watchdog
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.contents import Content, Details, read_contents
 from neurogated.ingestion.document import About, Document, read_documents
-from neurogated.ingestion.revision import Revision
+from neurogated.ingestion.revision import Changes, revision_of
 from neurogated.ingestion.writer import Writer
-from neurogated.ingestion.writer_registry import WriterRegistry
-from neurogated.plasticity.access_log import AccessLog
-from neurogated.plasticity.plasticity_engine import PlasticityEngine
+from neurogated.plasticity.plasticity_engine import Outcome, PlasticityEngine, strength_of
 from neurogated.progress import show_progress
 from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
-from neurogated.statistics import memory_stats
+from neurogated.runtime import Runtime
 from neurogated.upkeep import Upkeep
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
@@ -40,10 +36,10 @@ __all__ = ["NeuroGraphMemory", "show_progress"]
 _Named = TypeVar("_Named")
 
 
-class NeuroGraphMemory(Upkeep):
-    """A memory: put documents in, ask questions, get what they bring up.
+class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
+    """A memory: add texts and messages, and recall them by questions.
 
-    What a method returned from is on disk. Use it as a context manager, or call `close`.
+    When a call returns, its writes are on disk. Use it as a context manager, or call `close`.
 
     Attributes:
         config: the settings.
@@ -52,12 +48,15 @@ class NeuroGraphMemory(Upkeep):
         plasticity: how use changes the graph.
     """
 
-    def __init__(self, config: MemoryConfig | None = None, *, parts: Parts | None = None) -> None:
+    def __init__(
+        self, config: MemoryConfig | None = None, *, parts: Parts | None = None, runtime: Runtime | None = None
+    ) -> None:
         """Open the memory that `config` describes, or wire up `parts`.
 
         Args:
             config: settings; from the environment and the defaults when left out.
             parts: built parts; built from `config` when left out.
+            runtime: of the memory whose other namespace this is; a new one when left out.
 
         Raises:
             StorageError: the memory cannot be opened; see its subclasses.
@@ -66,7 +65,7 @@ class NeuroGraphMemory(Upkeep):
         """
         self.config = compose.load_config() if config is None else config
         self._parts = compose.build(self.config) if parts is None else parts
-        self._owns_parts = True
+        self._owns_parts = runtime is None
         self.store = self._parts.store
         try:
             self.retriever = NeuroRetriever(
@@ -80,18 +79,18 @@ class NeuroGraphMemory(Upkeep):
             if parts is None:
                 self.store.close()
             raise
-        self._watchdog = Watchdog(self.config.stall_warning_seconds)
-        self._threads = self._new_threads()
+        self._runtime = Runtime(self.config, self._parts.clock) if runtime is None else runtime
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model are waited for; side by side, all others would be slower.
         workers = 1 if self._parts.language_model is None else self.config.llm_concurrency
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers)
-        self._writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
-        self._engines = WriterRegistry()
-        self._engines.shared(self.config.namespace, self.store, self._writer)
-        self._accesses = AccessLog(self._parts.clock, self.config.TOUCH_FLUSH_SECONDS, self.config.MAX_OPEN_NAMESPACES)
-        self._frozen = False
+        writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
+        self._writer = self._runtime.writers.shared(self.config.namespace, self.store, writer)
         bind_to_process(self)
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts learn it by themselves
+        """Leave closing the parts to the parent process, in a forked child."""
+        self._owns_parts = False
 
     def add(
         self,
@@ -125,8 +124,10 @@ class NeuroGraphMemory(Upkeep):
             InputError: something cannot be stored; nothing was, except batches of `INDEX_BATCH` chunks before it.
         """
         documents = read_contents(content, scope=Scope(user_id, agent_id, session_id, path), **details)
-        with self._watchdog.watch("indexing"):
-            return [node_id for ids in self._writer.add(documents) for node_id in ids]
+        with self._runtime.watchdog.watch("indexing"):
+            added = [node_id for ids in self._writer.add(documents) for node_id in ids]
+        self._runtime.tell("added", added)
+        return added
 
     def add_document(
         self,
@@ -183,24 +184,39 @@ class NeuroGraphMemory(Upkeep):
         """
         total = len(documents) if isinstance(documents, Sized) else None
         stored = self._writer.add(read_documents(documents))
-        with self._watchdog.watch("indexing"):
-            return list(show_progress(stored, "indexing", "document", total=total, progress=progress))
+        with self._runtime.watchdog.watch("indexing"):
+            added = list(show_progress(stored, "indexing", "document", total=total, progress=progress))
+        self._runtime.tell("added", [node_id for ids in added for node_id in ids])
+        return added
 
-    def delete(self, ids: Iterable[str | UUID]) -> int:
+    def delete(self, ids: Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
         """Forget memories, with their edges and all that follows from their texts in others; at once or not at all.
 
-        What was deleted is not recalled any more, and stands in the past of the graph until `compact`.
+        Deleted memories are not recalled any more, and stand in the past of the graph until `compact`. With `user_id`
+        and without ids, all memories of a user go, and the caches are emptied; those that belong to no user stay.
 
-        Memories that are gone already are passed over; the log names them.
+        Args:
+            ids: which memories; those that are gone already are passed over, and the log names them.
+            **filters: delete what they admit instead; see `FilterOptions`.
 
         Returns:
             How many there were.
 
         Raises:
             UnknownIdError: an id never was in the memory, or was erased by a compaction; nothing was changed.
-            InputError: it is one id, and no list.
+            InputError: there are neither ids nor filters, or both, or it is one id and no list.
         """
-        return self._writer.delete(map(str, _several(ids)))
+        if (ids is None) == (not filters):
+            raise InputError("give either the ids of memories or filters such as user_id='ana'")
+        if ids is not None:
+            names = list(dict.fromkeys(map(str, _several(ids))))
+            count = self._writer.delete(names)
+        else:
+            names = self._writer.delete_all(owned(filters))
+            count = len(names)
+            self._clear_caches()
+        self._runtime.tell("deleted", names)
+        return count
 
     def delete_document(self, document_id: str) -> int:
         """Forget all memories of a document, by the `document_id` in their metadata; see `delete`.
@@ -210,17 +226,7 @@ class NeuroGraphMemory(Upkeep):
         """
         return self._writer.delete_document(document_id)
 
-    def update(
-        self,
-        node_id: str | UUID,
-        content: str | None = None,
-        *,
-        title: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        valid_from: datetime | None = None,
-        valid_to: datetime | None = None,
-        ttl: timedelta | float | None = None,
-    ) -> MemoryNode:
+    def update(self, node_id: str | UUID, content: str | None = None, **changes: Unpack[Changes]) -> MemoryNode:
         """Put a new version of a memory in its place; the old one stays in the history until `compact(history=True)`.
 
         Edges follow: SIM, TERM and MENTION fit the new text, causes are judged anew where the content changes; SEQ and
@@ -229,11 +235,7 @@ class NeuroGraphMemory(Upkeep):
         Args:
             node_id: which memory.
             content: its new text, kept as one chunk. `times` and `entities` are found anew.
-            title: what it is about.
-            metadata: merged over what there is; a key with the value None is removed.
-            valid_from: when what it says began to hold.
-            valid_to: when it ceased to hold.
-            ttl: how long it is to be remembered, from now, as a timedelta or in seconds; `timedelta.max` for ever.
+            **changes: what else is to be different; see `Changes`.
 
         Returns:
             The new version.
@@ -242,8 +244,10 @@ class NeuroGraphMemory(Upkeep):
             UnknownIdError: the id is not in the memory.
             InputError: nothing is given, or something that cannot be stored; nothing was changed.
         """
-        with self._watchdog.watch("updating"):
-            return self._writer.update(str(node_id), Revision(content, title, metadata, valid_from, valid_to, ttl))
+        with self._runtime.watchdog.watch("updating"):
+            node = self._writer.update(str(node_id), revision_of(content, changes))
+        self._runtime.tell("updated", node)
+        return node
 
     def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
         """Return the contents of the memories that `query` brings up, best first; see `recall`."""
@@ -269,31 +273,22 @@ class NeuroGraphMemory(Upkeep):
         """Return the contents that each query brings up; the queries are embedded together. See `recall`."""
         return [[memory.content for memory in recall] for recall in self._recalls(queries, **options)]
 
-    async def aretrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
-        """Return what `retrieve` returns, without holding up the event loop."""
-        return [memory.content for memory in await self.arecall(query, **options)]
+    def feedback(
+        self, relevant_node_ids: Iterable[str | UUID | RecalledMemory], outcome: Outcome = "success"
+    ) -> Feedback:
+        """Say how memories served: after success the edges among them grow stronger (LTP), after failure weaker.
 
-    async def arecall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
-        """Return what `recall` returns, without holding up the event loop, nor any of `recall_concurrency` others."""
-        if self.store.closed:
-            self.store.view()  # says why
-        # The loop's own threads are few and everybody's.
-        asked: list[Any] = [functools.partial(contextvars.copy_context().run, self.recall, query, **options)]
-        # The thread takes it out, and so does not refer to this memory any more once the answer is there.
-        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: asked.pop()())  # noqa: PLW0108
-
-    def feedback(self, relevant_node_ids: Iterable[str | UUID | RecalledMemory]) -> Feedback:
-        """Say which memories were of use: the edges among them grow stronger (LTP).
-
-        Pairs that no plastic edge connects get an ASSOC edge. A frozen memory learns nothing. Memories that are gone,
-        because they were deleted or expired since the recall, are passed over; the log names them.
+        After success, pairs that no plastic edge connects get an ASSOC edge, each memory with the `ASSOC_NEIGHBORS`
+        that follow it. A frozen memory learns nothing. Memories that are gone, because they were deleted or expired
+        since the recall, are passed over; the log names them.
 
         Args:
             relevant_node_ids: a `Recall`, some of its memories, or ids. A compaction erases also the id of a deleted
                 memory, which then is unknown; a memory of a recall is never unknown.
+            outcome: `success`, `fail`, or a number between them, from 1 to -1.
 
         Returns:
-            How many edges were strengthened or made, with the ids of those that are gone.
+            How many edges were strengthened, weakened or made, with the ids of those that are gone.
 
         Raises:
             UnknownIdError: an id never was in the memory; nothing was changed.
@@ -301,11 +296,14 @@ class NeuroGraphMemory(Upkeep):
         """
         given = list(_several(relevant_node_ids))
         ids = list(dict.fromkeys(_id(one) for one in given))
-        if self._frozen:
+        strength = strength_of(outcome)
+        if self._runtime.frozen:
             return Feedback(0)
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
         with self._writer.exclusively():
-            return self.plasticity.reinforce_recalled(ids, recalled)
+            learned = self.plasticity.reinforce_recalled(ids, recalled, strength)
+        self._runtime.tell("learned", ids, strength)
+        return learned
 
     def maintenance(self, now: datetime | None = None) -> int:
         """Remove what has expired, and let what lies idle fade (LTD); SIM edges never do.
@@ -323,7 +321,7 @@ class NeuroGraphMemory(Upkeep):
         """
         checked_moment("now", now)
         self._writer.expire(self._parts.clock() if now is None else now)
-        if self._frozen:
+        if self._runtime.frozen:
             return 0
         self.flush()
         with self._writer.exclusively():
@@ -331,25 +329,10 @@ class NeuroGraphMemory(Upkeep):
             self.plasticity.decay_unused(now)
             return before - self.store.view().live_edges().size
 
-    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
-        """Make up the judgements that a failing language model left out.
-
-        Returns:
-            How many were made, and how many still wait.
-        """
-        waiting = len(self.store.pending())
-        with self._watchdog.watch("resuming"):
-            made = sum(show_progress(self._writer.resume(), "making up", "batch", progress=progress))
-        return made, waiting - made
-
-    def stats(self) -> dict[str, Any]:
-        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
-        return memory_stats(self.store, self._parts, self.config, frozen=self._frozen)
-
     def in_namespace(self, namespace: str) -> NeuroGraphMemory:
         """Return another graph of the same memory, made if there is none; neither ever sees the other.
 
-        It shares this memory's file and model, and is valid until this memory is closed.
+        It shares this memory's file, model, callbacks and freeze, and is valid until this memory is closed.
 
         Raises:
             ConfigError: the store has a single graph only, or the name is empty.
@@ -357,50 +340,21 @@ class NeuroGraphMemory(Upkeep):
         store = self._several_graphs()
         config = self.config.replace(namespace=namespace)
         parts = dataclasses.replace(self._parts, store=store.in_namespace(namespace))
-        other = NeuroGraphMemory(config, parts=parts)
-        other._owns_parts = False
-        other._threads, other._watchdog = self._threads, self._watchdog
-        other._engines, other._accesses = self._engines, self._accesses
-        other._writer = self._engines.shared(namespace, other.store, other._writer)
-        return other
-
-    def compact(self, *, history: bool = False) -> int:
-        """Erase for good what was deleted or has expired, in every namespace, with its history, and empty all caches.
-
-        Args:
-            history: erase also what memories that are still there said before they were updated. Then `as_of` shows
-                them in the past as they are now, and `undo` brings no old text back.
-
-        Returns:
-            How many memories were erased; 0 for a store without the ability.
-        """
-        self.flush()
-        now = self._parts.clock()
-        for graph in self._graphs():
-            graph._writer.expire(now)
-        erased = 0
-        if isinstance(self.store, SupportsCompaction):
-            with self._watchdog.watch("compacting"):
-                erased = self.store.compact(history=True) if history else self.store.compact()
-        for cache in self._parts.caches:
-            cache.clear()
-        return erased
+        return NeuroGraphMemory(config, parts=parts, runtime=self._runtime)
 
     def close(self) -> None:
         """Write what was used in all namespaces and release file and model; what `in_namespace` gave only writes."""
         if self.store.closed:
             return
         try:
-            self._accesses.flush_if_possible()
+            self._runtime.accesses.flush_if_possible()
         finally:
             if self._owns_parts:
                 self.store.close()
                 self._parts.embedder.close()
                 if self._parts.language_model is not None:
                     self._parts.language_model.close()
-                # Questions under way end, with an error, now that everything is closed.
-                self._threads.shutdown()
-                self._watchdog.close()
+                self._runtime.close()
 
     def __enter__(self) -> Self:
         return self
@@ -408,21 +362,15 @@ class NeuroGraphMemory(Upkeep):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _graphs(self) -> Iterator[NeuroGraphMemory]:
-        """Yield this memory and those of all its other namespaces."""
-        yield self
-        if isinstance(self.store, SupportsNamespaces):
-            for name in self.store.namespaces():
-                if name != self.config.namespace:
-                    yield self.in_namespace(name)
-
     def _recalls(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[Recall]:
-        with self._watchdog.watch("recalling"):
+        with self._runtime.watchdog.watch("recalling"):
             recalls = self.retriever.recall_batch(queries, **options)
-        gathers = not (self._frozen or self.config.read_only)
+        for recall in recalls:
+            self._runtime.tell("recalled", recall)
+        gathers = not (self._runtime.frozen or self.config.read_only)
         if gathers and options.get("as_of") is None and options.get("valid_at") is None:
             for recall in recalls:
-                self._accesses.add(self.store, recall.mark)
+                self._runtime.accesses.add(self.store, recall.mark)
         return recalls
 
 

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsCheck, SupportsNamespaces, SupportsSnapshot
+from neurogated.core.abilities import SupportsCheck, SupportsCompaction, SupportsNamespaces, SupportsSnapshot
 from neurogated.core.delta import HistoryEntry
-from neurogated.core.filters import FilterOptions, filter_of
-from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
 from neurogated.core.trace import Recall
-from neurogated.core.watchdog import Watchdog
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.writer import Writer
-from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.undo import undo
+from neurogated.progress import show_progress
 from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.runtime import Event, Runtime
+from neurogated.statistics import memory_stats
 
 __all__ = ["Upkeep"]
 
 
-class Upkeep:
+class Upkeep(ABC):
     """Base of `NeuroGraphMemory`: what needs no more than the store.
 
     Attributes:
@@ -37,45 +37,7 @@ class Upkeep:
     store: GraphStorePort
     _writer: Writer
     _parts: Parts
-    _accesses: AccessLog
-    _frozen: bool
-    _owns_parts: bool
-    _threads: ThreadPoolExecutor
-    _watchdog: Watchdog
-
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts learn it by themselves
-        """Replace the threads in a forked child, and leave closing the parts to the parent process."""
-        self._owns_parts, self._threads = False, self._new_threads()
-        self._watchdog = Watchdog(self.config.stall_warning_seconds)
-
-    def _new_threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self.config.recall_concurrency, thread_name_prefix="recall")
-
-    def find(
-        self,
-        *,
-        order_by: str | None = None,
-        limit: int | None = None,
-        offset: int = 0,
-        **filters: Unpack[FilterOptions],
-    ) -> list[MemoryNode]:
-        """Return memories without a question, in the order they were added.
-
-        Args:
-            order_by: a field of MemoryNode such as `importance`, with a minus before it for the largest first.
-            limit: how many at most.
-            offset: how many of the first are passed over.
-            **filters: which memories; see `FilterOptions`.
-
-        Raises:
-            InputError: the field has no order, or a name is empty or no text.
-            ConfigError: a kind is unknown.
-        """
-        return self.store.find(filter_of(filters), order_by=order_by, limit=limit, offset=offset)
-
-    def history(self) -> list[HistoryEntry]:
-        """Return what changed, when and why, oldest first; uses are left out."""
-        return self.store.history()
+    _runtime: Runtime
 
     def undo(self, to: int | None = None) -> HistoryEntry | None:
         """Take back every change after the delta number `to`; weights come back to the last bit.
@@ -118,16 +80,52 @@ class Upkeep:
 
         Otherwise they are written every `TOUCH_FLUSH_SECONDS`, when many namespaces were used, and on close.
         """
-        self._accesses.flush()
+        self._runtime.accesses.flush()
 
     def freeze(self) -> None:
         """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`."""
         self.flush()
-        self._frozen = True
+        self._runtime.frozen = True
 
     def unfreeze(self) -> None:
         """Learn again."""
-        self._frozen = False
+        self._runtime.frozen = False
+
+    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
+        """Make up the judgements that a failing language model left out.
+
+        Returns:
+            How many were made, and how many still wait.
+        """
+        waiting = len(self.store.pending())
+        with self._runtime.watchdog.watch("resuming"):
+            made = sum(show_progress(self._writer.resume(), "making up", "batch", progress=progress))
+        return made, waiting - made
+
+    def stats(self) -> dict[str, Any]:
+        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
+        return memory_stats(self.store, self._parts, self.config, frozen=self._runtime.frozen)
+
+    def compact(self, *, history: bool = False) -> int:
+        """Erase for good what was deleted or has expired, in every namespace, with its history, and empty all caches.
+
+        Args:
+            history: erase also what memories that are still there said before they were updated. Then `as_of` shows
+                them in the past as they are now, and `undo` brings no old text back.
+
+        Returns:
+            How many memories were erased; 0 for a store without the ability.
+        """
+        self.flush()
+        now = self._parts.clock()
+        for graph in self._graphs():
+            graph._writer.expire(now)  # noqa: SLF001 - of the same class
+        erased = 0
+        if isinstance(self.store, SupportsCompaction):
+            with self._runtime.watchdog.watch("compacting"):
+                erased = self.store.compact(history=True) if history else self.store.compact()
+        self._clear_caches()
+        return erased
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs of this memory; raises ConfigError where the store has a single one only."""
@@ -162,6 +160,36 @@ class Upkeep:
         journal and compared with the one in use.
         """
         return self.store.check() if isinstance(self.store, SupportsCheck) else []
+
+    def on(self, event: Event, callback: Callable[..., None]) -> Callable[[], None]:
+        """Call `callback` after each event, in any namespace, and return a function that ends this.
+
+        Args:
+            event: `added` (with the ids), `updated` (the new version), `deleted` (the ids), `recalled` (the `Recall`)
+                or `learned` (the ids, and the outcome from -1 to 1).
+            callback: is called in the thread of the write or recall; the log names its errors.
+
+        Raises:
+            InputError: there is no such event.
+        """
+        return self._runtime.register(event, callback)
+
+    def _clear_caches(self) -> None:
+        """Empty the caches of values that derive from texts."""
+        for cache in self._parts.caches:
+            cache.clear()
+
+    @abstractmethod
+    def in_namespace(self, namespace: str) -> Upkeep:
+        """Return another graph of the same memory."""
+
+    def _graphs(self) -> Iterator[Upkeep]:
+        """Yield this memory and those of all its other namespaces."""
+        yield self
+        if isinstance(self.store, SupportsNamespaces):
+            for name in self.store.namespaces():
+                if name != self.config.namespace:
+                    yield self.in_namespace(name)
 
     def _several_graphs(self) -> SupportsNamespaces:
         if not isinstance(self.store, SupportsNamespaces):

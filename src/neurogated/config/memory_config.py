@@ -174,7 +174,7 @@ class MemoryConfig:
 
     # Plasticity
     HEBBIAN_LEARNING_RATE: float = _setting(0.1, "what one reinforcement adds to a weight", low=0.0, high=1.0)
-    TIME_DECAY_FACTOR: float = _setting(0.99, "what one round of forgetting multiplies a weight by", low=0.0, high=1.0)
+    TIME_DECAY_FACTOR: float = _setting(0.99, "what a day of forgetting leaves of an idle weight", low=0.0, high=1.0)
     MIN_EDGE_WEIGHT: float = _setting(0.1, "weight below which a fading edge is removed", low=0.0, high=1.0)
     IDLE_DAYS: float = _setting(1.0, "days without use after which an edge begins to fade", low=0.0, high=36_500.0)
     ASSOC_WEIGHT: float = _setting(
@@ -182,6 +182,9 @@ class MemoryConfig:
         "weight of the ASSOC edge that feedback makes between nodes with no plastic edge; 0: none",
         low=0.0,
         high=1.0,
+    )
+    ASSOC_NEIGHBORS: int = _setting(
+        5, "how many of the memories that follow it in the feedback each is connected with", low=1
     )
     MAX_OUT_WEIGHT: float = _setting(
         8.0, "most that the plastic weights leaving a node may sum to; learning scales them down to it", low=0.0
@@ -191,6 +194,11 @@ class MemoryConfig:
     )
 
     # Language model
+    llm: str | None = _setting(
+        None,
+        "whether a language model judges: 'off', 'auto' (where there is a server's address or a key in the "
+        "environment), or its name; none: only where llm_base_url or another llm_name than the default is set",
+    )
     llm_name: str = _setting("gpt-4o-mini", "language model to ask for kernels, causes and answers")
     llm_base_url: str | None = _setting(None, "address of an OpenAI-compatible server; none for the model's own")
     temperature: float = _setting(0.0, "sampling temperature of the language model", low=0.0, high=2.0)

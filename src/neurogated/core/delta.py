@@ -19,6 +19,7 @@ __all__ = [
     "HistoryEntry",
     "JournalEntry",
     "NodeChange",
+    "NodeVersion",
     "PendingTask",
     "WeightChange",
 ]
@@ -240,6 +241,18 @@ class HistoryEntry:
     """What changed, and how many of it."""
     operators: tuple[Decay, ...] = ()
     """Rules that changed many edges at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeVersion:
+    """One version of a memory, or its removal."""
+
+    sequence: int
+    """Number of the delta that brought it."""
+    at: datetime
+    reason: str
+    node: MemoryNode | None
+    """The version; None where the memory was removed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import ge, gt, le, lt
 from typing import Any, TypedDict
 
@@ -14,7 +14,19 @@ from neurogated.core.scope import ScopeFilter, UserChoice
 from neurogated.core.text import checked_names, checked_text
 from neurogated.errors import InputError
 
-__all__ = ["Both", "Compare", "Condition", "Either", "Field", "Filter", "FilterOptions", "Not", "field", "filter_of"]
+__all__ = [
+    "Both",
+    "Compare",
+    "Condition",
+    "Either",
+    "Field",
+    "Filter",
+    "FilterOptions",
+    "Not",
+    "field",
+    "filter_of",
+    "owned",
+]
 
 _MISSING = object()
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
@@ -235,6 +247,15 @@ def filter_of(options: FilterOptions) -> Filter:
     path, kinds, tags = options.get("path", ()), options.get("kinds"), options.get("tags")
     scope = ScopeFilter(options.get("user_id"), options.get("agent_id"), options.get("session_id"), path)
     return Filter(() if kinds is None else kinds, () if tags is None else tags, scope, options.get("where"))
+
+
+def owned(options: FilterOptions) -> Filter:
+    """Return the filter that was asked for, without what belongs to no user, agent or session where one is named.
+
+    A memory that several see is nobody's to delete or to export. Raises as `filter_of`.
+    """
+    found = filter_of(options)
+    return found if found.scope is None else replace(found, scope=replace(found.scope, alone=True))
 
 
 def _family(value: object) -> str:

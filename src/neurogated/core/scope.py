@@ -60,7 +60,7 @@ class ScopeFilter:
     """None for all sessions."""
     path: Sequence[str] = ()
     alone: bool = False
-    """Whether the user sees her own memories only, without those that belong to no user."""
+    """Whether only memories of this very user, agent and session are seen, without those that belong to none."""
 
     def __post_init__(self) -> None:
         for name in ("user_id", "agent_id", "session_id"):
@@ -73,10 +73,13 @@ class ScopeFilter:
         """Return whether memories of `scope` are seen."""
         return (
             self._admits_user(scope.user_id)
-            and (self.agent_id is None or scope.agent_id in (None, self.agent_id))
-            and (self.session_id is None or scope.session_id in (None, self.session_id))
+            and self._admits(self.agent_id, scope.agent_id)
+            and self._admits(self.session_id, scope.session_id)
             and scope.path[: len(self.path)] == self.path
         )
+
+    def _admits(self, wanted: str | None, found: str | None) -> bool:
+        return wanted is None or found == wanted or (found is None and not self.alone)
 
     def _admits_user(self, user_id: str | None) -> bool:
         if self.user_id is ANY_USER or user_id == self.user_id:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.sessions import turn_ids
 from neurogated.ingestion.user_graph import UserGraph
 
-__all__ = ["Reviser", "Revision", "expiry", "with_lifetime"]
+__all__ = ["Changes", "Reviser", "Revision", "expiry", "revision_of", "with_lifetime"]
 
 _TIMES = "times"
 _DOCUMENT_ID = "document_id"
@@ -51,6 +51,33 @@ def with_lifetime(node: MemoryNode, times: Mapping[str, datetime | None]) -> Mem
     if begin is not None and end is not None and end <= begin:
         raise InputError(f"valid_to, {end}, must lie after valid_from, {begin}")
     return replace(node, valid_from=begin, valid_to=end, expires_at=times.get("expires_at", node.expires_at))
+
+
+class Changes(TypedDict, total=False):
+    """What can be changed of a memory beside its text; what is left out or None stays."""
+
+    title: str | None
+    """What it is about; an empty one removes the title."""
+    metadata: Mapping[str, Any] | None
+    """Merged over what there is; a key with the value None is removed."""
+    valid_from: datetime | None
+    """When its content began to hold."""
+    valid_to: datetime | None
+    """When it ceased to hold."""
+    ttl: timedelta | float | None
+    """How long it is remembered, from now, as a timedelta or in seconds; `timedelta.max` for ever."""
+    kind: str | None
+    importance: float | None
+    timestamp: datetime | None
+    """When it was said or happened."""
+    tags: Sequence[str] | None
+
+
+def revision_of(content: str | None, changes: Changes) -> Revision:
+    """Return the revision that was asked for; raises InputError."""
+    if unknown := sorted(changes.keys() - Changes.__annotations__.keys()):
+        raise InputError(f"unknown argument {', '.join(unknown)}; known are {', '.join(Changes.__annotations__)}")
+    return Revision(content, **changes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_mark, render
@@ -117,6 +118,14 @@ class Writer:
         """
         with self.exclusively():
             return self._delete(list(dict.fromkeys(node_ids)), "delete")
+
+    def delete_all(self, filters: Filter) -> list[str]:
+        """Remove the nodes that a filter admits; return their ids."""
+        with self.exclusively():
+            ids = [node.id for node in self._store.find(filters)]
+            if ids:
+                self._delete(ids, "delete")
+            return ids
 
     def delete_document(self, document_id: str) -> int:
         """Remove all nodes of a document; see `delete`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from neurogated.config.memory_config import MemoryConfig
@@ -14,6 +15,9 @@ from neurogated.llm.openai_llm import OpenAILLM
 
 __all__ = ["get_llm", "llm_is_configured"]
 
+_log = logging.getLogger(__name__)
+
+_OFF, _AUTO = "off", "auto"
 _OPENAI_PREFIX = "gpt"
 _ANTHROPIC_PREFIX = "claude"
 
@@ -25,7 +29,7 @@ def get_llm(
     anthropic_api_key: str | None = None,
     cache_path: Path | None = None,
 ) -> BaseLLM:
-    """Return the model that `config.llm_name` names; nothing is loaded or sent yet.
+    """Return the model that the settings name; nothing is loaded or sent yet.
 
     With `llm_base_url` any name is asked of that server; without, gpt* is OpenAI's, claude* Anthropic's, and any other
     name a model in this process. Kept answers cost nothing of the budget.
@@ -51,18 +55,30 @@ def get_llm(
 
 
 def llm_is_configured(config: MemoryConfig, api_key: str | None = None, anthropic_api_key: str | None = None) -> bool:
-    """Return whether there is a model to ask, without asking: a server's address, a key, or a model's folder."""
+    """Return whether the settings ask for a model and there is one: a server's address, a key, or a model's folder.
+
+    A key in the environment alone turns on no paid calls: the log says how to use it.
+    """
+    if config.llm == _OFF:
+        return False
+    name = _name(config)
     if config.llm_base_url:
         return True
-    if config.llm_name.startswith(_OPENAI_PREFIX):
-        return bool(api_key)
-    if config.llm_name.startswith(_ANTHROPIC_PREFIX):
-        return bool(anthropic_api_key)
-    return bool(config.llm_name) and Path(config.llm_name).is_dir()
+    if name.startswith((_OPENAI_PREFIX, _ANTHROPIC_PREFIX)):
+        key = api_key if name.startswith(_OPENAI_PREFIX) else anthropic_api_key
+        if key and config.llm is None and name == MemoryConfig().llm_name:
+            _log.info("there is a key for %s, but no setting asks for a language model; llm='auto' uses it", name)
+            return False
+        return bool(key)
+    return bool(name) and Path(name).is_dir()
+
+
+def _name(config: MemoryConfig) -> str:
+    return config.llm_name if config.llm in (None, _OFF, _AUTO) else str(config.llm)
 
 
 def _bare_llm(config: MemoryConfig, api_key: str | None, anthropic_api_key: str | None) -> BaseLLM:
-    name = config.llm_name
+    name = _name(config)
     if config.llm_base_url or name.startswith(_OPENAI_PREFIX):
         return OpenAILLM(
             name,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import combinations
+from typing import Literal
 
 import numpy as np
 
@@ -21,9 +22,16 @@ from neurogated.core.trace import Feedback
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 
-__all__ = ["PlasticityEngine"]
+__all__ = ["Outcome", "PlasticityEngine", "strength_of"]
 
 _log = logging.getLogger(__name__)
+
+Outcome = Literal["success", "fail"] | float
+"""How memories served: a word, or a number from -1 to 1."""
+_WORDS = {"success": 1.0, "fail": -1.0}
+
+_SHORTEST_DECAY = timedelta(hours=1)
+_DECAY_STEPS = 32
 
 
 class PlasticityEngine:
@@ -42,6 +50,7 @@ class PlasticityEngine:
         retrieved_nodes: Iterable[MemoryNode | str],
         *,
         associate: bool = False,
+        outcome: float = 1.0,
         reason: str = "reinforce_path",
         view: GraphView | None = None,
     ) -> int:
@@ -54,6 +63,7 @@ class PlasticityEngine:
         Args:
             retrieved_nodes: nodes or their ids.
             associate: also connect pairs that no plastic edge connects, by an ASSOC edge of `ASSOC_WEIGHT`.
+            outcome: -1–1, scales what is added to a weight; below 0 the edges weaken, and none is made.
             reason: what the history says.
             view: the graph as it is now, where the caller has it already.
 
@@ -68,8 +78,10 @@ class PlasticityEngine:
         rows = view.rows(ids)
         strengthened = _edges_among(view, rows)
         now = self._clock()
-        new = list(self._associations(view, ids, rows, strengthened, now)) if associate else []
-        weights, new = self._potentiated(view, strengthened, new)
+        if outcome < 0:
+            return self._weaken(view, strengthened, outcome, reason, now)
+        new = list(self._associations(view, ids, rows, strengthened, now)) if associate and outcome else []
+        weights, new = self._potentiated(view, strengthened, new, outcome)
         used = frozenset(strengthened.tolist())
         changes = tuple(
             # Being scaled down is no use: an idle edge stays idle.
@@ -81,12 +93,31 @@ class PlasticityEngine:
             _log.info("%s: %d edges strengthened, %d made", reason, strengthened.size, len(new))
         return strengthened.size + len(new)
 
-    def reinforce_recalled(self, node_ids: Sequence[str], recalled: Collection[str] = ()) -> Feedback:
+    def _weaken(self, view: GraphView, edges: Rows, outcome: float, reason: str, now: datetime) -> int:
+        """Lower the weights of edges; remove those that fall below `MIN_EDGE_WEIGHT`."""
+        lowered = view.weight.take(edges) + outcome * self._config.HEBBIAN_LEARNING_RATE
+        kept = lowered >= self._config.MIN_EDGE_WEIGHT
+        changes = zip(edges[kept].tolist(), lowered[kept].tolist(), strict=True)
+        delta = GraphDelta(
+            weights=tuple(WeightChange(view.edge_key(row), weight, now) for row, weight in changes),
+            removed_edges=tuple(map(view.edge_key, edges[~kept].tolist())),
+            reason=reason,
+            at=now,
+        )
+        if delta:
+            self._store.apply(delta)
+            _log.info("%s: %d edges weakened, %d of them removed", reason, edges.size, int((~kept).sum()))
+        return edges.size
+
+    def reinforce_recalled(
+        self, node_ids: Sequence[str], recalled: Collection[str] = (), outcome: float = 1.0
+    ) -> Feedback:
         """Reinforce the path of those of the nodes that are not gone, and associate them.
 
         Args:
             node_ids: ids, each once.
             recalled: those that came with a recall, and so were in the memory for certain.
+            outcome: see `reinforce_path`.
 
         Raises:
             UnknownIdError: an id never was in the memory; nothing was changed.
@@ -97,12 +128,14 @@ class PlasticityEngine:
         if gone:
             _log.info("feedback passes over %d memories that are gone: %s", len(gone), ", ".join(gone))
         reason = f"feedback on {len(present)} memories"
-        return Feedback(self.reinforce_path(present, associate=True, reason=reason, view=view), gone)
+        edges = self.reinforce_path(present, associate=True, outcome=outcome, reason=reason, view=view)
+        return Feedback(edges, gone)
 
     def decay_unused(self, now: datetime | None = None) -> None:
-        """Long-term depression: every plastic edge that was idle for `IDLE_DAYS` is multiplied by `TIME_DECAY_FACTOR`.
+        """Long-term depression: a plastic edge fades by `TIME_DECAY_FACTOR` a day once it was idle for `IDLE_DAYS`.
 
-        Those that fall below `MIN_EDGE_WEIGHT` are removed. It is one line in the journal, however many edges fade.
+        Those that fall below `MIN_EDGE_WEIGHT` are removed. What counts is the time since the last call, not the number
+        of calls; within an hour of it nothing fades. It is one line in the journal, however many edges fade.
 
         Args:
             now: the time that counts as present; the clock's when left out.
@@ -115,15 +148,31 @@ class PlasticityEngine:
             idle_before = at - timedelta(days=self._config.IDLE_DAYS)
         except OverflowError:
             raise InputError(f"the time {at} is too near to the beginning of time; give a later one") from None
-        operator = Decay(self._config.TIME_DECAY_FACTOR, idle_before, self._config.MIN_EDGE_WEIGHT)
-        self._store.apply(GraphDelta(operators=(operator,), reason="decay_unused", at=at))
-        _log.info("edges idle since %s faded by %g", idle_before.isoformat(), self._config.TIME_DECAY_FACTOR)
+        begin = self._last_decay()
+        if begin is None or idle_before - begin < _SHORTEST_DECAY:
+            return
+        days = (idle_before - begin) / timedelta(days=1)
+        # In steps of a day, so that an edge that was used meanwhile fades from its last use on.
+        steps = min(_DECAY_STEPS, math.ceil(days))
+        factor = self._config.TIME_DECAY_FACTOR ** (days / steps)
+        moments = (begin + (idle_before - begin) * (step / steps) for step in range(1, steps + 1))
+        operators = tuple(Decay(factor, moment, self._config.MIN_EDGE_WEIGHT) for moment in moments)
+        self._store.apply(GraphDelta(operators=operators, reason="decay_unused", at=at))
+        _log.info("edges idle since %s faded by %g in %.1f days", idle_before.isoformat(), factor**steps, days)
+
+    def _last_decay(self) -> datetime | None:
+        """Return up to when edges have faded: the last decay, else the first change; None for an empty memory."""
+        history = self._store.history()
+        for entry in reversed(history):
+            if entry.operators:
+                return max(operator.idle_before for operator in entry.operators)
+        return history[0].at if history else None
 
     def _potentiated(
-        self, view: GraphView, strengthened: Rows, new: list[MemoryEdge]
+        self, view: GraphView, strengthened: Rows, new: list[MemoryEdge], outcome: float
     ) -> tuple[dict[int, float], list[MemoryEdge]]:
         """Return the new weight of every edge that changes, by its row, and the new edges, all scaled to the bound."""
-        grown = np.minimum(1.0, view.weight.take(strengthened) + self._config.HEBBIAN_LEARNING_RATE)
+        grown = np.minimum(1.0, view.weight.take(strengthened) + outcome * self._config.HEBBIAN_LEARNING_RATE)
         weights = dict(zip(strengthened.tolist(), grown.tolist(), strict=True))
         from_source: dict[int, list[MemoryEdge]] = defaultdict(list)
         for edge in new:
@@ -146,7 +195,7 @@ class PlasticityEngine:
     def _associations(
         self, view: GraphView, ids: list[str], rows: Rows, connected: Rows, at: datetime
     ) -> Iterable[MemoryEdge]:
-        """Yield an ASSOC edge for each pair of the nodes, of one user, that no plastic edge connects."""
+        """Yield an ASSOC edge for near pairs of the nodes, of one user, that no plastic edge connects."""
         if not self._config.ASSOC_WEIGHT:
             return
         user_of = {node_id: view.scope_of(row).user_id for node_id, row in zip(ids, rows.tolist(), strict=True)}
@@ -155,7 +204,9 @@ class PlasticityEngine:
             frozenset(ends)
             for ends in zip(view.edge_source[connected].tolist(), view.edge_target[connected].tolist(), strict=True)
         }
-        for one, other in combinations(ids, 2):
+        nearby = self._config.ASSOC_NEIGHBORS
+        pairs = ((one, other) for place, one in enumerate(ids) for other in ids[place + 1 : place + 1 + nearby])
+        for one, other in pairs:
             if user_of[one] == user_of[other] and frozenset((row_of[one], row_of[other])) not in linked:
                 yield MemoryEdge(one, other, EdgeType.ASSOC, self._config.ASSOC_WEIGHT, created_at=at)
 
@@ -172,3 +223,11 @@ def _edges_among(view: GraphView, rows: Rows) -> Rows:
 
 def _last_activated(view: GraphView, row: int) -> datetime:
     return from_micros(view.last_activated.take(np.array([row]))[0])
+
+
+def strength_of(outcome: Outcome) -> float:
+    """Return the outcome as a number from -1 to 1; raises InputError."""
+    number: object = _WORDS.get(outcome) if isinstance(outcome, str) else outcome
+    if isinstance(number, bool) or not isinstance(number, int | float) or not -1 <= number <= 1:
+        raise InputError(f"the outcome is {outcome!r}, but must be 'success', 'fail' or a number from -1 to 1")
+    return float(number)

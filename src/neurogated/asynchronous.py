@@ -1,0 +1,78 @@
+"""The calls of a memory that an event loop can await: each runs in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, Unpack
+from uuid import UUID
+
+from neurogated.browsing import Page
+from neurogated.core.filters import FilterOptions
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.trace import Feedback, Recall, RecalledMemory
+from neurogated.ingestion.contents import Content
+from neurogated.ingestion.revision import Changes
+from neurogated.plasticity.plasticity_engine import Outcome
+from neurogated.retrieval.neuro_retriever import RecallOptions
+from neurogated.runtime import Runtime
+
+__all__ = ["Asynchronous"]
+
+
+class Asynchronous:
+    """Base of `NeuroGraphMemory`: none of these calls holds up the event loop, nor `recall_concurrency` others."""
+
+    store: GraphStorePort
+    _runtime: Runtime
+
+    async def aadd(self, content: Content, **options: Any) -> list[str]:  # noqa: ANN401 - those of `add`
+        """Return what `add` returns."""
+        added: list[str] = await self._in_thread("add", content, **options)
+        return added
+
+    async def arecall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
+        """Return what `recall` returns."""
+        recall: Recall = await self._in_thread("recall", query, **options)
+        return recall
+
+    async def aretrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
+        """Return what `retrieve` returns."""
+        return [memory.content for memory in await self.arecall(query, **options)]
+
+    async def afeedback(
+        self, relevant_node_ids: Iterable[str | UUID | RecalledMemory], outcome: Outcome = "success"
+    ) -> Feedback:
+        """Return what `feedback` returns."""
+        learned: Feedback = await self._in_thread("feedback", relevant_node_ids, outcome)
+        return learned
+
+    async def aupdate(self, node_id: str | UUID, content: str | None = None, **changes: Unpack[Changes]) -> MemoryNode:
+        """Return what `update` returns."""
+        node: MemoryNode = await self._in_thread("update", node_id, content, **changes)
+        return node
+
+    async def adelete(self, ids: Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
+        """Return what `delete` returns."""
+        count: int = await self._in_thread("delete", ids, **filters)
+        return count
+
+    async def alist(
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterOptions]
+    ) -> Page:
+        """Return what `list` returns."""
+        page: Page = await self._in_thread("list", limit=limit, cursor=cursor, **filters)
+        return page
+
+    async def _in_thread(self, name: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - of any method
+        if self.store.closed:
+            self.store.view()  # says why
+        # The loop's own threads are few and everybody's.
+        method: Callable[..., Any] = getattr(self, name)
+        asked = [functools.partial(contextvars.copy_context().run, method, *arguments, **options)]
+        del method
+        # The thread takes it out, and so does not refer to this memory any more once the answer is there.
+        return await asyncio.get_running_loop().run_in_executor(self._runtime.threads, lambda: asked.pop()())  # noqa: PLW0108

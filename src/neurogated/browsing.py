@@ -1,0 +1,120 @@
+"""Reading memories without a question: one, many, how many, and how they came about."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Unpack, overload
+from uuid import UUID
+
+import numpy as np
+
+from neurogated.core.delta import HistoryEntry, NodeVersion
+from neurogated.core.filters import FilterOptions, filter_of
+from neurogated.core.model import MemoryNode, checked_count
+from neurogated.core.ports import GraphStorePort
+from neurogated.errors import InputError, UnknownIdError
+
+__all__ = ["Browsing", "Page"]
+
+
+class Page(builtins.list[MemoryNode]):
+    """Some memories of a longer list.
+
+    Attributes:
+        cursor: where the next page begins, for `list`; None after the last memory.
+    """
+
+    cursor: str | None = None
+
+
+class Browsing:
+    """Base of `NeuroGraphMemory`: what reads the store and nothing else."""
+
+    store: GraphStorePort
+
+    def get(self, node_id: str | UUID) -> MemoryNode:
+        """Return a memory.
+
+        Raises:
+            UnknownIdError: there is none of this id, or it was deleted.
+        """
+        return self.store.get_node(str(node_id))
+
+    def find(
+        self,
+        *,
+        order_by: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        **filters: Unpack[FilterOptions],
+    ) -> builtins.list[MemoryNode]:
+        """Return memories without a question, in the order they were added.
+
+        Args:
+            order_by: a field of MemoryNode such as `importance`, with a minus before it for the largest first.
+            limit: how many at most.
+            offset: how many of the first are passed over.
+            **filters: which memories; see `FilterOptions`.
+
+        Raises:
+            InputError: the field has no order, or a name is empty or no text.
+            ConfigError: a kind is unknown.
+        """
+        return self.store.find(filter_of(filters), order_by=order_by, limit=limit, offset=offset)
+
+    def count(self, **filters: Unpack[FilterOptions]) -> int:
+        """Return how many memories `list` would return with these filters; raises as `find` does."""
+        view = self.store.view(filters=filter_of(filters))
+        rows = view.live_nodes()
+        return int(view.admitted(rows).sum())
+
+    @overload
+    def history(self) -> builtins.list[HistoryEntry]: ...
+    @overload
+    def history(self, node_id: str | UUID) -> builtins.list[NodeVersion]: ...
+    def history(self, node_id: str | UUID | None = None) -> builtins.list[HistoryEntry] | builtins.list[NodeVersion]:
+        """Return what changed, when and why, oldest first; uses are left out.
+
+        Args:
+            node_id: return the versions of this memory; all changes of the graph when left out.
+
+        Raises:
+            UnknownIdError: there never was a memory of this id.
+        """
+        if node_id is None:
+            return self.store.history()
+        versions, wanted = [], str(node_id)
+        for sequence, delta in ((entry.sequence, entry.delta) for entry in self.store.journal()):
+            put = (node for node in delta.nodes if node.id == wanted)
+            versions += [NodeVersion(sequence, delta.at, delta.reason, node) for node in put]
+            if wanted in delta.removed_nodes:
+                versions.append(NodeVersion(sequence, delta.at, delta.reason, None))
+        if not versions:
+            raise UnknownIdError(f"no node {wanted!r} in the memory, now or in its past")
+        return versions
+
+    def list(self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterOptions]) -> Page:
+        """Return memories page by page, in the order they were added.
+
+        Args:
+            limit: how many at most; all when left out.
+            cursor: the `cursor` of the page before.
+            **filters: which memories; see `FilterOptions`.
+
+        Raises:
+            InputError: the cursor is of no page of this memory, or a name is empty or no text.
+        """
+        checked_count("limit", 0 if limit is None else limit)
+        view = self.store.view(filters=filter_of(filters))
+        rows = view.live_nodes()
+        rows = rows[view.admitted(rows)]
+        if cursor is not None:
+            after = view.find(cursor)
+            after = view.rows_by_id.get(cursor) if after is None else after
+            if after is None:
+                raise InputError(f"the cursor {cursor!r} is of no page of this memory; list from the beginning")
+            rows = rows[np.searchsorted(rows, after, side="right") :]
+        shown = rows if limit is None else rows[:limit]
+        page = Page(self.store.get_nodes([view.ids[row] for row in shown.tolist()], missing_ok=True))
+        page.cursor = view.ids[int(shown[-1])] if 0 < shown.size < rows.size else None
+        return page

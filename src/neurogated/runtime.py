@@ -1,0 +1,81 @@
+"""What all namespaces of a memory share: threads, the access log, the writers, callbacks, and whether it learns."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal, get_args
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import Clock
+from neurogated.core.forking import bind_to_process
+from neurogated.core.watchdog import Watchdog
+from neurogated.errors import InputError
+from neurogated.ingestion.writer_registry import WriterRegistry
+from neurogated.plasticity.access_log import AccessLog
+
+__all__ = ["Event", "Runtime"]
+
+_log = logging.getLogger(__name__)
+
+Event = Literal["added", "updated", "deleted", "recalled", "learned"]
+"""What callbacks can be told of."""
+
+
+class Runtime:
+    """Belongs to the memory that was opened first; `in_namespace` hands it on.
+
+    Attributes:
+        writers: the writer of each graph.
+        accesses: which memories recalls used.
+        frozen: whether nothing is learned at present.
+        threads: answer asynchronous calls.
+        watchdog: warns of work that stalls.
+    """
+
+    def __init__(self, config: MemoryConfig, clock: Clock) -> None:
+        self._config = config
+        self.writers = WriterRegistry()
+        self.accesses = AccessLog(clock, config.TOUCH_FLUSH_SECONDS, config.MAX_OPEN_NAMESPACES)
+        self.frozen = False
+        self._callbacks: dict[str, list[Callable[..., None]]] = defaultdict(list)
+        self._start()
+        bind_to_process(self)
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts learn it by themselves
+        """Replace the threads in a forked child."""
+        self._start()
+
+    def _start(self) -> None:
+        self.threads = ThreadPoolExecutor(self._config.recall_concurrency, thread_name_prefix="recall")
+        self.watchdog = Watchdog(self._config.stall_warning_seconds)
+
+    def register(self, event: Event, callback: Callable[..., None]) -> Callable[[], None]:
+        """Call `callback` after each event of a name; return a function that ends this.
+
+        Raises:
+            InputError: there is no such event.
+        """
+        if event not in get_args(Event):
+            raise InputError(f"unknown event {event!r}; known are {', '.join(get_args(Event))}")
+        callbacks = self._callbacks[event]
+        callbacks.append(callback)
+        return lambda: callbacks.remove(callback) if callback in callbacks else None
+
+    def tell(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - what the event is about
+        """Call the callbacks of an event.
+
+        The write is done by then, so an error of a callback is logged and does not reach the writer.
+        """
+        for callback in tuple(self._callbacks[event]):
+            try:
+                callback(*about)
+            except Exception:  # noqa: BLE001 - of the caller's own code, which may raise anything
+                _log.exception("a callback of %r failed", event)
+
+    def close(self) -> None:
+        """End the threads; calls under way end with an error once everything is closed."""
+        self.threads.shutdown()
+        self.watchdog.close()
