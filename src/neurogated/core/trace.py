@@ -9,7 +9,9 @@ from typing import Any, Self
 from neurogated.core.delta import AccessMark
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
-from neurogated.core.model import EdgeKey, MemoryNode
+from neurogated.core.model import EdgeKey, MemoryNode, checked_count
+from neurogated.core.quoting import TokenCounter, estimated_tokens, quoted_memories
+from neurogated.errors import InputError
 
 __all__ = ["Feedback", "PathStep", "Recall", "RecalledMemory"]
 
@@ -88,6 +90,23 @@ class Recall:
 
     def __getitem__(self, rank: int) -> RecalledMemory:
         return self.memories[rank]
+
+    def as_text(self, max_tokens: int | None = None, count_tokens: TokenCounter = estimated_tokens) -> str:
+        """Return the memories as text for a prompt, best first, with date, speaker and title; "" where there are none.
+
+        Each is an XML element with its text escaped, so that no memory can end its quotation.
+
+        Args:
+            max_tokens: of the whole text; a memory that does not fit is left out whole.
+            count_tokens: returns the tokens of each of several texts as your model counts them; an estimate from above
+                when left out.
+
+        Raises:
+            InputError: `max_tokens` is no number from 1 on.
+        """
+        if max_tokens is not None and not checked_count("max_tokens", max_tokens):
+            raise InputError(f"max_tokens is {max_tokens}, but must be at least 1")
+        return quoted_memories((memory.node for memory in self), max_tokens, count_tokens)
 
     @property
     def ids(self) -> tuple[str, ...]:

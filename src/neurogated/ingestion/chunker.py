@@ -33,8 +33,15 @@ class Chunker:
         self._overlap = overlap
         self._count_tokens = count_tokens
 
-    def split(self, text: str) -> list[str]:
-        """Return the chunks of `text` in order; a text that fits is one chunk."""
+    def split(self, text: str, frame: str = "") -> list[str]:
+        """Return the chunks of `text` in order; a text that fits is one chunk.
+
+        `frame` is what is put around each chunk, such as a title; a chunk leaves room for it, at most half of its size.
+        """
+        if frame:
+            (tokens,) = self._count_tokens([frame])
+            size = max(self._size - tokens, self._size // 2, 1)
+            return Chunker(size, min(self._overlap, size - 1), self._count_tokens).split(text)
         pieces = self._pieces(text)
         chunks: list[str] = []
         begin = 0

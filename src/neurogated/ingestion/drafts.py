@@ -10,6 +10,7 @@ from typing import Any
 from neurogated.core.delta import PendingTask
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
+from neurogated.ingestion.revision import with_lifetime
 
 __all__ = ["Analysed", "Batch", "Draft", "Part"]
 
@@ -52,6 +53,11 @@ class Draft:
         if not self.times or (stored is not None and stored.content != self.content):
             return self
         return replace(self, metadata={"times": list(self.times), **self.metadata})
+
+    def replacing(self, stored: MemoryNode) -> MemoryNode:
+        """Return the stored node with the text, the metadata and what is given of the draft."""
+        node = replace(stored, content=self.content, metadata=self.metadata, **self.fields)
+        return with_lifetime(node, self.lifetime)
 
     def node(self, stored: MemoryNode | None, at: datetime) -> MemoryNode:
         """Return the node that it becomes, without a vector; a stored one keeps its text, its energy and its times."""

@@ -13,6 +13,7 @@ from neurogated.core.clock import Clock, to_utc
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.rendering import render
 from neurogated.core.times import find_times
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
@@ -124,7 +125,8 @@ class Planner:
             metadata = {**document.metadata, **passage.metadata}
             metadata |= {} if document_id is None else {"document_id": document_id}
             fields = document.fields_of(passage)
-            for place, chunk in enumerate(self._chunker.split(passage.text)):
+            frame = render(MemoryNode("frame", "", title=document.title, speaker=passage.speaker))
+            for place, chunk in enumerate(self._chunker.split(passage.text, frame)):
                 if document.id is not None:
                     node_id = document.id if not place else f"{document.id}#{place}"
                 elif document_id is None:

@@ -13,12 +13,13 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import checked_moment, to_utc
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import EdgeKey, MemoryNode
+from neurogated.core.model import EdgeKey, MemoryNode, Vector, as_vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_mark, render
 from neurogated.core.times import find_times
 from neurogated.errors import InputError
 from neurogated.ingestion.analysis import ENTITIES, Analysis, Findings, causal_pairs
+from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import checked_text, checked_ttl
 from neurogated.ingestion.edge_builder import nearest_in, similarity_edges
 from neurogated.ingestion.mentions import text_edges
@@ -135,9 +136,12 @@ class Revision:
 class Reviser:
     """Works out deltas, for others to apply."""
 
-    def __init__(self, store: GraphStorePort, embedder: Embedder, analysis: Analysis, config: MemoryConfig) -> None:
+    def __init__(
+        self, store: GraphStorePort, embedder: Embedder, chunker: Chunker, analysis: Analysis, config: MemoryConfig
+    ) -> None:
         self._store = store
         self._embedder = embedder
+        self._chunker = chunker
         self._analysis = analysis
         self._config = config
 
@@ -214,8 +218,18 @@ class Reviser:
             named = self._analysis.find_entities([new]) if ENTITIES not in metadata else Findings(nodes=[new])
         (node,) = named.nodes
         if render(node) != render(old):
-            node = replace(node, embedding=self._embedder.embed_documents([render(node)])[0])
+            node = replace(node, embedding=self._vector(node))
         return node, named
+
+    def _vector(self, node: MemoryNode) -> Vector:
+        """Return the vector of a node; that of a text longer than a chunk is the mean of its chunks' vectors."""
+        frame = render(replace(node, content=""))
+        texts = [render(replace(node, content=chunk)) for chunk in self._chunker.split(node.content, frame)]
+        vectors = self._embedder.embed_documents(texts)
+        if len(texts) == 1:
+            return as_vector(vectors[0])
+        mean = vectors.mean(axis=0)
+        return as_vector(mean / (np.linalg.norm(mean) or 1.0))
 
     def _causes(self, node: MemoryNode, at: datetime) -> Findings:
         """Judge a node again with its neighbours in its document or session."""

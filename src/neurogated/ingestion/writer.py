@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
@@ -24,7 +24,7 @@ from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
-from neurogated.ingestion.drafts import Analysed, Batch, Draft, Part
+from neurogated.ingestion.drafts import Analysed, Batch, Part
 from neurogated.ingestion.edge_builder import (
     fitted,
     nearest_in,
@@ -40,6 +40,9 @@ from neurogated.ingestion.revision import Reviser, Revision, with_lifetime
 __all__ = ["Writer"]
 
 _log = logging.getLogger(__name__)
+
+_ATTEMPTS = 3
+"""How often a text is judged at the most; the last time other writers wait."""
 
 
 class Writer:
@@ -57,7 +60,7 @@ class Writer:
         self._lock = threading.RLock()
         chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
         self._planner = Planner(store, chunker, config, clock)
-        self._reviser = Reviser(store, embedder, analysis, config)
+        self._reviser = Reviser(store, embedder, chunker, analysis, config)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
         """Store documents and yield the node ids of each, in order, once it is stored.
@@ -149,11 +152,8 @@ class Writer:
             UnknownIdError: the node does not exist.
             InputError: the new version cannot be stored; nothing was changed.
         """
-        with self.exclusively():
-            at = self._clock()
-            self._expire(at)
-            self._commit(self._reviser.update(node_id, lambda node: change.applied(node, at), reason="update", at=at))
-            return self._store.get_node(node_id)
+        self.expire(self._clock())
+        return self._revise(node_id, lambda node: change.applied(node, self._clock()), "update")
 
     def writes_to(self, store: GraphStorePort) -> bool:
         """Return whether `store` is the graph that this engine writes to."""
@@ -232,18 +232,22 @@ class Writer:
     def _store_batch(self, batch: Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:
         # The batch before may have stored some of it.
         batch = self._current(batch)
-        analysed = self._analysed(batch, embedding)
-        with self.exclusively():
-            self._expire(self._clock())
-            # Analysing took its time: somebody else may have stored or removed some of it.
-            current = self._current(batch)
-            if current is not batch and current.basis != batch.basis:
-                analysed = self._analysed(current, embedding)
-            if current.to_write:
-                self._write(analysed)
-            for draft in current.to_revise:
-                self._revise(draft)
-            self._remove_rests(batch.parts)
+        for attempt in range(1, _ATTEMPTS + 1):
+            analysed = self._analysed(batch, embedding)
+            with self.exclusively():
+                self._expire(self._clock())
+                # Analysing took its time: another writer may have stored or removed some of it.
+                current = self._current(batch)
+                is_same = current.basis == batch.basis
+                batch = current
+                if not is_same and attempt < _ATTEMPTS:
+                    continue
+                if batch.to_write:
+                    self._write(analysed if is_same else self._analysed(batch, embedding))
+                break
+        for draft in batch.to_revise:
+            self._revise(draft.id, draft.replacing, "add")
+        self._remove_rests(batch.parts)
         for part in batch.parts:
             if part.is_last:
                 yield [draft.id for draft in part.document]
@@ -252,15 +256,22 @@ class Writer:
         """Return the batch as the store is now."""
         return batch if self._store.view().sequence == batch.sequence else self._planner.plan(batch.parts)
 
-    def _revise(self, draft: Draft) -> None:
-        """Replace a memory that the caller named: its text, its metadata and the fields that are given."""
+    def _revise(self, node_id: str, change: Callable[[MemoryNode], MemoryNode], reason: str) -> MemoryNode:
+        """Put a new version of a node in its place and return it; nothing is locked while a model judges its text.
 
-        def version(old: MemoryNode) -> MemoryNode:
-            return with_lifetime(
-                replace(old, content=draft.content, metadata=draft.metadata, **draft.fields), draft.lifetime
-            )
-
-        self._commit(self._reviser.update(draft.id, version, reason="add", at=self._clock()))
+        Where others write meanwhile, it is worked out again, the last time while they wait.
+        """
+        for _ in range(_ATTEMPTS - 1):
+            sequence = self._store.view().sequence
+            delta = self._reviser.update(node_id, change, reason=reason, at=self._clock())
+            with self.exclusively():
+                if self._store.view().sequence == sequence:
+                    self._commit(delta)
+                    return delta.nodes[0]
+        with self.exclusively():
+            delta = self._reviser.update(node_id, change, reason=reason, at=self._clock())
+            self._commit(delta)
+            return delta.nodes[0]
 
     def _remove_rests(self, parts: Iterable[Part]) -> None:
         """Remove the chunks by which the last version of a named text was longer than this one."""
@@ -272,7 +283,7 @@ class Writer:
                 while self._store.has_node(f"{first.id}#{place + len(rests)}"):
                     rests.append(f"{first.id}#{place + len(rests)}")
             if rests:
-                self._commit(self._reviser.deletion(rests, reason="update", at=self._clock()))
+                self.delete(rests)
 
     def _pairs(self, batch: Batch, new_ids: Collection[str], there: Collection[str]) -> list[PendingTask]:
         """Return the pairs to be judged for causes: one of the two is new, and both are among `there`."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from itertools import chain
+from itertools import chain, repeat
 from types import MappingProxyType
 from typing import NamedTuple, Unpack
 
@@ -59,6 +59,10 @@ class RecallOptions(FilterOptions, total=False):
     """Number of a delta or a time: answer with the graph as it was known then, its texts included."""
     valid_at: datetime | None
     """Answer with what held in the world at this time."""
+    min_score: float | None
+    """Leave out memories of a lower score."""
+    now: datetime | None
+    """The time that counts as present for recency; the clock's when left out."""
 
 
 class _Asked(NamedTuple):
@@ -69,6 +73,8 @@ class _Asked(NamedTuple):
     kernel: Kernel
     nearest: Scored
     """What vector search found, and the cosines."""
+    present: int
+    """The time of the question, in microseconds since 1970 UTC."""
 
 
 class _Found(NamedTuple):
@@ -123,6 +129,8 @@ class NeuroRetriever:
         top_n: int | None = None,
         as_of: int | datetime | None = None,
         valid_at: datetime | None = None,
+        min_score: float | None = None,
+        now: datetime | None = None,
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
         """Return what `recall` does for each query.
@@ -140,6 +148,9 @@ class NeuroRetriever:
         if isinstance(as_of, bool) or not isinstance(as_of, int):
             checked_moment("as_of, where it is no number of history(),", as_of)
         checked_moment("valid_at", valid_at)
+        checked_moment("now", now)
+        present = to_micros(self._clock() if now is None else now)
+        least = _checked_score(min_score)
         wanted_nodes = filter_of(filters)
         if not queries:
             return []
@@ -156,13 +167,13 @@ class NeuroRetriever:
             stage("searching")
             view = store.view(valid_at=valid_at, filters=wanted_nodes)
             nearest = store.nearest_rows(list(vectors), max(wanted, self._config.CANDIDATES), view)
-            asked = list(map(_Asked, queries, vectors, kernels, nearest))
+            asked = list(map(_Asked, queries, vectors, kernels, nearest, repeat(present)))
             shared.lap("search")
             stage("spreading activation")
             found = [self._find(store, view, one, wanted) for one in asked]
             shared.skip()
             stage("fetching texts")
-            memories = _memories(store, view, found)
+            memories = _memories(store, view, found, least)
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         return [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
@@ -187,7 +198,7 @@ class NeuroRetriever:
 
     def _find(self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int) -> _Found:
         """Spread energy from what is like the question, and rank what it reached."""
-        query, vector, kernel, nearest = asked
+        query, vector, kernel, nearest, present = asked
         own = _Laps()
         likeness = QuestionSimilarity(store, view, self._similarity_config, query=query, vector=vector, kernel=kernel)
         likeness.propose(max(wanted, self._config.CANDIDATES), nearest)
@@ -196,8 +207,10 @@ class NeuroRetriever:
         gate = self._gate(likeness) if self._gates else None
         activation = self._activation.spread(view, dict(anchors), kernel, gate)
         own.lap("activate")
-        rank = self._by_energy if self._classic else self._by_score
-        ranking = rank(activation, likeness, wanted)
+        if self._classic:
+            ranking = self._by_energy(activation, likeness, wanted)
+        else:
+            ranking = self._by_score(activation, likeness, wanted, present)
         own.lap("rank")
         return _Found(tuple(anchors), activation, ranking, own.seconds)
 
@@ -236,7 +249,7 @@ class NeuroRetriever:
         likeness.of(np.sort(ranked))
         return _Ranking(likeness.known.at(ranked), scores, scores, np.zeros(ranked.size))
 
-    def _by_score(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> _Ranking:
+    def _by_score(self, activation: Activation, likeness: QuestionSimilarity, wanted: int, present: int) -> _Ranking:
         """Rank candidates and nodes that energy reached by the weighted sum of similarity, spread energy and recency.
 
         The weights are the settings `SIMILARITY_WEIGHT`, `ENERGY_WEIGHT` and `RECENCY_WEIGHT`.
@@ -248,7 +261,7 @@ class NeuroRetriever:
         # What a question names, such as the two it compares, comes before what they lead to.
         subjects = max(1, len(likeness.named)) if self._config.NAMED_FIRST else 1
         energy[np.searchsorted(known.rows, reached)] = energies / subjects
-        recency = self._recency(activation.view, known.rows)
+        recency = self._recency(activation.view, known.rows, present)
         score = (
             self._config.SIMILARITY_WEIGHT * known.similarity
             + self._config.ENERGY_WEIGHT * energy
@@ -257,14 +270,23 @@ class NeuroRetriever:
         best = _best(activation.view, known.rows, score, wanted)
         return _Ranking(known.at(known.rows[best]), score[best], energy[best], recency[best])
 
-    def _recency(self, view: GraphView, rows: Rows) -> NDArray[np.float64]:
+    def _recency(self, view: GraphView, rows: Rows, present: int) -> NDArray[np.float64]:
         """Return how lately nodes were used, 1 for now, halved with every `RECENCY_HALF_LIFE_DAYS`."""
         if not self._config.RECENCY_WEIGHT:
             return np.zeros(rows.size)
         half_life = timedelta(days=self._config.RECENCY_HALF_LIFE_DAYS) / timedelta(microseconds=1)
-        age = np.maximum(0, to_micros(self._clock()) - view.last_accessed.take(rows))
+        age = np.maximum(0, present - view.last_accessed.take(rows))
         recency: NDArray[np.float64] = np.exp2(-age / max(half_life, 1))
         return recency
+
+
+def _checked_score(score: object) -> float:
+    """Return the least score that was asked for; raises InputError."""
+    if score is None:
+        return -np.inf
+    if isinstance(score, bool) or not isinstance(score, int | float) or score != score:  # noqa: PLR0124 - NaN
+        raise InputError(f"min_score is {score!r}, but must be a number")
+    return score
 
 
 def _admitted(view: GraphView, rows: Rows, energies: NDArray[np.float64]) -> tuple[Rows, NDArray[np.float64]]:
@@ -273,11 +295,14 @@ def _admitted(view: GraphView, rows: Rows, energies: NDArray[np.float64]) -> tup
     return rows[admitted], energies[admitted]
 
 
-def _memories(store: GraphStorePort, view: GraphView, found: Sequence[_Found]) -> list[tuple[RecalledMemory, ...]]:
-    """Return the memories of each question; the texts of all are fetched together."""
+def _memories(
+    store: GraphStorePort, view: GraphView, found: Sequence[_Found], least: float
+) -> list[tuple[RecalledMemory, ...]]:
+    """Return the memories of each question with a score of `least` or more; the texts of all are fetched together."""
     ids = [[view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
     nodes = {node.id: node for node in store.get_nodes(list(dict.fromkeys(chain.from_iterable(ids))), missing_ok=True)}
-    return [tuple(_ranked(one, names, nodes)) for one, names in zip(found, ids, strict=True)]
+    ranked = (_ranked(one, names, nodes) for one, names in zip(found, ids, strict=True))
+    return [tuple(memory for memory in memories if memory.score >= least) for memories in ranked]
 
 
 def _ranked(found: _Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) -> Iterator[RecalledMemory]:
