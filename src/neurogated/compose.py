@@ -35,6 +35,7 @@ from neurogated.llm.base import BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured
 from neurogated.llm.structured import StructuredLLM
 from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.retrieval.cascaded_judge import CascadedJudge
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
@@ -112,7 +113,15 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
             store,
             embedder,
             KernelGenerator(
-                LLMQuestionJudge(model, prompts, config), config, fallback=offline, concurrency=config.llm_concurrency
+                CascadedJudge(
+                    offline,
+                    LLMQuestionJudge(model, prompts, config),
+                    sure=config.llm_kernel_sure,
+                    deadline=config.llm_kernel_deadline,
+                ),
+                config,
+                fallback=offline,
+                concurrency=config.llm_concurrency,
             ),
             LLMCausalJudge(model, prompts, config),
             spacy or LLMEntityFinder(model, prompts),

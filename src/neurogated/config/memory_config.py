@@ -212,6 +212,13 @@ class MemoryConfig:
         2**28, "most bytes on disk for kept answers; the least recently used are evicted; 0: none are kept", low=0
     )
 
+    llm_kernel_sure: float = _setting(
+        0.8, "strength from which a question's kernel is judged offline alone; 0: always, above 1: never", low=0.0
+    )
+    llm_kernel_deadline: float = _setting(
+        2.0, "seconds that the language model has to judge a question, whatever llm_timeout is", low=0.0
+    )
+
     STRENGTH_WEAK: float = _setting(0.4, "number for what a language model calls weak", low=0.0, high=1.0)
     STRENGTH_MEDIUM: float = _setting(0.7, "number for what a language model calls medium", low=0.0, high=1.0)
     STRENGTH_STRONG: float = _setting(1.0, "number for what a language model calls strong", low=0.0, high=1.0)

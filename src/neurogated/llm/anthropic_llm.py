@@ -7,6 +7,7 @@ from typing import Any
 
 from neurogated.errors import ConfigError
 from neurogated.llm.base import LENGTH
+from neurogated.llm.bounds import without_bounds
 from neurogated.llm.served import Reply, ServedLLM, import_package
 
 __all__ = ["AnthropicLLM"]
@@ -59,12 +60,12 @@ class AnthropicLLM(ServedLLM):
         """Close the connections."""
         self._client.close()
 
-    def _send(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Any:  # noqa: ANN401
+    def _send(self, messages: list[dict[str, str]], limit: int, options: dict[str, Any]) -> Any:  # noqa: ANN401
         turns = [message for message in messages if message["role"] != "system"]
         system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
         return self._client.messages.create(
             model=self._model,
-            max_tokens=self._max_new_tokens,
+            max_tokens=limit,
             messages=turns,
             # Not every version of the package has a parameter for each of these.
             extra_body={**({"system": system} if system else {}), **options},
@@ -83,7 +84,7 @@ class AnthropicLLM(ServedLLM):
         )
 
     def _schema_option(self, schema: Mapping[str, Any]) -> tuple[str, Any]:
-        return "output_config", {"format": {"type": "json_schema", "schema": dict(schema)}}
+        return "output_config", {"format": {"type": "json_schema", "schema": without_bounds(schema)}}
 
     @property
     def _where(self) -> str:

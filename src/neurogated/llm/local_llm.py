@@ -11,6 +11,7 @@ from typing import Any
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
 from neurogated.llm.base import LENGTH, BaseLLM, Meta
+from neurogated.llm.bounds import answer_tokens
 from neurogated.llm.served import import_package
 
 __all__ = ["LocalLLM"]
@@ -20,7 +21,7 @@ class LocalLLM(BaseLLM):
     """A causal language model by name or folder, loaded at the first question; it answers one question at a time.
 
     The device is what torch chooses, so `CUDA_VISIBLE_DEVICES` decides; with the package `accelerate` a model is spread
-    over all visible GPUs. A schema has no influence here.
+    over all visible GPUs. A schema has no influence here but on the length.
     """
 
     def __init__(self, model: str, *, temperature: float, max_new_tokens: int, timeout: float) -> None:
@@ -49,8 +50,8 @@ class LocalLLM(BaseLLM):
         """Model, temperature and longest answer."""
         return {"model": self._name, "temperature": self._temperature, "max_new_tokens": self._max_new_tokens}
 
-    def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:  # noqa: ARG002 - nothing here can hold a model to it
-        """Return the model's answer.
+    def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
+        """Return the model's answer; the schema only bounds its length.
 
         Raises:
             LLMError: the model cannot be loaded, the messages are too long for it, or it does not come to an end.
@@ -62,7 +63,7 @@ class LocalLLM(BaseLLM):
             tokenizer, model = self._loaded
             encoded = self._encode(tokenizer, messages).to(model.device)
             asked = encoded["input_ids"].shape[-1]
-            room = self._room(model, asked)
+            room = self._room(model, asked, answer_tokens(schema, self._max_new_tokens))
             answer = self._generate(tokenizer, model, encoded, room)[asked:]
         finish = self._finish_reason(model, answer, room)
         return tokenizer.decode(answer, skip_special_tokens=True), {
@@ -113,10 +114,10 @@ class LocalLLM(BaseLLM):
                 "that takes the roles system, user and assistant"
             ) from error
 
-    def _room(self, model: Any, asked: int) -> int:  # noqa: ANN401
+    def _room(self, model: Any, asked: int, most: int) -> int:  # noqa: ANN401
         """Return how many tokens the answer may have."""
         longest = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-        room = self._max_new_tokens if longest is None else min(self._max_new_tokens, longest - asked)
+        room = most if longest is None else min(most, longest - asked)
         if room < 1:
             raise LLMError(
                 f"the messages have {asked} tokens, but language model {self._name!r} takes {longest} together with "

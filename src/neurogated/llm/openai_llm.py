@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from neurogated.errors import ConfigError, LLMError
+from neurogated.llm.bounds import without_bounds
 from neurogated.llm.served import Reply, ServedLLM, import_package
 
 __all__ = ["OpenAILLM"]
@@ -58,14 +59,16 @@ class OpenAILLM(ServedLLM):
         )
         # OpenAI's newest models know the new name only, many servers the old one only.
         self._limit = "max_tokens" if base_url else "max_completion_tokens"
+        # Nor does OpenAI's strict mode take the longest lengths.
+        self._takes_bounds = base_url is not None
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
-    def _send(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Any:  # noqa: ANN401
+    def _send(self, messages: list[dict[str, str]], limit: int, options: dict[str, Any]) -> Any:  # noqa: ANN401
         return self._client.chat.completions.create(
-            model=self._model, messages=messages, extra_body={self._limit: self._max_new_tokens, **options}
+            model=self._model, messages=messages, extra_body={self._limit: limit, **options}
         )
 
     def _read(self, answer: Any) -> Reply:  # noqa: ANN401
@@ -86,7 +89,11 @@ class OpenAILLM(ServedLLM):
     def _schema_option(self, schema: Mapping[str, Any]) -> tuple[str, Any]:
         return "response_format", {
             "type": "json_schema",
-            "json_schema": {"name": "answer", "schema": dict(schema), "strict": True},
+            "json_schema": {
+                "name": "answer",
+                "schema": schema if self._takes_bounds else without_bounds(schema),
+                "strict": True,
+            },
         }
 
     @property

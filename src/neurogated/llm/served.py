@@ -15,6 +15,7 @@ from neurogated.core.ports import Message
 from neurogated.core.words import count_words
 from neurogated.errors import LLMError, MissingExtraError
 from neurogated.llm.base import BaseLLM, Meta
+from neurogated.llm.bounds import answer_tokens
 
 __all__ = ["Reply", "ServedLLM", "import_package"]
 
@@ -92,7 +93,8 @@ class ServedLLM(BaseLLM):
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
         """Return the model's answer; see `BaseLLM.infer`. The text is empty where the model said nothing."""
-        answer = self._ask([dict(message) for message in messages], schema)
+        limit = answer_tokens(schema, self._max_new_tokens)
+        answer = self._ask([dict(message) for message in messages], schema, limit)
         try:
             reply = self._read(answer)
         except (AttributeError, TypeError, LookupError) as error:
@@ -106,8 +108,8 @@ class ServedLLM(BaseLLM):
         }
 
     @abstractmethod
-    def _send(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Any:  # noqa: ANN401 - unchecked
-        """Return the client's answer; `options` go into the request beside the messages."""
+    def _send(self, messages: list[dict[str, str]], limit: int, options: dict[str, Any]) -> Any:  # noqa: ANN401 - unchecked
+        """Return the client's answer of at most `limit` tokens; `options` go into the request beside the messages."""
 
     @abstractmethod
     def _read(self, answer: Any) -> Reply:  # noqa: ANN401
@@ -122,7 +124,7 @@ class ServedLLM(BaseLLM):
     def _where(self) -> str:
         """Model and address, for messages."""
 
-    def _ask(self, messages: list[dict[str, str]], schema: Mapping[str, Any] | None) -> Any:  # noqa: ANN401
+    def _ask(self, messages: list[dict[str, str]], schema: Mapping[str, Any] | None, limit: int) -> Any:  # noqa: ANN401
         options: dict[str, Any] = {"temperature": self._temperature}
         if schema is not None:
             options.update([self._schema_option(schema)])
@@ -130,7 +132,7 @@ class ServedLLM(BaseLLM):
         left_out: set[str] = set()
         while True:
             try:
-                answer = self._send(messages, options)
+                answer = self._send(messages, limit, options)
             except (self._package.BadRequestError, self._package.UnprocessableEntityError) as error:
                 option = _refused_option(str(error), options)
                 if option is None:

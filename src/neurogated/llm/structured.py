@@ -14,6 +14,7 @@ from neurogated.core.abilities import SupportsStatistics
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
 from neurogated.llm.base import LENGTH, BaseLLM, SupportsForgetting
+from neurogated.llm.bounds import without_bounds
 
 __all__ = ["StructuredLLM"]
 
@@ -53,7 +54,8 @@ class StructuredLLM:
             LLMError: the model cannot be reached, its answer was cut off, or did not fit twice.
             BudgetExceededError: the calls or tokens that were allowed are used up.
         """
-        validator = Draft202012Validator(schema)
+        # Bounds are for the server; an answer a little longer is as good.
+        validator = Draft202012Validator(without_bounds(schema))
         text, meta = self._llm.infer(messages, schema=schema)
         try:
             return _fitting_object(text, validator)

@@ -39,7 +39,7 @@ SCHEMA: Mapping[str, Any] = {
     "properties": {
         "causal": {"type": "boolean"},
         "strength": {"type": "string", "enum": list(STRENGTHS)},
-        "reason": {"type": "string"},
+        "reason": {"type": "string", "maxLength": 160},
     },
     "required": ["causal", "strength", "reason"],
     "additionalProperties": False,

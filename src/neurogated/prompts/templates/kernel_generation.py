@@ -42,7 +42,7 @@ SCHEMA: Mapping[str, Any] = {
     "properties": {
         "kind": {"type": "string", "enum": [kind.value for kind in QuestionKind]},
         "strength": {"type": "string", "enum": list(STRENGTHS)},
-        "reason": {"type": "string"},
+        "reason": {"type": "string", "maxLength": 160},
     },
     "required": ["kind", "strength", "reason"],
     "additionalProperties": False,

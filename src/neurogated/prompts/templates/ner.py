@@ -27,7 +27,7 @@ USER = "Text:\n$text"
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
-    "properties": {"entities": {"type": "array", "items": {"type": "string"}}},
+    "properties": {"entities": {"type": "array", "items": {"type": "string", "maxLength": 80}, "maxItems": 24}},
     "required": ["entities"],
     "additionalProperties": False,
 }

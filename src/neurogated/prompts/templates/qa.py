@@ -27,7 +27,7 @@ USER = "$passages\n\nQuestion: $question"
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
-    "properties": {"thought": {"type": "string"}, "answer": {"type": "string"}},
+    "properties": {"thought": {"type": "string", "maxLength": 600}, "answer": {"type": "string", "maxLength": 200}},
     "required": ["thought", "answer"],
     "additionalProperties": False,
 }

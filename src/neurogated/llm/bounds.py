@@ -1,0 +1,48 @@
+"""How long an answer can be that fits a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["answer_tokens", "without_bounds"]
+
+_THOUGHT_TOKENS = 512
+"""What a model may think, or chat, beside its answer."""
+_CHARACTERS_A_TOKEN = 2
+_FRAME = 16
+"""Characters of a key, of quotation marks and brackets."""
+_BOUNDS = frozenset({"maxLength", "maxItems"})
+
+
+def answer_tokens(schema: Mapping[str, Any] | None, most: int) -> int:
+    """Return how many tokens an answer may have: what fits the schema and some thought, and never more than `most`.
+
+    A model that repeats itself is stopped there, long before its time is up.
+    """
+    characters = None if schema is None else _longest(schema)
+    return most if characters is None else min(most, characters // _CHARACTERS_A_TOKEN + _THOUGHT_TOKENS)
+
+
+def without_bounds(schema: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return a schema without the longest lengths, which not every server and no validation needs."""
+    if isinstance(schema, Mapping):
+        return {name: without_bounds(value) for name, value in schema.items() if name not in _BOUNDS}
+    return [without_bounds(value) for value in schema] if isinstance(schema, list) else schema
+
+
+def _longest(schema: Mapping[str, Any]) -> int | None:
+    """Return the most characters of what fits a schema, None where there is no bound."""
+    match schema.get("type"):
+        case "object":
+            parts = [_longest(value) for value in schema.get("properties", {}).values()]
+            return None if None in parts else sum(part + _FRAME for part in parts if part is not None)
+        case "array":
+            item = _longest(schema["items"])
+            return None if item is None or "maxItems" not in schema else schema["maxItems"] * (item + _FRAME)
+        case "string":
+            if "enum" in schema:
+                return max(map(len, schema["enum"]))
+            return schema.get("maxLength")
+        case _:
+            return _FRAME
