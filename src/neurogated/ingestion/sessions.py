@@ -18,7 +18,6 @@ __all__ = ["Session", "Turn", "turn_ids"]
 _STEP = 1 << 20
 """How far apart the positions of successive turns are, so that a late one finds room between them."""
 _FROM_BEFORE = 64
-_READ = 32
 
 
 @dataclass(slots=True)
@@ -44,7 +43,7 @@ class Session:
     @classmethod
     def read(cls, store: GraphStorePort, user_id: str | None, session_id: str, reach: int) -> Session:
         """Return a session of a user with at least its last `reach` turns; late turns make it read more."""
-        session = cls([], _portions(store, user_id, session_id))
+        session = cls([], _portions(store, user_id, session_id, reach))
         while len(session.turns) < reach and session._read_more():
             pass
         return session
@@ -97,11 +96,15 @@ class Session:
             turn.position += _STEP
 
 
-def _portions(store: GraphStorePort, user_id: str | None, session_id: str) -> Iterator[Sequence[MemoryNode]]:
-    """Yield the stored turns of a session in portions, the latest first, each in order."""
+def _portions(
+    store: GraphStorePort, user_id: str | None, session_id: str, first: int
+) -> Iterator[Sequence[MemoryNode]]:
+    """Yield the stored turns of a session in growing portions, the latest `first`, each in order."""
     ids = turn_ids(store, user_id, session_id)
-    for end in range(len(ids), 0, -_READ):
-        yield store.get_nodes(ids[max(0, end - _READ) : end], missing_ok=True)
+    end, size = len(ids), first
+    while end > 0:
+        yield store.get_nodes(ids[max(0, end - size) : end], missing_ok=True)
+        end, size = end - size, 2 * size
 
 
 def turn_ids(store: GraphStorePort, user_id: str | None, session_id: str) -> list[str]:

@@ -238,7 +238,7 @@ class Writer:
                 self._expire(self._clock())
                 # Analysing took its time: another writer may have stored or removed some of it.
                 current = self._current(batch)
-                is_same = current.basis == batch.basis
+                is_same = current is batch or current.basis == batch.basis
                 batch = current
                 if not is_same and attempt < _ATTEMPTS:
                     continue
