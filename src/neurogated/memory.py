@@ -124,7 +124,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
             InputError: something cannot be stored; nothing was, except batches of `INDEX_BATCH` chunks before it.
         """
         documents = read_contents(content, scope=Scope(user_id, agent_id, session_id, path), **details)
-        with self._runtime.watchdog.watch("indexing"):
+        with self._runtime.work("indexing"):
             added = [node_id for ids in self._writer.add(documents) for node_id in ids]
         self._runtime.tell("added", added)
         return added
@@ -184,7 +184,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         """
         total = len(documents) if isinstance(documents, Sized) else None
         stored = self._writer.add(read_documents(documents))
-        with self._runtime.watchdog.watch("indexing"):
+        with self._runtime.work("indexing"):
             added = list(show_progress(stored, "indexing", "document", total=total, progress=progress))
         self._runtime.tell("added", [node_id for ids in added for node_id in ids])
         return added
@@ -244,7 +244,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
             UnknownIdError: the id is not in the memory.
             InputError: nothing is given, or something that cannot be stored; nothing was changed.
         """
-        with self._runtime.watchdog.watch("updating"):
+        with self._runtime.work("updating"):
             node = self._writer.update(str(node_id), revision_of(content, changes))
         self._runtime.tell("updated", node)
         return node
@@ -363,7 +363,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         self.close()
 
     def _recalls(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[Recall]:
-        with self._runtime.watchdog.watch("recalling"):
+        with self._runtime.work("recalling"):
             recalls = self.retriever.recall_batch(queries, **options)
         for recall in recalls:
             self._runtime.tell("recalled", recall)

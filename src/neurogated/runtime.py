@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
 from neurogated.config.memory_config import MemoryConfig
@@ -15,6 +16,7 @@ from neurogated.core.watchdog import Watchdog
 from neurogated.errors import InputError
 from neurogated.ingestion.writer_registry import WriterRegistry
 from neurogated.plasticity.access_log import AccessLog
+from neurogated.telemetry import spans
 
 __all__ = ["Event", "Runtime"]
 
@@ -32,7 +34,6 @@ class Runtime:
         accesses: which memories recalls used.
         frozen: whether nothing is learned at present.
         threads: answer asynchronous calls.
-        watchdog: warns of work that stalls.
     """
 
     def __init__(self, config: MemoryConfig, clock: Clock) -> None:
@@ -40,6 +41,7 @@ class Runtime:
         self.writers = WriterRegistry()
         self.accesses = AccessLog(clock, config.TOUCH_FLUSH_SECONDS, config.MAX_OPEN_NAMESPACES)
         self.frozen = False
+        self._span = spans(enabled=config.telemetry)
         self._callbacks: dict[str, list[Callable[..., None]]] = defaultdict(list)
         self._start()
         bind_to_process(self)
@@ -50,7 +52,13 @@ class Runtime:
 
     def _start(self) -> None:
         self.threads = ThreadPoolExecutor(self._config.recall_concurrency, thread_name_prefix="recall")
-        self.watchdog = Watchdog(self._config.stall_warning_seconds)
+        self._watchdog = Watchdog(self._config.stall_warning_seconds)
+
+    @contextmanager
+    def work(self, name: str) -> Iterator[None]:
+        """Watch a block for stalls, in a span of its own."""
+        with self._span(name), self._watchdog.watch(name):
+            yield
 
     def register(self, event: Event, callback: Callable[..., None]) -> Callable[[], None]:
         """Call `callback` after each event of a name; return a function that ends this.
@@ -78,4 +86,4 @@ class Runtime:
     def close(self) -> None:
         """End the threads; calls under way end with an error once everything is closed."""
         self.threads.shutdown()
-        self.watchdog.close()
+        self._watchdog.close()

@@ -98,7 +98,7 @@ class Upkeep(ABC):
             How many were made, and how many still wait.
         """
         waiting = len(self.store.pending())
-        with self._runtime.watchdog.watch("resuming"):
+        with self._runtime.work("resuming"):
             made = sum(show_progress(self._writer.resume(), "making up", "batch", progress=progress))
         return made, waiting - made
 
@@ -122,7 +122,7 @@ class Upkeep(ABC):
             graph._writer.expire(now)  # noqa: SLF001 - of the same class
         erased = 0
         if isinstance(self.store, SupportsCompaction):
-            with self._runtime.watchdog.watch("compacting"):
+            with self._runtime.work("compacting"):
                 erased = self.store.compact(history=True) if history else self.store.compact()
         self._clear_caches()
         return erased

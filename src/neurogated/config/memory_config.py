@@ -262,6 +262,10 @@ class MemoryConfig:
         60.0, "seconds without progress after which the log warns, with the stage of the work; 0: no warning", low=0.0
     )
 
+    telemetry: bool = _setting(
+        False, "give spans and metrics to OpenTelemetry, set up by your application; pip install 'neurogated[otel]'"
+    )
+
     # Evaluation
     RANKING_DEPTH: int = _setting(20, "how many passages of a ranking a run writes down, at the least", low=1)
 
