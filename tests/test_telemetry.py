@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -46,7 +46,11 @@ def test_each_call_has_a_span_and_a_duration(memory: NeuroGraphMemory) -> None:
     data = METRICS.get_metrics_data()
     assert data is not None
     points = data.resource_metrics[0].scope_metrics[0].metrics[0].data.data_points
-    counted = {(point.attributes["call"], point.attributes["outcome"]): point.count for point in points}
+    counted = {
+        (point.attributes["call"], point.attributes["outcome"]): point.count
+        for point in points
+        if isinstance(point, HistogramDataPoint) and point.attributes is not None
+    }
     assert counted["recalling", "success"] == counted["updating", "error"] == 1
 
 

@@ -4,10 +4,11 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neurogated.administration import export_memory, import_memory, migrate, restore_snapshot
+    from neurogated.administration import export_memory, export_user, import_memory, migrate, restore_snapshot
     from neurogated.analysis import extract_causal_edges, generate_kernel
+    from neurogated.browsing import Page
     from neurogated.config.memory_config import MemoryConfig
-    from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, NodeChange, WeightChange
+    from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, NodeChange, NodeVersion, WeightChange
     from neurogated.core.edge_type import EdgeType
     from neurogated.core.filters import Condition, Filter, FilterOptions, field
     from neurogated.core.kernel import Kernel
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from neurogated.core.trace import Feedback, PathStep, Recall, RecalledMemory
     from neurogated.core.view import GraphView
     from neurogated.errors import NeurogatedError
+    from neurogated.ingestion.contents import Message
     from neurogated.ingestion.document import About, Document, Passage
     from neurogated.llm.base import BaseLLM
     from neurogated.llm.factory import get_llm
@@ -51,9 +53,12 @@ __all__ = [
     "MemoryConfig",
     "MemoryEdge",
     "MemoryNode",
+    "Message",
     "NeuroGraphMemory",
     "NeurogatedError",
     "NodeChange",
+    "NodeVersion",
+    "Page",
     "Passage",
     "PathStep",
     "PlasticityEngine",
@@ -68,6 +73,7 @@ __all__ = [
     "__version__",
     "compute_mdhash_id",
     "export_memory",
+    "export_user",
     "extract_causal_edges",
     "field",
     "generate_kernel",
@@ -103,9 +109,12 @@ _HOMES = {
     "MemoryConfig": "config.memory_config",
     "MemoryEdge": "core.model",
     "MemoryNode": "core.model",
+    "Message": "ingestion.contents",
     "NeuroGraphMemory": "memory",
     "NeurogatedError": "errors",
     "NodeChange": "core.delta",
+    "NodeVersion": "core.delta",
+    "Page": "browsing",
     "Passage": "ingestion.document",
     "PathStep": "core.trace",
     "PlasticityEngine": "plasticity.plasticity_engine",
@@ -119,6 +128,7 @@ _HOMES = {
     "WeightChange": "core.delta",
     "compute_mdhash_id": "utils.hash_utils",
     "export_memory": "administration",
+    "export_user": "administration",
     "extract_causal_edges": "analysis",
     "field": "core.filters",
     "generate_kernel": "analysis",

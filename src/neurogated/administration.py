@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,14 +20,17 @@ from neurogated import compose
 from neurogated.archive import export, importing
 from neurogated.archive.manifest import Manifest
 from neurogated.archive.progress import Progress
+from neurogated.archive.user_export import user_lines
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsNamespaces, SupportsReembedding, SupportsTransaction, VersionKey
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta
+from neurogated.core.durable import sync_folder
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import render
+from neurogated.core.text import checked_name
 from neurogated.core.view import Rows
 from neurogated.errors import ConfigError, StorageError
 from neurogated.ingestion.edge_builder import similarity_edges
@@ -34,7 +38,7 @@ from neurogated.ingestion.user_graph import by_user
 from neurogated.memory import NeuroGraphMemory, show_progress
 from neurogated.storage.registry import held_still, memory_exists, open_store, restore_store
 
-__all__ = ["export_memory", "import_memory", "migrate", "re_embed", "restore_snapshot"]
+__all__ = ["export_memory", "export_user", "import_memory", "migrate", "re_embed", "restore_snapshot"]
 
 T = TypeVar("T")
 
@@ -58,6 +62,47 @@ def export_memory(memory: NeuroGraphMemory, folder: str | Path, *, progress: boo
     with _scratch(folder) as scratch, held_still(memory.store, scratch) as store:
         stores = _graphs(store) if isinstance(store, SupportsNamespaces) else {memory.config.namespace: store}
         return export.export_memory(stores, store.embedder, folder, made_by=neurogated.__version__, progress=bar)
+
+
+def export_user(memory: NeuroGraphMemory, user_id: str, file: str | Path) -> int:
+    """Write all that a memory holds of one user, in all its namespaces, to a new file of JSON lines.
+
+    A line holds one memory with all its versions, deleted memories too until `compact` has erased them.
+
+    Args:
+        memory: may be in use meanwhile.
+        user_id: whose memories.
+        file: must not be there yet; it gets its name when it is whole.
+
+    Returns:
+        How many memories were written.
+
+    Raises:
+        StorageError: the file is there already or cannot be written.
+        InputError: the user is no name.
+    """
+    checked_name("user_id", user_id)
+    file = Path(file).absolute()
+    export.refuse_existing(file)
+    memory.flush()
+    stores = _graphs(memory.store) if isinstance(memory.store, SupportsNamespaces) else {}
+    count = 0
+    with _scratch(file) as scratch:
+        partial = scratch / file.name
+        try:
+            with partial.open("w", encoding="utf-8") as output:
+                for name, store in (stores or {memory.config.namespace: memory.store}).items():
+                    for line in user_lines(name, store, user_id):
+                        output.write(line)
+                        count += 1
+                output.flush()
+                os.fsync(output.fileno())
+            # Unlike a renaming, a link never takes the place of a file that came meanwhile.
+            os.link(partial, file)
+            sync_folder(file.parent)
+        except OSError as error:
+            raise StorageError(f"cannot write the export {file} ({error}); choose another file") from error
+    return count
 
 
 def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | None = None) -> Manifest:

@@ -15,6 +15,7 @@ SUMMARY = "forget memories, or all of a document, with what follows from their t
 EXAMPLES = """\
   python main.py delete --save_dir my_agent chunk-1f… chunk-9a…
   python main.py delete --save_dir my_agent --document doc-3c…
+  python main.py delete --save_dir my_agent --user_id ana
 """
 
 
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
     parser.add_argument("ids", nargs="*", help="ids of the memories, as ask shows them")
+    parser.add_argument("--user_id", metavar="NAME", help="forget all memories of this user")
     parser.add_argument(
         "--document", metavar="ID", help="document_id of all memories to forget, as ask --json shows it"
     )
@@ -29,9 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Delete and say how many memories went."""
-    if bool(arguments.ids) == (arguments.document is not None):
-        raise ConfigError("give either ids or --document")
+    if bool(arguments.ids) + (arguments.document is not None) + (arguments.user_id is not None) != 1:
+        raise ConfigError("give either ids, --document or --user_id")
     with open_memory(arguments) as memory:
-        count = memory.delete(arguments.ids) if arguments.ids else memory.delete_document(arguments.document)
+        if arguments.user_id is not None:
+            count = memory.delete(user_id=arguments.user_id)
+        elif arguments.ids:
+            count = memory.delete(arguments.ids)
+        else:
+            count = memory.delete_document(arguments.document)
     emit(arguments, {"deleted": count}, f"{count} memories deleted")
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from neurogated.administration import export_memory
+from neurogated.administration import export_memory, export_user
 from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit, manifest_json, manifest_line
 from neurogated.cli.settings import open_memory
@@ -14,6 +14,7 @@ __all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
 SUMMARY = "write the memory, with all namespaces and its whole past, to a new folder of plain files"
 EXAMPLES = """\
   python main.py export --save_dir my_agent my_agent.export
+  python main.py export --save_dir my_agent --user_id ana ana.jsonl
 """
 
 
@@ -21,11 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
     parser.add_argument("folder", help="where to; must not be there yet")
+    parser.add_argument("--user_id", metavar="NAME", help="write all of this user alone, to a file of JSON lines")
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Export and say how much there was."""
     with open_memory(arguments) as memory:
+        if arguments.user_id is not None:
+            count = export_user(memory, arguments.user_id, arguments.folder)
+            emit(arguments, {"memories": count}, f"exported to {arguments.folder}: {count} memories")
+            return 0
         manifest = export_memory(memory, arguments.folder)
     emit(arguments, manifest_json(manifest), f"exported to {arguments.folder}: {manifest_line(manifest)}")
     return 0
