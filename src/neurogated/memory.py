@@ -15,7 +15,6 @@ from neurogated import compose
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsCompaction, SupportsNamespaces
-from neurogated.core.clock import checked_moment
 from neurogated.core.forking import bind_to_process
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
@@ -32,7 +31,6 @@ from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.progress import show_progress
 from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
-from neurogated.statistics import memory_stats
 from neurogated.upkeep import Upkeep
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
@@ -306,45 +304,6 @@ class NeuroGraphMemory(Upkeep):
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
         with self._writer.exclusively():
             return self.plasticity.reinforce_recalled(ids, recalled)
-
-    def maintenance(self, now: datetime | None = None) -> int:
-        """Remove what has expired, and let what lies idle fade (LTD); SIM edges never do.
-
-        In a frozen memory nothing fades; what has expired goes all the same. The history says how many memories went.
-
-        Args:
-            now: the time that counts as present; the clock's when left out.
-
-        Returns:
-            How many edges faded away altogether.
-
-        Raises:
-            InputError: `now` is no time.
-        """
-        checked_moment("now", now)
-        self._writer.expire(self._parts.clock() if now is None else now)
-        if self._frozen:
-            return 0
-        self.flush()
-        with self._writer.exclusively():
-            before = self.store.view().live_edges().size
-            self.plasticity.decay_unused(now)
-            return before - self.store.view().live_edges().size
-
-    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
-        """Make up the judgements that a failing language model left out.
-
-        Returns:
-            How many were made, and how many still wait.
-        """
-        waiting = len(self.store.pending())
-        with self._watchdog.watch("resuming"):
-            made = sum(show_progress(self._writer.resume(), "making up", "batch", progress=progress))
-        return made, waiting - made
-
-    def stats(self) -> dict[str, Any]:
-        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
-        return memory_stats(self.store, self._parts, self.config, frozen=self._frozen)
 
     def in_namespace(self, namespace: str) -> NeuroGraphMemory:
         """Return another graph of the same memory, made if there is none; neither ever sees the other.

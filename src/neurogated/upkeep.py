@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsCheck, SupportsNamespaces, SupportsSnapshot
+from neurogated.core.clock import checked_moment
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import MemoryNode
@@ -19,8 +21,11 @@ from neurogated.core.watchdog import Watchdog
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.writer import Writer
 from neurogated.plasticity.access_log import AccessLog
+from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.plasticity.undo import undo
+from neurogated.progress import show_progress
 from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.statistics import memory_stats
 
 __all__ = ["Upkeep"]
 
@@ -35,6 +40,7 @@ class Upkeep:
 
     config: MemoryConfig
     store: GraphStorePort
+    plasticity: PlasticityEngine
     _writer: Writer
     _parts: Parts
     _accesses: AccessLog
@@ -72,6 +78,45 @@ class Upkeep:
             ConfigError: a kind is unknown.
         """
         return self.store.find(filter_of(filters), order_by=order_by, limit=limit, offset=offset)
+
+    def maintenance(self, now: datetime | None = None) -> int:
+        """Remove what has expired, and let what lies idle fade (LTD); SIM edges never do.
+
+        In a frozen memory nothing fades; what has expired goes all the same. The history says how many memories went.
+
+        Args:
+            now: the time that counts as present; the clock's when left out.
+
+        Returns:
+            How many edges faded away altogether.
+
+        Raises:
+            InputError: `now` is no time.
+        """
+        checked_moment("now", now)
+        self._writer.expire(self._parts.clock() if now is None else now)
+        if self._frozen:
+            return 0
+        self.flush()
+        with self._writer.exclusively():
+            before = self.store.view().live_edges().size
+            self.plasticity.decay_unused(now)
+            return before - self.store.view().live_edges().size
+
+    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
+        """Make up the judgements that a failing language model left out.
+
+        Returns:
+            How many were made, and how many still wait.
+        """
+        waiting = len(self.store.pending())
+        with self._watchdog.watch("resuming"):
+            made = sum(show_progress(self._writer.resume(), "making up", "batch", progress=progress))
+        return made, waiting - made
+
+    def stats(self) -> dict[str, Any]:
+        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
+        return memory_stats(self.store, self._parts, self.config, frozen=self._frozen)
 
     def history(self) -> list[HistoryEntry]:
         """Return what changed, when and why, oldest first; uses are left out."""
