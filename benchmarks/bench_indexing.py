@@ -18,6 +18,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks.measuring import measured
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core.model import MemoryNode
 from neurogated.core.rendering import render
 
 WITHOUT_MODEL = "hash"
@@ -134,7 +135,7 @@ def _torch_seconds(passages: list[dict[str, Any]]) -> Iterator[float]:
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415
 
     model = SentenceTransformer(str(get_model_path()), device="cpu")
-    texts = [render(passage["text"], {"title": passage["title"]}) for passage in passages]
+    texts = [render(MemoryNode("passage", passage["text"], title=passage["title"])) for passage in passages]
     model.encode([WARM_UP])
     while True:
         begin = time.perf_counter()

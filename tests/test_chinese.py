@@ -54,7 +54,7 @@ def chinese(request: pytest.FixtureRequest) -> Iterator[NeuroGraphMemory]:
 
 
 def titles(memory: NeuroGraphMemory, question: str, top_n: int) -> list[str]:
-    return [str(one.metadata["title"]) for one in memory.recall(question, top_n=top_n)]
+    return [str(one.node.title) for one in memory.recall(question, top_n=top_n)]
 
 
 @pytest.mark.parametrize(("question", "title"), BY_KEYWORD.items(), ids=list(BY_KEYWORD.values()))
@@ -79,7 +79,7 @@ def test_a_question_of_two_steps_finds_the_second_passage_among_the_first_three(
 
 
 def test_names_in_passages_lead_to_what_they_name(chinese: NeuroGraphMemory) -> None:
-    title = {node.id: str(node.metadata["title"]) for node in chinese.store.all_nodes()}
+    title = {node.id: str(node.title) for node in chinese.store.all_nodes()}
     mentions = {
         (title[edge.source_id], title[edge.target_id])
         for edge in chinese.store.all_edges()
@@ -99,7 +99,7 @@ def test_names_in_passages_lead_to_what_they_name(chinese: NeuroGraphMemory) -> 
 
 def test_energy_of_a_question_comes_over_a_mention(chinese: NeuroGraphMemory) -> None:
     recall = chinese.recall("大运河连接的城市出产什么？", top_n=12)
-    reached = {str(one.metadata["title"]): one for one in recall}
+    reached = {str(one.node.title): one for one in recall}
     assert reached["杭州"].parts["energy"] > 0
     flows = [step.type for one in recall for step in one.path]
     assert EdgeType.MENTION in flows
@@ -107,7 +107,7 @@ def test_energy_of_a_question_comes_over_a_mention(chinese: NeuroGraphMemory) ->
 
 def test_a_question_that_names_a_subject_says_so_in_its_parts(chinese: NeuroGraphMemory) -> None:
     recall = chinese.recall("候鸟吃什么？", top_n=12)
-    assert {str(one.metadata["title"]) for one in recall if one.parts["subject"]} == {"候鸟（动物）"}  # noqa: RUF001
+    assert {str(one.node.title) for one in recall if one.parts["subject"]} == {"候鸟（动物）"}  # noqa: RUF001
 
 
 @pytest.mark.parametrize("embedder", EMBEDDERS)

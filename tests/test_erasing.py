@@ -10,7 +10,6 @@ import pytest
 from neurogated import BaseLLM, Document, MemoryConfig, NeuroGraphMemory, Passage, RecallOptions
 from neurogated.compose import build
 from neurogated.core.ports import Message
-from neurogated.core.rendering import quoted
 from neurogated.llm.cache import CachedLLM
 from neurogated.testing import ManualClock
 
@@ -43,12 +42,12 @@ def _files_with(folder: Path, text: str = WORD) -> list[str]:
 
 
 def _talk(*turns: tuple[str, str], title: str = "Session 1") -> Document:
-    return Document(tuple(Passage(text, {"speaker": speaker}) for speaker, text in turns), title)
+    return Document(tuple(Passage(text, speaker=speaker) for speaker, text in turns), title)
 
 
 @pytest.fixture
 def talking(clock: ManualClock) -> Iterator[NeuroGraphMemory]:
-    config = MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=2)
+    config = MemoryConfig(storage="memory", embedding_name="hash")
     with _opened(config, clock) as memory:
         yield memory
 
@@ -123,9 +122,7 @@ def test_old_texts_are_kept_or_erased_as_is_asked_for(config: MemoryConfig) -> N
 
 
 @pytest.mark.parametrize("gone", range(3))
-def test_words_of_an_expired_turn_are_not_recalled_with_the_turns_after_it(
-    talking: NeuroGraphMemory, clock: ManualClock, gone: int
-) -> None:
+def test_words_of_an_expired_turn_are_not_recalled(talking: NeuroGraphMemory, clock: ManualClock, gone: int) -> None:
     said = [(speaker, f"{text} Turn{place}.") for place, (speaker, text) in enumerate(TALK)]
     (ids,) = talking.add_documents([_talk(*said)], progress=False)
     talking.add_documents([_talk(*said, title="Session 2")], progress=False)
@@ -136,24 +133,19 @@ def test_words_of_an_expired_turn_are_not_recalled_with_the_turns_after_it(
     for options in asked:
         recall = talking.recall("Mio the cat", **options)
         assert len(recall) == 11
-        found = {remembered.id: remembered for remembered in recall}
-        assert all(f"Turn{gone}." not in str(found[name].metadata) for name in ids if name != ids[gone])
-        # The next turns keep the rest, and other documents all of it.
-        after = found[ids[gone + 2]].metadata["context"]
-        assert after == [
-            quoted(f"{TALK[gone + 1][1]} Turn{gone + 1}.", {"speaker": TALK[gone + 1][0], "title": "Session 1"})
-        ]
-        assert str([remembered.metadata for remembered in recall]).count(f"Turn{gone}.") == 2
+        assert ids[gone] not in {remembered.id for remembered in recall}
+        # Another document with these words keeps them.
+        assert str([remembered.node for remembered in recall]).count(f"Turn{gone}.") == 1
     assert len(talking.history()) == known
     at_the_time = talking.recall("Mio the cat", top_n=12, as_of=known)
-    assert str([remembered.metadata for remembered in at_the_time]).count(f"Turn{gone}.") == 4
+    assert str([remembered.node for remembered in at_the_time]).count(f"Turn{gone}.") == 2
 
 
-def test_words_that_did_not_hold_then_are_not_recalled_with_the_turns_after_them(talking: NeuroGraphMemory) -> None:
+def test_words_that_did_not_hold_then_are_not_recalled(talking: NeuroGraphMemory) -> None:
     (ids,) = talking.add_documents([_talk(*TALK)], progress=False)
     talking.update(ids[2], valid_from=datetime(2026, 1, 1, tzinfo=UTC))
     before, after = (
         talking.recall("pill", top_n=6, valid_at=datetime(year, 6, 1, tzinfo=UTC)) for year in (2025, 2026)
     )
-    assert "blue pill" not in str([remembered.metadata for remembered in before])
-    assert str([remembered.metadata for remembered in after]).count("blue pill") == 2
+    assert "blue pill" not in str([remembered.node for remembered in before])
+    assert str([remembered.node for remembered in after]).count("blue pill") == 1

@@ -139,7 +139,7 @@ def test_history_names_reasons_in_order(memory: NeuroGraphMemory, clock: ManualC
     clock.advance(timedelta(days=3))
     memory.maintenance()
     reasons = [entry.reason for entry in memory.history()]
-    assert reasons == ["add_documents", "feedback on 2 memories", "decay_unused"]
+    assert reasons == ["add", "feedback on 2 memories", "decay_unused"]
 
 
 def test_a_frozen_memory_learns_nothing(memory: NeuroGraphMemory, clock: ManualClock) -> None:

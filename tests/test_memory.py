@@ -60,11 +60,11 @@ def test_tomorrow_everything_is_there_and_recalls_are_identical(config: MemoryCo
 
 
 def test_add_document_returns_ids_that_lead_to_the_text(memory: NeuroGraphMemory) -> None:
-    ids = memory.add_document(STORY[0], title="Ferry", metadata={"timestamp": 3.0})
+    ids = memory.add_document(STORY[0], title="Ferry", metadata={"timestamp": 3.0, "title": "mine"})
     node = memory.store.get_node(ids[0])
     assert node.content == STORY[0]
-    assert node.metadata["title"] == "Ferry"
-    assert node.metadata["timestamp"] == 3.0
+    assert node.title == "Ferry"
+    assert (node.metadata["timestamp"], node.metadata["title"], node.timestamp) == (3.0, "mine", None)
     assert memory.add_document(STORY[0], title="Ferry") == ids
 
 
@@ -246,7 +246,7 @@ def test_a_killed_indexing_process_loses_nothing_acknowledged(config: MemoryConf
                 process.kill()
         process.wait()
     with NeuroGraphMemory(config) as memory:
-        titles = {str(node.metadata["title"]) for node in memory.store.all_nodes()}
+        titles = {str(node.title) for node in memory.store.all_nodes()}
         assert {f"Log {number}" for number in range(last + 1)} <= titles
         before = memory.store.view().sequence
         ids = memory.add_documents(

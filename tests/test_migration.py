@@ -131,7 +131,7 @@ def test_only_vectors_and_similarity_change(filled: MemoryConfig, clock: ManualC
         assert {edge.key: edge.weight for edge in past.all_edges() if edge.type is EdgeType.SIM} == sims
         for store in (memory.store, past):
             for node in store.all_nodes():
-                (vector,) = OtherEmbedder().embed_documents([render(node.content, node.metadata)])
+                (vector,) = OtherEmbedder().embed_documents([render(node)])
                 assert np.array_equal(node.embedding, vector)  # type: ignore[arg-type]
 
 

@@ -50,6 +50,7 @@ FIXED_CONSTANTS = {
         "_REACH", "_PHRASE_SHARE", "_CLAUSE_SHARE", "_LONG_SHARE", "_LONG", "_INDIRECT", "_OVERLAP_GAIN", "_QUOTED",
     },
     "ingestion/entities.py": {"_LONGEST_TERM", "_LONGEST_NUMBER"},
+    "ingestion/sessions.py": {"_STEP", "_FROM_BEFORE", "_READ"},  # room between positions; turns in memory at once
     "retrieval/neuro_retriever.py": {"_PATIENCE"},  # longer than a recall takes
     "retrieval/question_cues.py": {"_LONGEST_END"},
     "retrieval/question_kinds.py": {"_STATEMENT_STRENGTH"},

@@ -132,7 +132,7 @@ def test_feedback_history_and_undo_go_together(run: Run, filled: list[str]) -> N
     assert _json(run, "feedback", *filled)["edges"] == 1
     assert _json(run, "stats")["edges"]["ASSOC"] == 1
     history = _json(run, "history")
-    assert [entry["reason"] for entry in history] == ["add_documents", "add_documents", "feedback on 2 memories"]
+    assert [entry["reason"] for entry in history] == ["add", "add", "feedback on 2 memories"]
     assert "feedback on 2 memories: 1 edges put" in run("history", "--last", "1")[1]
     assert _json(run, "undo")["reason"].startswith("undo to ")
     assert {kind: count for kind, count in _json(run, "stats")["edges"].items() if count} == before

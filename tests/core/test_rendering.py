@@ -1,12 +1,14 @@
 """Texts that stand for a node, with metadata of every kind."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
+from neurogated import Document, MemoryConfig, MemoryNode, NeuroGraphMemory, Passage
+from neurogated.core.clock import from_micros
 from neurogated.core.keywords import fold
 from neurogated.core.rendering import (
     TIME_MARK,
@@ -15,12 +17,12 @@ from neurogated.core.rendering import (
     keyword_text,
     marks,
     names_carried,
-    quoted,
     render,
     speaker_mark,
     subject_mark,
     subjects,
     subjects_among,
+    tag_mark,
     term_mark,
     word_mark,
 )
@@ -45,53 +47,43 @@ HOSTILE: list[Any] = [
     "()",
     ",",
 ]
-NAMES = ["title", "speaker", "context", "date", "timestamp", "times"]
+NAMES = ["title", "speaker", "role", "context", "date", "timestamp", "times", "document_id", "entities"]
+
+
+def node(content: str = "", **fields: Any) -> MemoryNode:  # noqa: ANN401
+    return MemoryNode("n", content, **fields)
 
 
 @pytest.mark.parametrize(
-    ("metadata", "rendered"),
+    ("fields", "rendered"),
     [
         ({}, "I moved to Lyon."),
         ({"title": "Session 1"}, "Session 1\nI moved to Lyon."),
         ({"speaker": "Ann"}, 'Ann said, "I moved to Lyon."'),
         ({"speaker": "Ann", "title": "Session 1"}, 'Session 1\nAnn said, "I moved to Lyon."'),
-        ({"speaker": "", "title": ""}, "I moved to Lyon."),
-        ({"speaker": None, "title": None}, "I moved to Lyon."),
-        ({"document_id": "doc-1", "timestamp": "2026-01-01"}, "I moved to Lyon."),
+        ({"role": "user", "timestamp": from_micros(0)}, "I moved to Lyon."),
+        ({"metadata": {"title": "Session 1", "speaker": "Ann", "context": ["Where?"]}}, "I moved to Lyon."),
     ],
 )
-def test_title_and_speaker_are_written_around_the_content(metadata: dict[str, object], rendered: str) -> None:
-    assert render("I moved to Lyon.", metadata) == quoted("I moved to Lyon.", metadata) == rendered
-
-
-def test_what_was_said_before_follows_what_is_embedded_but_is_not_quoted() -> None:
-    metadata = {"speaker": "Bo", "context": ['Ann said, "Where?"', "earlier"]}
-    assert render("Lyon.", metadata) == 'Bo said, "Lyon."\nAnn said, "Where?"\nearlier'
-    assert quoted("Lyon.", metadata) == 'Bo said, "Lyon."'
+def test_title_and_speaker_are_written_around_the_content(fields: dict[str, Any], rendered: str) -> None:
+    assert render(node("I moved to Lyon.", **fields)) == rendered
 
 
 @pytest.mark.parametrize(
-    ("metadata", "first_line"),
+    ("fields", "first_line"),
     [
-        ({"date": "8 May 2023"}, "8 May 2023"),
-        ({"timestamp": 0}, "1 January 1970"),
-        ({"timestamp": 1683547200.5}, "8 May 2023"),
-        ({"timestamp": -86400}, "31 December 1969"),
-        ({"timestamp": 0, "date": "long ago"}, "long ago"),
-        ({"timestamp": 0, "date": None}, "1 January 1970"),
-        ({"timestamp": True}, "Lyon."),
-        ({"timestamp": "0"}, "Lyon."),
-        ({"timestamp": 1e300}, "Lyon."),
-        ({"timestamp": float("inf")}, "Lyon."),
-        ({"timestamp": float("nan")}, "Lyon."),
-        ({"date": ""}, "Lyon."),
+        ({"timestamp": from_micros(0)}, "1 January 1970"),
+        ({"timestamp": datetime(2023, 5, 8, 12, 0, 0, 500_000, tzinfo=UTC)}, "8 May 2023"),
+        ({"timestamp": datetime(1969, 12, 31, tzinfo=UTC)}, "31 December 1969"),
+        ({"timestamp": from_micros(0), "title": "Travels"}, "1 January 1970"),
+        ({"metadata": {"date": "8 May 2023"}}, "Lyon."),
+        ({"metadata": {"timestamp": 0}}, "Lyon."),
+        ({}, "Lyon."),
     ],
 )
-def test_keywords_hold_the_date_as_it_is_written_or_that_of_the_timestamp(
-    metadata: dict[str, object], first_line: str
-) -> None:
-    assert keyword_text("Lyon.", metadata).splitlines()[0] == first_line
-    assert "1970" not in render("Lyon.", metadata)
+def test_keywords_hold_the_date_of_the_timestamp(fields: dict[str, Any], first_line: str) -> None:
+    assert keyword_text(node("Lyon.", **fields)).splitlines()[0] == first_line
+    assert "1970" not in render(node("Lyon.", **fields))
 
 
 @pytest.mark.parametrize(
@@ -113,39 +105,39 @@ def test_keywords_hold_the_date_as_it_is_written_or_that_of_the_timestamp(
         ("!?", ()),
         ("", ()),
         (None, ()),
-        (5, ()),
-        ([1], ()),
     ],
 )
-def test_a_node_is_about_its_title_with_and_without_what_qualifies_it(title: object, names: tuple[str, ...]) -> None:
-    assert subjects({"title": title}) == names
+def test_a_node_is_about_its_title_with_and_without_what_qualifies_it(
+    title: str | None, names: tuple[str, ...]
+) -> None:
+    assert subjects(title) == names
 
 
 def test_marks_are_subjects_speaker_time_document_terms_and_words() -> None:
-    metadata = {"title": "Dune (novel)", "speaker": "Ann Lee", "times": ["today"], "document_id": "doc-1"}
-    found = {**metadata, "entities": ["Big Zoë", "Bo", 5]}
+    metadata = {"times": ["today"], "document_id": "doc-1", "entities": ["Big Zoë", "Bo", 5]}
+    told_of = node("He walked the", title="Dune (novel)", speaker="Ann Lee", tags=("home",), metadata=metadata)
     carried = {subject_mark("dune novel"), subject_mark("dune"), speaker_mark("ann lee"), TIME_MARK}
-    told = {document_mark("doc-1"), *map(term_mark, ("dune", "novel", "walk", "big zoe"))}
+    told = {document_mark("doc-1"), tag_mark("home"), *map(term_mark, ("dune", "novel", "walk", "big zoe"))}
     words = set(map(word_mark, ("he", "walked", "the")))
     openings = {"opens subject dune", "opens speaker ann"}
-    assert marks("He walked the", found) == {*carried, *openings, *told, *words}
-    assert marks("", {"times": [], "document_id": 5}) == marks("", {}) == frozenset()
+    assert marks(told_of) == {*carried, *openings, *told, *words}
+    assert marks(node(metadata={"times": [], "document_id": 5})) == marks(node()) == frozenset()
 
 
 def test_subjects_and_terms_are_told_apart_among_marks() -> None:
-    carried = marks("Salt.", {"title": "Dune (novel)", "speaker": "Dune"})
+    carried = marks(node("Salt.", title="Dune (novel)", speaker="Dune"))
     assert subjects_among(carried) == {"dune novel", "dune"}
     assert set(filter(is_term_mark, carried)) == set(map(term_mark, ("dune", "novel", "salt")))
 
 
 def test_a_name_that_reads_like_the_time_mark_is_told_apart() -> None:
-    assert TIME_MARK not in marks("time", {"title": "time", "speaker": "time", "document_id": "time"})
+    assert TIME_MARK not in marks(node("time", title="time", speaker="time", metadata={"document_id": "time"}))
 
 
 @given(st.text(st.sampled_from("Aé b北.，"), max_size=30))
 def test_every_title_that_is_a_name_is_found_in_a_text_that_holds_it(title: str) -> None:
-    for name in subjects({"title": title}):
-        carried = marks("", {"title": title})
+    for name in subjects(title):
+        carried = marks(node(title=title or None))
         assert subject_mark(name) in names_carried(split_words(fold(f"We saw {title} there")), carried.intersection)
 
 
@@ -153,7 +145,7 @@ def test_every_title_that_is_a_name_is_found_in_a_text_that_holds_it(title: str)
 def test_the_names_in_a_text_that_some_node_carries_are_told(
     words: list[str], title: list[str], speaker: list[str]
 ) -> None:
-    carried = marks("", {"title": " ".join(title), "speaker": " ".join(speaker)})
+    carried = marks(node(title=" ".join(title) or None, speaker=" ".join(speaker) or None))
     runs = {" ".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)}
     expected = carried & {*map(subject_mark, runs), *map(speaker_mark, runs)}
     assert names_carried(words, carried.intersection) == expected
@@ -163,58 +155,23 @@ def test_the_names_in_a_text_that_some_node_carries_are_told(
 @pytest.mark.parametrize("title", [" " * 100_000 + "x", "(" * 100_000, "(a) " * 30_000 + "x", "," * 100_000])
 def test_a_monstrous_title_is_read_in_linear_time(title: str) -> None:
     # Quadratic time would be hours here; the test needs no clock.
-    assert len(subjects({"title": title})) <= 2
+    assert len(subjects(title)) <= 2
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), st.sampled_from(HOSTILE)))
 def test_metadata_of_any_kind_can_be_rendered(metadata: dict[str, object]) -> None:
-    for text in (quoted("Lyon.", metadata), render("Lyon.", metadata), keyword_text("Lyon.", metadata)):
-        assert "Lyon." in text
-    assert all(isinstance(mark, str) for mark in marks("Lyon.", metadata))
+    told_of = node("Lyon.", metadata=metadata)
+    assert render(told_of) == keyword_text(told_of) == "Lyon."
+    assert all(isinstance(mark, str) for mark in marks(told_of))
+    meant = {name: value for name, value in metadata.items() if name in {"times", "document_id", "entities"}}
+    assert marks(told_of) == marks(node("Lyon.", metadata=meant))
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("value", HOSTILE, ids=repr)
 def test_metadata_of_any_kind_is_stored_and_recalled(name: str, value: object) -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        passages = (Passage("The heron stood still.", {name: value}), Passage("It flew away.", {"speaker": "Ann"}))
+        passages = (Passage("The heron stood still.", {name: value}), Passage("It flew away.", speaker="Ann"))
         memory.add_documents([Document(passages)], progress=False)
         recall = memory.recall("When did the heron fly?", top_n=2)
         assert {memory.content for memory in recall} == {"The heron stood still.", "It flew away."}
-
-
-def _dialogue(turns: int) -> list[dict[str, object]]:
-    """Return the metadata of two dialogues and a text, each turn a sentence, in order."""
-    spoken = [Passage(f"Turn {n}.", {"speaker": "AnnBo"[3 * (n % 2) :][:3]}) for n in range(4)]
-    other = (Passage("Hello.", {"speaker": "Cy"}), Passage("The sun set."), Passage("Bye.", {"speaker": "Cy"}))
-    documents = [Document(tuple(spoken), "Talk"), Document(other), Document((Passage("One."), Passage("Two.")))]
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=turns)) as memory:
-        memory.add_documents(documents, progress=False)
-        return [dict(node.metadata) for node in memory.store.all_nodes()]
-
-
-@pytest.mark.parametrize(
-    ("turns", "contexts"),
-    [
-        (0, [None] * 9),
-        (1, [None, [0], [1], [2], None, None, ["The sun set."], None, None]),
-        (2, [None, [0], [1, 0], [2, 1], None, None, ["The sun set.", 'Cy said, "Hello."'], None, None]),
-    ],
-)
-def test_a_turn_knows_the_turns_before_it_in_its_own_dialogue_the_last_first(
-    turns: int, contexts: list[list[int | str] | None]
-) -> None:
-    said = [f'Talk\n{"AnnBo"[3 * (n % 2) :][:3]} said, "Turn {n}."' for n in range(4)]
-    expected = [c and [said[turn] if isinstance(turn, int) else turn for turn in c] for c in contexts]
-    assert [metadata.get("context") for metadata in _dialogue(turns)] == expected
-
-
-def test_a_turn_is_found_by_what_it_answers() -> None:
-    turns = (Passage("Where did the heron nest?", {"speaker": "Ann"}), Passage("By the mill.", {"speaker": "Bo"}))
-    for number, found in ((1, {"Where did the heron nest?", "By the mill."}), (0, {"Where did the heron nest?"})):
-        config = MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=number)
-        with NeuroGraphMemory(config) as memory:
-            memory.add_documents([Document(turns)], progress=False)
-            recall = memory.recall("heron nest")
-            assert {one.content for one in recall if one.parts["keywords"] > 0} == found
-            assert ("context" in memory.recall("By the mill.", top_n=1)[0].metadata) == bool(number)

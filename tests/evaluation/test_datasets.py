@@ -122,7 +122,7 @@ def test_sessions_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
 def test_turns_keep_speaker_and_order_and_empty_sessions_are_left_out(tmp_path: Path) -> None:
     turns = [TURN, {"speaker": "Bo", "dia_id": "D1:2", "text": "  Hi! "}]
     (document,) = _locomo(tmp_path, {"session_1": turns, "session_2": [], "speaker_a": "Ann"}).documents
-    assert [(p.metadata["speaker"], p.text) for p in document.passages] == [("Ann", "Hello there."), ("Bo", "Hi!")]
+    assert [(p.speaker, p.text) for p in document.passages] == [("Ann", "Hello there."), ("Bo", "Hi!")]
 
 
 @pytest.mark.parametrize(("text", "spoken"), [("Look!", "Look! [shares a red boat]"), (" ", "[shares a red boat]")])
@@ -140,12 +140,12 @@ def test_turn_without_words_or_picture_is_left_out(tmp_path: Path) -> None:
 def test_session_time_becomes_a_timestamp(tmp_path: Path) -> None:
     conversation = {"session_1": [TURN], "session_1_date_time": "1:56 pm on 8 May, 2023"}
     dated = _locomo(tmp_path, conversation).documents[0]
-    assert dated.metadata["timestamp"] == datetime(2023, 5, 8, 13, 56, tzinfo=UTC).timestamp()
-    assert dated.metadata["date"] == "1:56 pm on 8 May, 2023"
+    assert dated.timestamp == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
 
 def test_session_without_time_has_no_timestamp(tmp_path: Path) -> None:
     (document,) = _locomo(tmp_path, {"session_1": [TURN]}).documents
+    assert document.timestamp is None
     assert dict(document.metadata) == {"session": 1}
 
 

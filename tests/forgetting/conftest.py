@@ -1,4 +1,4 @@
-"""A memory that is forgotten from: in memory, with two turns of context."""
+"""A memory that is forgotten from: in memory."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from neurogated.testing import ManualClock
 
 @pytest.fixture
 def settings_used() -> MemoryConfig:
-    return MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=2)
+    return MemoryConfig(storage="memory", embedding_name="hash")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from neurogated import Document, EdgeType, GraphDelta, GraphStore, MemoryConfig,
 from neurogated.compose import Parts
 from neurogated.core.judgements import CausalJudgement
 from neurogated.core.model import MemoryNode
-from neurogated.core.rendering import quoted, render
+from neurogated.core.rendering import render
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import InputError, LLMError, StorageError, UnknownIdError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
@@ -33,7 +33,7 @@ TALK = (
 
 
 def talk(*turns: tuple[str, str], title: str | None = "Session 1") -> Document:
-    return Document(tuple(Passage(text, {"speaker": speaker}) for speaker, text in turns), title)
+    return Document(tuple(Passage(text, speaker=speaker) for speaker, text in turns), title)
 
 
 def nodes_of(memory: NeuroGraphMemory) -> list[MemoryNode]:
@@ -61,9 +61,7 @@ def assert_vectors_fit(memory: NeuroGraphMemory) -> None:
     """Every vector is that of its rendering, and every SIM edge the cosine of its ends."""
     nodes = {node.id: node for node in nodes_of(memory)}
     for node in nodes.values():
-        assert np.array_equal(
-            np.asarray(node.embedding), HashEmbedder().embed_documents([render(node.content, node.metadata)])[0]
-        )
+        assert np.array_equal(np.asarray(node.embedding), HashEmbedder().embed_documents([render(node)])[0])
     for edge in memory.store.all_edges():
         if edge.type is EdgeType.SIM:
             ends = [np.asarray(nodes[end].embedding, dtype=float) for end in (edge.source_id, edge.target_id)]
@@ -72,7 +70,7 @@ def assert_vectors_fit(memory: NeuroGraphMemory) -> None:
 
 
 def everything(memory: NeuroGraphMemory) -> str:
-    return repr([(node.content, node.metadata) for node in nodes_of(memory)])
+    return repr([(node.content, node.title, node.speaker, node.metadata) for node in nodes_of(memory)])
 
 
 # Deleting
@@ -99,26 +97,10 @@ def test_nothing_is_deleted_where_an_id_is_unknown(memory: NeuroGraphMemory) -> 
     assert len(memory.history()) == 2
 
 
-@pytest.mark.parametrize("gone", range(len(TALK)))
-def test_the_turns_after_a_deleted_turn_no_longer_carry_its_words(memory: NeuroGraphMemory, gone: int) -> None:
-    ((*ids,),) = memory.add_documents([talk(*TALK)], progress=False)
-    quotes = [quoted(text, {"speaker": speaker, "title": "Session 1"}) for speaker, text in TALK]
-    sequence = memory.store.view().sequence
-    assert memory.delete([ids[gone]]) == 1
-    assert memory.store.view().sequence == sequence + 1
-    for place, node_id in enumerate(ids):
-        if place != gone:
-            expected = [quotes[before] for before in (place - 1, place - 2) if before >= 0 and before != gone]
-            assert memory.store.get_node(node_id).metadata.get("context", []) == expected
-    assert_vectors_fit(memory)
-
-
-@given(st.lists(st.sets(st.integers(0, 5), max_size=3), min_size=1, max_size=3), st.integers(1, 3))
+@given(st.lists(st.sets(st.integers(0, 5), max_size=3), min_size=1, max_size=3))
 @settings(max_examples=30)
-def test_words_of_deleted_turns_are_nowhere_and_coming_back_they_are_everywhere(
-    rounds: list[set[int]], turns: int
-) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", CONTEXT_TURNS=turns)
+def test_words_of_deleted_turns_are_nowhere_and_coming_back_they_are_everywhere(rounds: list[set[int]]) -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash")
     with NeuroGraphMemory(config) as memory:
         said = [(speaker, f"{text} Turn{place}.") for place, (speaker, text) in enumerate(TALK)]
         (ids,) = memory.add_documents([talk(*said)], progress=False)
@@ -156,14 +138,14 @@ def test_what_is_left_has_the_edges_of_a_memory_that_never_had_the_rest(
         memory.delete([added[pair] for pair in gone])
         for pair in second:
             memory.add_document(pair[0], title=pair[1])
-        stored = [(node.content, node.metadata.get("title")) for node in nodes_of(memory)]
+        stored = [(node.content, node.title) for node in nodes_of(memory)]
         for text, title in stored:
             other.add_document(text, title=title)
         assert _weights(memory) == pytest.approx(_weights(other))
 
 
 def _weights(memory: NeuroGraphMemory) -> dict[tuple[object, ...], float]:
-    named = {node.id: (node.content, str(node.metadata.get("title"))) for node in nodes_of(memory)}
+    named = {node.id: (node.content, str(node.title)) for node in nodes_of(memory)}
     found: dict[tuple[object, ...], float] = {}
     for edge in memory.store.all_edges():
         ends = [named[edge.source_id], named[edge.target_id]]
@@ -176,7 +158,7 @@ def test_a_document_is_deleted_whole_and_no_other(memory: NeuroGraphMemory) -> N
     memory.add_documents([talk(*TALK), talk(*TALK[:3], title="Session 2")], progress=False)
     document_id = nodes_of(memory)[0].metadata["document_id"]
     assert memory.delete_document(document_id) == len(TALK)
-    assert {node.metadata["title"] for node in nodes_of(memory)} == {"Session 2"}
+    assert {node.title for node in nodes_of(memory)} == {"Session 2"}
     assert_vectors_fit(memory)
     for unknown in (document_id, "None", ""):
         with pytest.raises(UnknownIdError, match="no document"):
@@ -286,7 +268,7 @@ def test_an_update_keeps_the_id_and_the_past(memory: NeuroGraphMemory, clock: Ma
     new = memory.update(node_id, "The pump works.", metadata={"mood": "good", "n": None})
     assert new == memory.store.get_node(node_id)
     assert (new.id, new.content, new.created_at) == (node_id, "The pump works.", born)
-    assert {"title": "Pump", "mood": "good"}.items() <= new.metadata.items()
+    assert (new.title, new.metadata["mood"]) == ("Pump", "good")
     assert not {"n", "times"} & new.metadata.keys()
     assert memory.store.as_of(sequence).get_node(node_id).content == "The pump is broken since Monday."
     assert memory.retrieve("Does the pump work?", top_n=1) == ["The pump works."]
@@ -302,7 +284,7 @@ def test_metadata_alone_may_be_updated(memory: NeuroGraphMemory) -> None:
     after = memory.update(node_id, metadata={"mood": "bad"})
     assert after == replace(before, metadata={**before.metadata, "mood": "bad"})
     assert list(memory.store.all_edges()) == edges
-    assert memory.update(node_id, title="Pump").metadata["title"] == "Pump"
+    assert memory.update(node_id, title="Pump").title == "Pump"
     assert_vectors_fit(memory)
 
 
@@ -334,15 +316,11 @@ def test_an_update_that_cannot_be_stored_changes_nothing(
     assert len(memory.history()) == 1
 
 
-def test_an_updated_turn_is_quoted_anew_by_the_turns_after_it(memory: NeuroGraphMemory) -> None:
+def test_a_document_given_again_does_not_bring_back_what_was_updated(memory: NeuroGraphMemory) -> None:
     (ids,) = memory.add_documents([talk(*TALK)], progress=False)
     memory.update(ids[2], "The vet gave Mio nothing.")
     assert "blue pill" not in everything(memory)
-    for place, behind in ((3, 0), (4, 1)):
-        context = memory.store.get_node(ids[place]).metadata["context"]
-        assert context[behind] == 'Session 1\nAnn said, "The vet gave Mio nothing."'
     assert_vectors_fit(memory)
-    # The same document again neither brings back the old words nor changes anything else.
     sequence = memory.store.view().sequence
     memory.add_documents([talk(*TALK)], progress=False)
     assert memory.store.view().sequence == sequence
@@ -360,7 +338,7 @@ def test_edges_after_updates_are_those_of_the_new_texts(
             memory.update(node_id, f"A {data.draw(st.sampled_from(['heron', 'stone', 'Lyon']), 'word')} {number}.")
             assert_vectors_fit(memory)
         for node in nodes_of(memory):
-            other.add_document(node.content, title=node.metadata.get("title"))
+            other.add_document(node.content, title=node.title)
         assert _weights(memory) == pytest.approx(_weights(other))
 
 

@@ -52,10 +52,10 @@ def test_a_memory_that_is_added_again_lasts_longer(memory: NeuroGraphMemory, clo
     clock.advance(timedelta(hours=3))
     assert add(None) is None
     assert [entry.reason for entry in memory.history()] == [
-        "add_documents",
-        "add_documents",
+        "add",
+        "add",
         "expired",
-        "add_documents",
+        "add",
     ]
     assert memory.update(nodes_of(memory)[0].id, ttl=timedelta(hours=1)).expires_at == clock() + timedelta(hours=1)
     assert add(timedelta.max) is None

@@ -74,7 +74,7 @@ def test_the_id_does_not_depend_on_metadata(title: str | None, texts: list[str],
     plain = Document(tuple(map(Passage, texts)), title)
     noted = Document(tuple(Passage(text, {"note": note}) for text in texts), title, {"note": note})
 
-    assert plain.id == noted.id
+    assert plain.document_id == noted.document_id
 
 
 @given(
@@ -87,18 +87,18 @@ def test_other_titles_or_texts_or_cuts_have_another_id(
     assume(first != second)
     one, other = (Document(tuple(map(Passage, texts)), title) for title, texts in (first, second))
 
-    assert one.id != other.id
+    assert one.document_id != other.document_id
 
 
 def test_a_title_is_not_mistaken_for_a_passage() -> None:
-    assert Document.from_text("b", title="a").id != Document((Passage("a"), Passage("b"))).id
+    assert Document.from_text("b", title="a").document_id != Document((Passage("a"), Passage("b"))).document_id
 
 
 def test_the_id_is_written_down_and_must_not_change() -> None:
     # Ids are in the files of every memory: a changed rule would make every known document a new one.
     document = Document((Passage("We met."), Passage("We spoke.")), "Day 1")
 
-    assert document.id == "doc-" + compute_mdhash_id("Day 1\0We met.\0We spoke.")
+    assert document.document_id == "doc-" + compute_mdhash_id("Day 1\0We met.\0We spoke.")
 
 
 def test_from_text_makes_one_passage_with_title_and_metadata() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from neurogated import Document, EdgeType, GraphDelta, Passage
 from neurogated.core.judgements import CausalJudgement
-from neurogated.ingestion import causality, document, writer
+from neurogated.ingestion import causality, document, planner
 from neurogated.ingestion.analysis import Analysis
 from neurogated.ingestion.causal_cues import LINKS
 from neurogated.ingestion.causal_patterns import Link, heads
@@ -26,7 +26,7 @@ from tests.ingestion.test_writer import Bench
 def chat(turns: int) -> Document:
     """Return a dialogue in which every turn is a chunk and is told apart from the others."""
     return Document(
-        tuple(Passage(f"Ada saw ship {turn}.", {"speaker": "Ann" if turn % 2 else "Bob"}) for turn in range(turns)),
+        tuple(Passage(f"Ada saw ship {turn}.", speaker="Ann" if turn % 2 else "Bob") for turn in range(turns)),
         "Log",
     )
 
@@ -53,7 +53,7 @@ def test_a_document_twice_as_long_hashes_twice_as_many_bytes(monkeypatch: pytest
         hashed.append(len(content))
         return compute_mdhash_id(content, prefix)
 
-    for module in (document, writer):
+    for module in (document, planner):
         monkeypatch.setattr(module, "compute_mdhash_id", counting)
     amounts = []
     for turns in (50, 100):
@@ -101,7 +101,7 @@ def test_a_long_document_is_written_in_parts_and_compared_within_them(monkeypatc
 def test_an_interruption_keeps_the_parts_before_it_and_the_rest_is_added_by_adding_again(
     part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = {"INDEX_BATCH": 4, "CONTEXT_TURNS": 2}
+    settings = {"INDEX_BATCH": 4}
     whole, bench = causal(Bench(settings)), causal(Bench(settings))
     whole.add(chat(11))
     apply = bench.store.apply

@@ -90,7 +90,7 @@ documents = st.lists(
         lambda sentences, title, metadata: story(*sentences, title=title, **metadata),
         st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=5),
         st.sampled_from([None, "Diary"]),
-        st.dictionaries(st.sampled_from(["mood", "speaker"]), st.sampled_from(["calm", "loud"]), max_size=2),
+        st.dictionaries(st.sampled_from(["mood", "place"]), st.sampled_from(["calm", "loud"]), max_size=2),
     ),
     max_size=6,
 )
@@ -109,24 +109,29 @@ def test_a_document_becomes_nodes_in_the_order_of_its_text(bench: Bench) -> None
         assert node.base_energy == 1.0
 
 
-def test_metadata_holds_title_document_and_what_was_given_and_the_passage_wins(bench: Bench) -> None:
-    passages = (Passage("The cat sleeps.", {"speaker": "Ann"}), Passage("A dog barks.", {"mood": "loud"}))
+def test_metadata_holds_document_and_what_was_given_and_the_passage_wins(bench: Bench) -> None:
+    passages = (Passage("The cat sleeps.", speaker="Ann", role="user"), Passage("A dog barks.", {"mood": "loud"}))
     document = Document(passages, "Diary", {"mood": "calm"})
 
     (ids,) = bench.add(document)
 
-    common = {"title": "Diary", "document_id": document.id}
-    assert [node.metadata for node in bench.store.get_nodes(ids)] == [
-        {"mood": "calm", "speaker": "Ann", **common},
-        {"mood": "loud", **common},
+    nodes = bench.store.get_nodes(ids)
+    assert [node.metadata for node in nodes] == [
+        {"mood": "calm", "document_id": document.document_id},
+        {"mood": "loud", "document_id": document.document_id},
+    ]
+    assert [(node.title, node.speaker, node.role) for node in nodes] == [
+        ("Diary", "Ann", "user"),
+        ("Diary", None, None),
     ]
     assert bench.embedder.texts == ['Diary\nAnn said, "The cat sleeps."', "Diary\nA dog barks."]
 
 
-def test_a_document_without_title_has_none_in_its_metadata(bench: Bench) -> None:
+def test_a_document_without_title_has_nodes_without_one(bench: Bench) -> None:
     (ids,) = bench.add(story("We met in Lyon."))
 
-    assert set(bench.store.get_node(ids[0]).metadata) == {"document_id"}
+    node = bench.store.get_node(ids[0])
+    assert (node.title, set(node.metadata)) == (None, {"document_id"})
 
 
 def test_the_same_document_again_changes_nothing_and_embeds_nothing(bench: Bench) -> None:
@@ -173,21 +178,21 @@ def test_new_metadata_is_merged_and_leaves_energy_times_and_learned_weights(benc
     edges = [edge for edge in bench.store.all_edges() if edge.type.plastic]
     bench.clock.advance(timedelta(days=1))
 
-    assert bench.add(story(*SENTENCES[:3], mood="loud", speaker="Ann")) == [ids]
+    assert bench.add(story(*SENTENCES[:3], mood="loud", pet="cat")) == [ids]
 
     first, second, _ = bench.store.get_nodes(ids)
-    assert {"mood": "loud", "place": "home", "speaker": "Ann"}.items() <= first.metadata.items()
+    assert {"mood": "loud", "place": "home", "pet": "cat"}.items() <= first.metadata.items()
     assert (first.base_energy, second.base_energy) == (0.25, 1.0)
     assert first.created_at == first.last_accessed == born
     assert [edge for edge in bench.store.all_edges() if edge.type.plastic] == edges
     assert bench.store.get_edge(*learned).weight == 0.5
 
 
-def test_new_metadata_that_is_embedded_changes_the_vector(bench: Bench) -> None:
-    (ids,) = bench.add(story("We met in Lyon."))
-    bench.add(story("We met in Lyon.", speaker="Ann"))
+def test_a_new_title_changes_the_vector(bench: Bench) -> None:
+    (ids,) = bench.add(Document.from_text("We met in Lyon.", id="lyon"))
+    bench.add(Document.from_text("We met in Lyon.", id="lyon", title="Ann"))
 
-    (expected,) = HashEmbedder().embed_documents(['Ann said, "We met in Lyon."'])
+    (expected,) = HashEmbedder().embed_documents(["Ann\nWe met in Lyon."])
     assert np.array_equal(np.asarray(bench.store.get_node(ids[0]).embedding), expected)
 
 
@@ -250,10 +255,7 @@ def test_every_node_has_as_many_sim_edges_as_there_are_earlier_nodes_up_to_the_s
 
 @given(documents=documents, batch=st.integers(1, 8))
 def test_batches_of_any_size_make_the_same_graph(documents: list[Document], batch: int) -> None:
-    # A speaker is embedded, and SIM edges go by the vector a node had when it came; so there is none here.
-    silent = [replace(document, metadata={}) for document in documents]
-
-    assert_same_graph(silent, batch, 1000)
+    assert_same_graph(documents, batch, 1000)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -141,8 +141,8 @@ class _Timely:
 
 words = st.lists(st.sampled_from(["1", "0", "heron", "stone"]), max_size=3).map(" ".join)
 vectors = st.sampled_from([None, [1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-1.0, 0.0]])
-metadata = st.sampled_from([{}, {"title": "0"}, {"speaker": "1 0"}, {"times": ["today"]}])
-drawn_nodes = st.lists(st.tuples(words, vectors, metadata, st.integers(0, 90)), min_size=1, max_size=8)
+described = st.sampled_from([{}, {"title": "0"}, {"speaker": "1 0"}, {"metadata": {"times": ["today"]}}])
+drawn_nodes = st.lists(st.tuples(words, vectors, described, st.integers(0, 90)), min_size=1, max_size=8)
 quarters = st.integers(0, 8).map(lambda n: n / 4)
 weightings = st.fixed_dictionaries(
     dict.fromkeys(
@@ -222,7 +222,7 @@ def test_a_memory_that_was_recalled_is_recent_again() -> None:
 def test_classic_anchors_go_by_cosine_alone() -> None:
     store = GraphStore()
     store.add_node(MemoryNode("meant", "other words", embedding=[0.9, 0.436]))
-    store.add_node(MemoryNode("said", "1 0", embedding=[0.8, 0.6], metadata={"title": "1 0", "speaker": "0"}))
+    store.add_node(MemoryNode("said", "1 0", embedding=[0.8, 0.6], title="1 0", speaker="0"))
     store.add_node(MemoryNode("textual", "1 0"))
     classic = _retriever(store, ACTIVATION="classic", TOP_K_ANCHORS=2).recall("1 0", top_n=3)
     assert dict(classic.anchors) == pytest.approx({"meant": 0.9, "said": 0.8}, abs=1e-3)

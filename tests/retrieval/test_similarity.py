@@ -37,16 +37,16 @@ def filled(*nodes: MemoryNode) -> GraphStore:
 
 contents = st.lists(st.sampled_from(["heron", "stone", "Lyon", "the", "北京", "bird"]), max_size=5).map(" ".join)
 vectors = st.sampled_from([None, [1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.8, 0.6], [0.0, 0.0]])
-metadata = st.fixed_dictionaries(
+described = st.fixed_dictionaries(
     {},
     optional={
         "title": st.sampled_from(["Lyon", "Lyon (city)", "It", "北京"]),
         "speaker": st.sampled_from(["Ann", "Bo Li"]),
-        "times": st.just(["today"]),
+        "metadata": st.just({"times": ["today"]}),
     },
 )
-stores = st.lists(st.tuples(contents, vectors, metadata), max_size=8).map(
-    lambda drawn: [MemoryNode(f"n{i}", text, embedding=v, metadata=m) for i, (text, v, m) in enumerate(drawn)]
+stores = st.lists(st.tuples(contents, vectors, described), max_size=8).map(
+    lambda drawn: [MemoryNode(f"n{i}", text, embedding=v, **about) for i, (text, v, about) in enumerate(drawn)]
 )
 quarters = st.integers(0, 4).map(lambda n: n / 4)
 
@@ -62,8 +62,8 @@ def reference(
 ) -> dict[str, float]:
     length = np.linalg.norm(node.embedding) if node.embedding is not None else 0.0
     scores = dict(store.keyword_search(query, len(store)))
-    title = str(node.metadata.get("title", "It")).removesuffix(" (city)")
-    names = [name for name in (title, node.metadata.get("speaker")) if name not in ("It", None)]
+    title = (node.title or "It").removesuffix(" (city)")
+    names = [name for name in (title, node.speaker) if name not in ("It", None)]
     return {
         "cosine": float(np.dot(node.embedding, towards) / length / np.linalg.norm(towards)) if length else 0.0,  # type: ignore[arg-type]
         "keywords": scores.get(node.id, 0.0) / max(scores.values(), default=1.0),
@@ -124,7 +124,7 @@ def test_what_only_keywords_and_what_only_meaning_finds_both_come_up() -> None:
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_of_weight_0_does_not_count(part: str) -> None:
-    node = MemoryNode("a", "heron", embedding=[0.6, 0.8], metadata={"title": "Lyon", "times": ["today"]})
+    node = MemoryNode("a", "heron", embedding=[0.6, 0.8], title="Lyon", metadata={"times": ["today"]})
     weights: dict[str, Any] = {**dict.fromkeys(PARTS, 1.0), part: 0.0}
     kernel = Kernel(marks={TIME_MARK: 1.0})
     measured = asked(filled(node), "a heron in Lyon", vector(1.0, 0.0), kernel, **weights).propose(1)

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from neurogated import Document, EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory, Passage
+from neurogated import EdgeType, GraphDelta, MemoryEdge, MemoryNode
 from neurogated.core.clock import utc_now
 from neurogated.core.delta import Decay, PendingTask
-from neurogated.core.rendering import quoted
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
@@ -27,7 +26,9 @@ def _secret(clock: ManualClock) -> MemoryNode:
         "hushed-id",
         "hushed content schweigend ä",
         SECRET_VECTOR,
-        metadata={"speaker": "Hushed Speaker", "title": "Hushed Title", "note": ["hushed value"], "document_id": "d"},
+        speaker="Hushed Speaker",
+        title="Hushed Title",
+        metadata={"note": ["hushed value"], "document_id": "d"},
         created_at=clock(),
     )
 
@@ -46,8 +47,7 @@ def _assert_gone(folder: Path) -> None:
 
 def _fill(store: SqliteStore, clock: ManualClock) -> None:
     secret = _secret(clock)
-    context = [quoted(secret.content, secret.metadata), "something else"]
-    answer = MemoryNode("answer", "first answer", [1, 2, 3], metadata={"document_id": "d", "context": context})
+    answer = MemoryNode("answer", "first answer", [1, 2, 3], metadata={"document_id": "d", "context": ["my own"]})
     store.apply(GraphDelta(nodes=(secret, answer), edges=(MemoryEdge("hushed-id", "answer", EdgeType.SEQ),)))
     store.apply(GraphDelta(nodes=(MemoryNode("other", "other content", [3, 2, 1]),)))
     store.apply(GraphDelta(edges=(MemoryEdge("answer", "other", EdgeType.CAUSE, 0.5),)))
@@ -68,13 +68,13 @@ def test_no_byte_of_an_erased_node_is_left(tmp_path: Path, clock: ManualClock) -
         assert store.compact() == 1
         _assert_gone(tmp_path)
         assert store.pending() == [PendingTask("cause", ("answer", "other"))]
-        assert store.get_node("answer").metadata["context"] == ["something else"]
+        assert store.get_node("answer").metadata["context"] == ["my own"]
         assert store.check() == []
     _assert_gone(tmp_path)
     with SqliteStore.open(tmp_path / "memory.db", clock=clock) as store:
         assert store.check() == []
         assert store.as_of(1).get_node("answer").content == "first answer"
-        assert store.as_of(1).get_node("answer").metadata["context"] == ["something else"]
+        assert store.as_of(1).get_node("answer").metadata["context"] == ["my own"]
         assert list(store.as_of(1).all_edges()) == []
         with pytest.raises(UnknownIdError):
             store.as_of(1).get_node("hushed-id")
@@ -99,48 +99,6 @@ def test_numbers_go_on_and_an_erased_id_can_be_given_again(tmp_path: Path, clock
         assert [entry.sequence for entry in store.journal()][-1] == last + 1
     with SqliteStore.open(tmp_path / "memory.db", clock=clock) as store:
         assert store.get_node("hushed-id") == anew
-
-
-def test_words_that_another_turn_says_too_are_kept(tmp_path: Path) -> None:
-    said = {"speaker": "Ann", "document_id": "d"}
-    quote = quoted("Yes.", said)
-    with SqliteStore.open(tmp_path / "memory.db") as store:
-        nodes = (
-            MemoryNode("yes 1", "Yes.", metadata=said),
-            MemoryNode("yes 2", "Yes.", metadata=said),
-            MemoryNode("after", "So.", metadata={**said, "context": [quote]}),
-            MemoryNode("elsewhere", "So.", metadata={**said, "document_id": "e", "context": [quote]}),
-        )
-        store.apply(GraphDelta(nodes=nodes))
-        store.remove_node("yes 1")
-        store.compact()
-        assert store.get_node("after").metadata["context"] == [quote]
-        store.remove_node("yes 2")
-        store.compact()
-        assert "context" not in store.get_node("after").metadata
-        assert store.get_node("elsewhere").metadata["context"] == [quote]
-
-
-@pytest.mark.parametrize("context", ["a word of the user's own", 7, {"a": 1}, [["nested"], {"a": 1}, 3, None]])
-def test_a_context_that_is_no_quotation_stays_as_it_is(tmp_path: Path, context: object) -> None:
-    with SqliteStore.open(tmp_path / "memory.db") as store:
-        store.add_node(MemoryNode("kept", "kept", metadata={"context": context}))
-        store.add_node(MemoryNode("gone", "gone", metadata={"speaker": "Ann"}))
-        store.remove_node("gone")
-        assert store.compact() == 1
-        assert store.get_node("kept").metadata == {"context": context}
-
-
-def test_a_turn_without_a_speaker_is_quoted_and_erased_all_the_same(tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash")
-    document = Document((Passage("Thunder rolls outside."), Passage("What was that?", metadata={"speaker": "Ann"})))
-    with NeuroGraphMemory(config) as memory:
-        (ids,) = memory.add_documents([document])
-        assert "Thunder" in str(memory.store.get_node(ids[1]).metadata["context"])
-        memory.store.apply(GraphDelta(removed_nodes=(ids[0],)))
-        assert isinstance(memory.store, SqliteStore)
-        memory.store.compact()
-        assert b"Thunder" not in _bytes(tmp_path / "out" / "memory")
 
 
 def test_a_dropped_namespace_leaves_no_byte_either(tmp_path: Path, clock: ManualClock) -> None:
@@ -227,7 +185,7 @@ def test_no_byte_of_an_old_text_is_left_where_the_history_is_erased(tmp_path: Pa
         after = list(store.all_nodes()), list(store.all_edges()), store.nearest([0, 0, 1], 3)
         assert [node.content for node in after[0]] == [node.content for node in before[0]]
         assert after[1:] == before[1:]
-        assert store.get_node("answer").metadata["context"] == ["something else"]
+        assert store.get_node("answer").metadata["context"] == ["my own"]
         assert store.compact(history=True) == 0
     with SqliteStore.open(tmp_path / "memory.db", "one", clock=clock) as store:
         assert store.check() == []

@@ -28,7 +28,7 @@ EVERYTHING = np.arange(40)
 
 
 def node(content: str) -> MemoryNode:
-    return MemoryNode("n", content, metadata={"title": content[:5]})
+    return MemoryNode("n", content, title=content[:5] or None)
 
 
 def rows(keys: object) -> Rows:
@@ -57,7 +57,7 @@ def assert_holds(index: TextIndex, contents: dict[int, str], queries: list[str])
             kth = sorted(scores[scores > 0], reverse=True)[:k][-1:] or [np.inf]
             assert set(keys.tolist()) == set(np.flatnonzero(scores >= kth[0]).tolist())
             assert best.tolist() == scores[keys].tolist()
-    model = {key: marks(node(text).content, node(text).metadata) for key, text in contents.items()}
+    model = {key: marks(node(text)) for key, text in contents.items()}
     every = sorted(frozenset().union(*model.values()))
     for key in EVERYTHING.tolist():
         assert index.marks.marks_of(key) == model.get(key, frozenset())

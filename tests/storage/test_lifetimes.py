@@ -36,7 +36,7 @@ def _keys(view: GraphView) -> set[EdgeKey]:
 
 def _fill(store: GraphStore, clock: ManualClock) -> None:
     """Three nodes in a row, of which the middle one expires in two hours."""
-    middle = MemoryNode("b", "brief news", [1.0, 0.1], metadata={"title": "Brief"}, expires_at=clock() + 2 * HOUR)
+    middle = MemoryNode("b", "brief news", [1.0, 0.1], title="Brief", expires_at=clock() + 2 * HOUR)
     nodes = (MemoryNode("a", "lasting news", [1.0, 0.0]), middle, MemoryNode("c", "old news", [0.0, 1.0]))
     edges = tuple(MemoryEdge(one, two, EdgeType.SEQ, 0.5, created_at=clock()) for one, two in ("ab", "bc", "ca"))
     store.apply(GraphDelta(nodes=nodes, edges=edges, at=clock()))

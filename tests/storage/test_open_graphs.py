@@ -253,8 +253,8 @@ def test_handles_on_one_namespace_share_their_lock_for_as_long_as_one_is_held(co
         for name in NAMES:
             memory.in_namespace(name).add_document("A heron.")
         gc.collect()
-        assert memory.in_namespace("one")._ingestion is one._ingestion
-        assert memory.in_namespace(config.namespace)._ingestion is memory._ingestion
+        assert memory.in_namespace("one")._writer is one._writer
+        assert memory.in_namespace(config.namespace)._writer is memory._writer
 
 
 def test_visited_namespaces_leave_no_handles_behind(config: MemoryConfig) -> None:

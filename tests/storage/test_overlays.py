@@ -156,7 +156,7 @@ def test_a_question_about_the_past_is_answered_alike_when_a_compaction_comes_bet
     with SqliteStore.open(tmp_path / "memory.db") as store:
         store.add_node(MemoryNode(id="gone", content="gone", embedding=[1.0, 1.0]))
         for place, name in enumerate(NAMES):
-            store.add_node(MemoryNode(name, f"flood {name}", embedding=[1.0, place], metadata={"title": name}))
+            store.add_node(MemoryNode(name, f"flood {name}", embedding=[1.0, place], title=name))
         past = store.as_of(store.view().sequence)
         store.remove_node("gone")
         view = past.view()

@@ -89,13 +89,14 @@ def _node(name: str, numbers: tuple[int, ...], now: Any) -> MemoryNode:  # noqa:
         "valid_to": now + timedelta(hours=3 + a % 3) if b % 4 == 1 else None,
         "expires_at": now + timedelta(hours=d % 8 - 1) if c % 4 == 2 else None,
     }
-    metadata: dict[str, Any] = {} if a % 3 else {"title": TITLES[b % len(TITLES)], "times": ["noon"][: c % 2]}
+    metadata: dict[str, Any] = {} if a % 3 else {"times": ["noon"][: c % 2]}
     vector = None if d % 3 == 0 else VECTORS[d % len(VECTORS)]
     return MemoryNode(
         name,
         TEXTS[a % len(TEXTS)],
         vector,
         (b % 17) / 16,
+        title=None if a % 3 else TITLES[b % len(TITLES)],
         metadata=metadata,
         created_at=now,
         last_accessed=now,

@@ -209,7 +209,7 @@ class KeepsOldMarks(Sound):
 
     def marks_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
         put = [node for delta in self._deltas() for node in delta.nodes]
-        once = [[marks(node.content, node.metadata) for node in put if node.id == name] for name in node_ids]
+        once = [[marks(node) for node in put if node.id == name] for name in node_ids]
         return [carried.union(*old) for carried, old in zip(super().marks_of(node_ids, at_most), once, strict=True)]
 
 

@@ -69,8 +69,9 @@ def step(source: str, kind: EdgeType, target: str, *, flow: float = 0.1, forward
 
 @pytest.fixture
 def node() -> Callable[..., MemoryNode]:
-    def make(node_id: str, **metadata: object) -> MemoryNode:
-        return MemoryNode(node_id, f"what {node_id} says", metadata={"title": f"Title of {node_id}", **metadata})
+    def make(node_id: str, speaker: str | None = None, **metadata: object) -> MemoryNode:
+        title = f"Title of {node_id}"
+        return MemoryNode(node_id, f"what {node_id} says", title=title, speaker=speaker, metadata=metadata)
 
     return make
 
@@ -103,7 +104,7 @@ def recall(node: Callable[..., MemoryNode]) -> Recall:
 def hostile() -> tuple[Recall, dict[str, MemoryNode]]:
     """Return a recall whose every text tries to break out of the page."""
     names = [f"{HOSTILE}{index}" for index in range(3)]
-    made = [MemoryNode(name, HOSTILE * 20, metadata={"title": HOSTILE, HOSTILE: [HOSTILE]}) for name in names]
+    made = [MemoryNode(name, HOSTILE * 20, title=HOSTILE, metadata={HOSTILE: [HOSTILE]}) for name in names]
     path = (step(names[0], EdgeType.SEQ, names[1]), step(names[1], EdgeType.SIM, names[2]))
     memories = (RecalledMemory(made[2], 0.5, {HOSTILE: 0.5}, path),)
     recall = Recall(HOSTILE, memories, Kernel({}, HOSTILE, note=HOSTILE), ((names[0], 0.9),), HOSTILE, {}, (HOSTILE,))

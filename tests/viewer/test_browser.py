@@ -180,7 +180,7 @@ def test_the_keyboard_alone_reaches_every_box(show: Open, recall: Recall, nodes:
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
 def test_the_page_never_scrolls_sideways(show: Open, recall: Recall, nodes: Nodes, width: int) -> None:
-    long = MemoryNode("long", "x" * 3000, metadata={"title": "t" * 300, "k" * 200: "v" * 300, "speaker": "s" * 200})
+    long = MemoryNode("long", "x" * 3000, title="t" * 300, speaker="s" * 200, metadata={"k" * 200: "v" * 300})
     memory = RecalledMemory(long, 0.4, {"similarity": 0.4, "p" * 80: 0.2})
     EdgeType.register("TEST_OF_A_NAME_THAT_IS_LONG", "test of a long name", plastic=False, both_ways=True)
     wide = Recall("q" * 300, (*recall, memory), Kernel({}, "j" * 300), recall.anchors, "gated")

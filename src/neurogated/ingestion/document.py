@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from datetime import datetime, timedelta
@@ -18,6 +19,7 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 __all__ = ["About", "Document", "Passage", "checked_text", "checked_ttl", "read_documents"]
 
 _NUL = "\0"
+_CHUNK_ID = re.compile("#[0-9]+$")
 # Joins the parts of what is hashed; refused inside texts, so that no two documents hash alike.
 _SEPARATOR = _NUL
 
@@ -104,6 +106,8 @@ class Document:
             object.__setattr__(self, "title", self.title if self.title.strip() else None)
         if self.id is not None and len(self.passages) > 1:
             raise InputError(f"the id {self.id!r} is given for {len(self.passages)} passages, but names one memory")
+        if self.id is not None and _CHUNK_ID.search(str(self.id)):
+            raise InputError(f"the id {self.id!r} ends like that of a chunk of a longer text; choose another id")
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
         checked_moment("valid_from", self.valid_from)
         checked_moment("valid_to", self.valid_to)

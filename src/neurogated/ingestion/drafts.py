@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from neurogated.core.delta import PendingTask
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
+from neurogated.ingestion.analysis import ENTITIES
 from neurogated.ingestion.revision import with_lifetime
 
 __all__ = ["Analysed", "Batch", "Draft", "Part"]
@@ -37,15 +38,16 @@ class Draft:
         given = {**self.lifetime, **self.fields}
         return (
             any(getattr(node, name) != value for name, value in given.items())
-            or {**node.metadata, **self.metadata} != node.metadata
+            or self._metadata_over(node) != node.metadata
         )
 
     def merged_over(self, other: Draft | None) -> Draft:
-        """Return the draft with what `other` brings beside."""
+        """Return the draft with what `other` brings beside; metadata under an id of the caller's own replaces his."""
         if other is None:
             return self
-        metadata, lifetime = {**other.metadata, **self.metadata}, {**other.lifetime, **self.lifetime}
-        return replace(self, metadata=metadata, lifetime=lifetime, fields={**other.fields, **self.fields})
+        metadata = self.metadata if self.named else {**other.metadata, **self.metadata}
+        lifetime, fields = {**other.lifetime, **self.lifetime}, {**other.fields, **self.fields}
+        return replace(self, metadata=metadata, lifetime=lifetime, fields=fields)
 
     def told(self, stored: MemoryNode | None) -> Draft:
         """Return the draft with the words that tell when as metadata; what was given as metadata stays."""
@@ -62,7 +64,7 @@ class Draft:
     def node(self, stored: MemoryNode | None, at: datetime) -> MemoryNode:
         """Return the node that it becomes, without a vector; a stored one keeps its text, its energy and its times."""
         if stored is not None:
-            return replace(stored, metadata={**stored.metadata, **self.metadata}, **self.fields)
+            return replace(stored, metadata=self._metadata_over(stored), **self.fields)
         return MemoryNode(
             self.id,
             self.content,
@@ -72,6 +74,13 @@ class Draft:
             scope=self.scope,
             **self.fields,
         )
+
+    def _metadata_over(self, stored: MemoryNode) -> Mapping[str, object]:
+        """Return the metadata of a stored node with the same text once it is given this draft's."""
+        if not self.named:
+            return {**stored.metadata, **self.metadata}
+        # Names were found in the text, and the text is the same.
+        return {name: value for name, value in stored.metadata.items() if name == ENTITIES} | dict(self.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +100,11 @@ class Part:
     def drafts(self) -> Sequence[Draft]:
         """The chunks of the part."""
         return self.document[self.begin : self.end]
+
+    def with_previous(self) -> Iterator[tuple[Draft, Draft | None]]:
+        """Yield the chunks of the part, each with the one before it in the document."""
+        for place in range(self.begin, self.end):
+            yield self.document[place], self.document[place - 1] if place else None
 
     @property
     def session(self) -> tuple[str | None, str] | None:

@@ -61,7 +61,9 @@ class Planner:
             chains.append([turn.id for turn in session.turns])
             old |= session.stored
             parted += self._parted(session)
-            drafts |= {name: _moved(session.stored[name], position) for name, position in session.moved()}
+            drafts |= {
+                name: _moved(drafts.get(name), session.stored[name], position) for name, position in session.moved()
+            }
         _refuse_other_users(drafts.values(), old)
         return Batch(
             parts,
@@ -88,10 +90,12 @@ class Planner:
                 continue
             if part.session not in sessions:
                 sessions[part.session] = Session.read(self._store, *part.session, self._reach)
-            for draft in part.drafts:
+            for draft, previous in part.with_previous():
                 if draft.id not in old and draft.id not in placed:
                     placed.add(draft.id)
-                    sessions[part.session].add(draft.id, draft.fields.get("timestamp"))
+                    # A longer version of a stored turn goes on where the turn stands.
+                    continued = previous.id if previous is not None and draft.named else None
+                    sessions[part.session].add(draft.id, draft.fields.get("timestamp"), continued)
         for session in sessions.values():
             for turn in session.turns:
                 if turn.id in drafts and turn.id not in session.stored:
@@ -166,9 +170,10 @@ def _kept(draft: Draft, node: MemoryNode) -> bool:
     return not draft.named or draft.content == node.content
 
 
-def _moved(node: MemoryNode, position: int) -> Draft:
-    """Return a draft that gives a stored turn another position."""
-    return Draft(node.id, node.content, {}, {}, (), node.scope, {"position": position})
+def _moved(draft: Draft | None, node: MemoryNode, position: int) -> Draft:
+    """Return the draft of a stored turn, if there is one, with another position."""
+    known = Draft(node.id, node.content, {}, {}, (), node.scope, {}) if draft is None else draft
+    return replace(known, fields={**known.fields, "position": position})
 
 
 def _refuse_other_users(drafts: Iterable[Draft], old: Mapping[str, MemoryNode]) -> None:

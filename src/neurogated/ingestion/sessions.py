@@ -48,9 +48,12 @@ class Session:
             pass
         return session
 
-    def add(self, turn_id: str, timestamp: datetime | None) -> None:
-        """Put a turn behind all that are not later; one without a timestamp comes last."""
-        place = self._place(timestamp)
+    def add(self, turn_id: str, timestamp: datetime | None, previous: str | None = None) -> None:
+        """Put a turn behind all that are not later; one without a timestamp comes last.
+
+        Where it continues a turn, it is put behind that one, `previous`.
+        """
+        place = self._place(timestamp) if previous is None else self._behind(previous)
         after = self.turns[place].position if place < len(self.turns) else None
         before = self.turns[place - 1].position if place else -1
         if after is None:
@@ -70,6 +73,11 @@ class Session:
             for turn in self.turns
             if turn.id in self.stored and self.stored[turn.id].position != turn.position
         ]
+
+    def _behind(self, previous: str) -> int:
+        while all(turn.id != previous for turn in self.turns) and self._read_more():
+            pass
+        return next((place for place, turn in enumerate(self.turns, 1) if turn.id == previous), len(self.turns))
 
     def _place(self, timestamp: datetime | None) -> int:
         if timestamp is None:

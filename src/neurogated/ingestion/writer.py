@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
+from itertools import chain, count
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsExclusion
@@ -275,15 +275,21 @@ class Writer:
 
     def _remove_rests(self, parts: Iterable[Part]) -> None:
         """Remove the chunks by which the last version of a named text was longer than this one."""
-        for part in parts:
-            first = part.document[0]
-            rests: list[str] = []
-            if first.named and part.is_last:
-                place = len(part.document)
-                while self._store.has_node(f"{first.id}#{place + len(rests)}"):
-                    rests.append(f"{first.id}#{place + len(rests)}")
-            if rests:
+        # Of several texts with one id the last counts.
+        for part in {part.document[0].id: part for part in parts if part.document[0].named}.values():
+            if part.is_last and (rests := list(self._rests(part.document))):
                 self.delete(rests)
+
+    def _rests(self, document: Sequence[Draft]) -> Iterator[str]:
+        """Yield the ids of the stored chunks that follow those of a named text."""
+        first = document[0]
+        for place in count(len(document)):
+            rest = stored(self._store, [f"{first.id}#{place}"])
+            # Another user's text may have had this id before it was deleted.
+            if any(node.scope.user_id == first.scope.user_id for node in rest.values()):
+                yield from rest
+            else:
+                return
 
     def _pairs(self, batch: Batch, new_ids: Collection[str], there: Collection[str]) -> list[PendingTask]:
         """Return the pairs to be judged for causes: one of the two is new, and both are among `there`."""
