@@ -24,7 +24,7 @@ from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
-from neurogated.ingestion.drafts import Analysed, Batch, Part
+from neurogated.ingestion.drafts import Analysed, Batch, Draft, Part
 from neurogated.ingestion.edge_builder import (
     fitted,
     nearest_in,
