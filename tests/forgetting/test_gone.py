@@ -122,7 +122,7 @@ def test_marks_of_what_was_deleted_since_are_passed_over(memory: NeuroGraphMemor
     memory.freeze()
     memory.unfreeze()
     recall = memory.recall("heron in Lyon", top_n=3)
-    memory._accesses.add(memory.store, recall.mark)
+    memory._runtime.accesses.add(memory.store, recall.mark)
     memory.delete(ids[:2])
     memory.flush()
     assert memory.store.get_node(ids[2]).last_accessed > kept

@@ -94,7 +94,7 @@ def test_settings_reach_the_server(server: Server) -> None:
     [
         ("gpt-4o-mini", None, None, None, False),
         ("gpt-4o-mini", None, "", "k", False),
-        ("gpt-4o-mini", None, "k", None, True),
+        ("gpt-4o-mini", None, "k", None, False),
         ("gpt-4o-mini", SERVER, None, None, True),
         ("gpt-4o-mini", "", None, None, False),
         ("claude-sonnet-4-5", None, "k", None, False),
@@ -111,6 +111,28 @@ def test_a_model_is_there_if_it_could_be_asked(
     config = MemoryConfig(llm_name=name, llm_base_url=base_url)
 
     assert llm_is_configured(config, key, anthropic_key) is expected
+
+
+@pytest.mark.parametrize(
+    ("llm", "key", "expected"),
+    [("auto", "k", True), ("auto", None, False), ("off", "k", False), ("gpt-5", "k", True), ("gpt-5", None, False)],
+)
+def test_a_key_is_used_where_a_setting_asks_for_a_model(llm: str, key: str | None, *, expected: bool) -> None:
+    assert llm_is_configured(MemoryConfig(llm=llm), key) is expected
+
+
+def test_a_server_is_not_asked_where_models_are_off() -> None:
+    assert not llm_is_configured(MemoryConfig(llm="off", llm_base_url=SERVER))
+
+
+def test_the_name_of_a_model_may_be_given_as_the_setting_itself() -> None:
+    assert get_llm(MemoryConfig(llm="gpt-5"), api_key="k").name == "gpt-5"
+
+
+def test_an_unused_key_is_told_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO"):
+        assert not llm_is_configured(MemoryConfig(), "k")
+    assert "llm='auto'" in caplog.text
 
 
 def test_a_folder_with_a_model_is_a_model(tmp_path: Path) -> None:

@@ -38,11 +38,13 @@ def _longest(schema: Mapping[str, Any]) -> int | None:
             parts = [_longest(value) for value in schema.get("properties", {}).values()]
             return None if None in parts else sum(part + _FRAME for part in parts if part is not None)
         case "array":
-            item = _longest(schema["items"])
+            item = _longest(schema.get("items", {}))
             return None if item is None or "maxItems" not in schema else schema["maxItems"] * (item + _FRAME)
         case "string":
             if "enum" in schema:
                 return max(map(len, schema["enum"]))
             return schema.get("maxLength")
-        case _:
+        case "number" | "integer" | "boolean" | "null":
             return _FRAME
+        case _:
+            return None

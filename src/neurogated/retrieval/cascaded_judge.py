@@ -55,5 +55,5 @@ class CascadedJudge:
     def _ask(self, query: str, vector: NDArray[np.float32] | None, answer: Future[QuestionJudgement]) -> None:
         try:
             answer.set_result(self._model.judge(query, vector))
-        except BaseException as error:  # noqa: BLE001 - it is raised in the thread that waits
+        except LLMError as error:
             answer.set_exception(error)
