@@ -37,7 +37,7 @@ def filled(*nodes: MemoryNode) -> GraphStore:
 
 contents = st.lists(st.sampled_from(["heron", "stone", "Lyon", "the", "北京", "bird"]), max_size=5).map(" ".join)
 vectors = st.sampled_from([None, [1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.8, 0.6], [0.0, 0.0]])
-described = st.fixed_dictionaries(
+described: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {},
     optional={
         "title": st.sampled_from(["Lyon", "Lyon (city)", "It", "北京"]),
