@@ -141,7 +141,8 @@ def _name(path: Path) -> str:
 def _numbers(tree: ast.AST, allowed: set[str]) -> Iterator[ast.Constant]:
     """Yield the numbers in `tree` that stand neither in an allowed constant nor for a width of a format."""
     for node in ast.iter_child_nodes(tree):
-        names = {t.id for t in getattr(node, "targets", []) for t in ast.walk(t) if isinstance(t, ast.Name)}
+        targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
+        names = {t.id for t in targets for t in ast.walk(t) if isinstance(t, ast.Name)}
         if (names and names <= allowed) or isinstance(node, ast.FormattedValue):
             continue
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
