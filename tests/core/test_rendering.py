@@ -7,22 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
-from neurogated.core.keywords import fold
+from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.rendering import (
-    TIME_MARK,
-    document_mark,
-    is_term_mark,
+    TIME,
+    document_tag,
     keyword_text,
-    marks,
-    names_carried,
+    keywords_among,
+    names_in,
+    own_keywords,
+    own_tag,
     quoted,
+    quoted_tag,
     render,
-    speaker_mark,
-    subject_mark,
+    speaker_tag,
+    subject_tag,
     subjects,
     subjects_among,
-    term_mark,
-    word_mark,
+    tags,
+    trait_tag,
 )
 from neurogated.core.words import split_words
 
@@ -121,43 +123,56 @@ def test_a_node_is_about_its_title_with_and_without_what_qualifies_it(title: obj
     assert subjects({"title": title}) == names
 
 
-def test_marks_are_subjects_speaker_time_document_terms_and_words() -> None:
+def test_tags_are_subjects_speaker_time_document_quotations_and_those_of_the_owner() -> None:
     metadata = {"title": "Dune (novel)", "speaker": "Ann Lee", "times": ["today"], "document_id": "doc-1"}
-    found = {**metadata, "entities": ["Big Zoë", "Bo", 5]}
-    carried = {subject_mark("dune novel"), subject_mark("dune"), speaker_mark("ann lee"), TIME_MARK}
-    told = {document_mark("doc-1"), *map(term_mark, ("dune", "novel", "walk", "big zoe"))}
-    words = set(map(word_mark, ("he", "walked", "the")))
+    named = {subject_tag("dune novel"), subject_tag("dune"), speaker_tag("ann lee"), trait_tag(TIME)}
     openings = {"opens subject dune", "opens speaker ann"}
-    assert marks("He walked the", found) == {*carried, *openings, *told, *words}
-    assert marks("", {"times": [], "document_id": 5}) == marks("", {}) == frozenset()
+    quotations = set(map(quoted_tag, ("ann", "lee", "said", "heron")))
+    expected = {*named, *openings, *quotations, document_tag("doc-1"), own_tag("mine")}
+    assert tags("He walked the dune", {**metadata, "context": ["A heron walks."]}, ["mine"]) == expected
+    assert tags("", {"times": [], "document_id": 5}) == tags("A heron.", {}) == frozenset()
 
 
-def test_subjects_and_terms_are_told_apart_among_marks() -> None:
-    carried = marks("Salt.", {"title": "Dune (novel)", "speaker": "Dune"})
-    assert subjects_among(carried) == {"dune novel", "dune"}
-    assert set(filter(is_term_mark, carried)) == set(map(term_mark, ("dune", "novel", "salt")))
+@given(st.text(st.sampled_from("Aé b北.，"), max_size=30), st.text(st.sampled_from("Aé b北.，"), max_size=30))
+def test_the_keywords_of_content_and_title_are_those_indexed_without_those_quoted(content: str, context: str) -> None:
+    metadata = {"title": "Salt", "speaker": "Ann", "context": [context], "date": "8 May"}
+    terms = tags(content, metadata).union(split_keywords(keyword_text(content, metadata)))
+    assert keywords_among(terms) == own_keywords(content, metadata)
+    assert all(" " in tag for tag in tags(content, metadata))
 
 
-def test_a_name_that_reads_like_the_time_mark_is_told_apart() -> None:
-    assert TIME_MARK not in marks("time", {"title": "time", "speaker": "time", "document_id": "time"})
+def test_subjects_are_told_apart_among_tags() -> None:
+    assert subjects_among(tags("Salt.", {"title": "Dune (novel)", "speaker": "Dune"})) == {"dune novel", "dune"}
+
+
+def test_a_name_that_reads_like_the_trait_of_a_time_is_told_apart() -> None:
+    found = tags("time", {"title": "time", "speaker": "has time", "document_id": "time"}, ["has time"])
+    assert trait_tag(TIME) not in found
 
 
 @given(st.text(st.sampled_from("Aé b北.，"), max_size=30))
 def test_every_title_that_is_a_name_is_found_in_a_text_that_holds_it(title: str) -> None:
     for name in subjects({"title": title}):
-        carried = marks("", {"title": title})
-        assert subject_mark(name) in names_carried(split_words(fold(f"We saw {title} there")), carried.intersection)
+        existing = tags("", {"title": title})
+        (found,) = names_in([split_words(fold(f"We saw {title} there"))], existing.intersection)
+        assert subject_tag(name) in found
 
 
-@given(*[st.lists(st.sampled_from(["ann", "saw", "the", "苏"]), max_size=9)] * 3)
-def test_the_names_in_a_text_that_some_node_carries_are_told(
-    words: list[str], title: list[str], speaker: list[str]
+_NAMED = st.lists(st.sampled_from(["ann", "saw", "the", "苏"]), max_size=9)
+
+
+@given(st.lists(_NAMED, max_size=3), _NAMED, _NAMED)
+def test_the_names_in_texts_that_some_node_has_are_told(
+    texts: list[list[str]], title: list[str], speaker: list[str]
 ) -> None:
-    carried = marks("", {"title": " ".join(title), "speaker": " ".join(speaker)})
-    runs = {" ".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)}
-    expected = carried & {*map(subject_mark, runs), *map(speaker_mark, runs)}
-    assert names_carried(words, carried.intersection) == expected
-    assert names_carried(words, carried.intersection, speakers=False) == expected & set(map(subject_mark, runs))
+    existing = tags("", {"title": " ".join(title), "speaker": " ".join(speaker)})
+    expected = []
+    for words in texts:
+        runs = {" ".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)}
+        expected.append(existing & {*map(subject_tag, runs), *map(speaker_tag, runs)})
+    assert names_in(texts, existing.intersection) == expected
+    about = [frozenset(tag for tag in found if tag.startswith("subject")) for found in expected]
+    assert names_in(texts, existing.intersection, speakers=False) == about
 
 
 @pytest.mark.parametrize("title", [" " * 100_000 + "x", "(" * 100_000, "(a) " * 30_000 + "x", "," * 100_000])
@@ -170,7 +185,7 @@ def test_a_monstrous_title_is_read_in_linear_time(title: str) -> None:
 def test_metadata_of_any_kind_can_be_rendered(metadata: dict[str, object]) -> None:
     for text in (quoted("Lyon.", metadata), render("Lyon.", metadata), keyword_text("Lyon.", metadata)):
         assert "Lyon." in text
-    assert all(isinstance(mark, str) for mark in marks("Lyon.", metadata))
+    assert all(isinstance(tag, str) for tag in tags("Lyon.", metadata))
 
 
 @pytest.mark.parametrize("name", NAMES)

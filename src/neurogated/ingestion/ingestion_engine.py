@@ -17,7 +17,7 @@ from neurogated.core.clock import Clock, to_utc
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode, json_metadata
 from neurogated.core.ports import Embedder, GraphStorePort
-from neurogated.core.rendering import document_mark, quoted, render
+from neurogated.core.rendering import document_tag, quoted, render
 from neurogated.core.times import find_times
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError, UnknownIdError
@@ -127,7 +127,7 @@ class IngestionEngine:
             UnknownIdError: there is no node of such a document.
         """
         with self.exclusively():
-            ids = self._store.holders([document_mark(document_id)])
+            ids = self._store.nodes_with([document_tag(document_id)])
             if not ids:
                 raise UnknownIdError(f"no document {document_id!r} in the memory; see document_id in the metadata")
             return self._delete(ids, "delete_document")

@@ -4,12 +4,16 @@ TERM joins two texts that hold the same rare keyword, MENTION leads from a text 
 What is rare depends on all texts of a user, so the weights of old edges change with every text that comes or goes:
 whatever the order in which texts come, change and go, the edges end up the same. No edge joins texts of two users.
 
-    TERM:     w(a, b) = min(1, sum of 1 / n(t))     over the terms t in both, held by n(t) <= MAX_TERM_TEXTS texts;
-                                                    terms are keywords and names of several words
+    TERM:     w(a, b) = min(1, sum of 1 / n(t))     over the keywords t of both contents and titles, held by
+                                                    n(t) <= MAX_TERM_TEXTS texts
     MENTION:  w(a, b) = max of 1 / log2(1 + n(s))   over the names s of what b is about, named by
                                                     n(s) <= MAX_MENTIONS texts, a among them
 
-Nothing is kept between two changes: the store says who holds what, and only what a change touches is asked for.
+A keyword counts for nothing where more than MAX_TERM_TEXTS * (1 + CONTEXT_TURNS) texts hold it or quote it. A text
+mentions a name where it holds the name's keywords, and its content has the name's words in their order.
+
+Nothing is kept between two changes: the store says which texts hold which keywords, and only what a change touches is
+asked for.
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ from neurogated.core.delta import WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import is_term_mark, subjects_among
+from neurogated.core.rendering import keyword_text, keywords_among, subjects_among
 from neurogated.core.view import GraphView
 from neurogated.ingestion.holders import TextChange
 from neurogated.ingestion.user_graph import UserGraph, by_user
@@ -59,7 +63,7 @@ def text_edges(
 
     Args:
         store: as it is before the change.
-        config: its `MAX_TERM_TEXTS` and `MAX_MENTIONS` count.
+        config: its `MAX_TERM_TEXTS`, `CONTEXT_TURNS` and `MAX_MENTIONS` count.
         nodes: nodes that are to be stored, new ones and new versions of old ones.
         at: time of the change.
         removed: ids of stored nodes that are to be removed.
@@ -79,7 +83,7 @@ def text_edges(
         graph = UserGraph(store, user_id)
         change = TextChange(graph, leaving.get(user_id, []), coming.get(user_id, []))
         weights = {
-            EdgeType.TERM: _term_weights(graph, change, config.MAX_TERM_TEXTS),
+            EdgeType.TERM: _term_weights(graph, change, config.MAX_TERM_TEXTS, 1 + config.CONTEXT_TURNS),
             EdgeType.MENTION: _mention_weights(graph, change, config.MAX_MENTIONS),
         }
         found = _changes(graph.view, weights, change, new, at)
@@ -89,14 +93,15 @@ def text_edges(
     return changes
 
 
-def _term_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair, float]:
+def _term_weights(graph: UserGraph, change: TextChange, limit: int, times: int) -> dict[Pair, float]:
     """Return the weights of the pairs whose TERM edges a change may change."""
     if not limit:
         return {}
     pairs: set[Pair] = set()
     parts: dict[Pair, list[float]] = defaultdict(list)
     touched = change.terms()
-    for sides in change.holding(touched, limit).values():
+    most = limit * times
+    for sides in change.holding(touched, limit, most).values():
         before, after = sides
         # Edges lead from the later to the earlier, like SIM edges.
         now = [(second, first) for first, second in combinations(after, 2)]
@@ -109,11 +114,11 @@ def _term_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair
     # All terms of what comes have been looked at; two others may share more.
     others = [pair for pair in pairs if change.come.keys().isdisjoint(pair)]
     ids = list(dict.fromkeys(chain.from_iterable(others)))
-    # A node is in many pairs, so its other terms are told apart once; more holders make no edge.
-    untouched = [frozenset(filter(is_term_mark, marks)) - touched for marks in graph.marks_of(ids, limit)]
+    # A node is in many pairs, so its other keywords are told apart once.
+    untouched = [keywords_among(terms) - touched for terms in graph.terms_of(ids, most)]
     terms = dict(zip(ids, untouched, strict=True))
     shared = {pair: terms[pair[0]] & terms[pair[1]] for pair in others}
-    holding = change.holding(set().union(*shared.values()), limit)
+    holding = change.holding(set().union(*shared.values()), limit, most)
     for pair, held in shared.items():
         parts[pair] += [1 / len(holding[term].after) for term in held if holding[term].after]
     return {pair: min(1.0, math.fsum(parts[pair])) for pair in pairs}
@@ -148,7 +153,7 @@ def _subjects_of(node_ids: Collection[str], graph: UserGraph, change: TextChange
     """Return what each node is about after a change."""
     stored = [node_id for node_id in node_ids if node_id not in change.come]
     come = {node_id: text.subjects for node_id, text in change.come.items()}
-    return {**come, **dict(zip(stored, map(subjects_among, graph.marks_of(stored)), strict=True))}
+    return {**come, **dict(zip(stored, map(subjects_among, graph.tags_of(stored)), strict=True))}
 
 
 def _changes(
@@ -193,4 +198,4 @@ def _stored_weights(view: GraphView, pairs: Sequence[Pair], edge_type: EdgeType)
 
 def _told(node: MemoryNode) -> tuple[object, ...]:
     """Return what of a node edges follow from."""
-    return (node.content, *(node.metadata.get(name) for name in ("title", "entities")))
+    return node.content, node.metadata.get("title"), keyword_text(node.content, node.metadata)
