@@ -14,7 +14,7 @@ from neurogated.core.rendering import (
     keyword_text,
     keywords_among,
     names_in,
-    own_keywords,
+    own_and_indexed_keywords,
     own_tag,
     quoted,
     quoted_tag,
@@ -136,8 +136,10 @@ def test_tags_are_subjects_speaker_time_document_quotations_and_those_of_the_own
 @given(st.text(st.sampled_from("Aé b北.，"), max_size=30), st.text(st.sampled_from("Aé b北.，"), max_size=30))
 def test_the_keywords_of_content_and_title_are_those_indexed_without_those_quoted(content: str, context: str) -> None:
     metadata = {"title": "Salt", "speaker": "Ann", "context": [context], "date": "8 May"}
-    terms = tags(content, metadata).union(split_keywords(keyword_text(content, metadata)))
-    assert keywords_among(terms) == own_keywords(content, metadata)
+    own, indexed = own_and_indexed_keywords(content, metadata)
+    assert own == set(split_keywords(f"Salt\n{content}"))
+    assert indexed == set(split_keywords(keyword_text(content, metadata)))
+    assert keywords_among(tags(content, metadata) | indexed) == own
     assert all(" " in tag for tag in tags(content, metadata))
 
 

@@ -22,7 +22,7 @@ __all__ = [
     "keywords_among",
     "names_in",
     "opening_tag",
-    "own_keywords",
+    "own_and_indexed_keywords",
     "own_tag",
     "quoted",
     "quoted_tag",
@@ -91,7 +91,7 @@ def keyword_text(content: str, metadata: Mapping[str, Any]) -> str:
     return f"{date}\n{render(content, metadata)}" if date else render(content, metadata)
 
 
-def tags(content: str, metadata: Mapping[str, Any], own: Iterable[str] = ()) -> frozenset[str]:
+def tags(content: str, metadata: Mapping[str, Any], given: Iterable[str] = ()) -> frozenset[str]:
     """Return the tags of a node, by which it can be found; each holds a blank.
 
     They are what it is about, who speaks, whether it tells a time, its document, the keywords that it only quotes, and
@@ -99,18 +99,22 @@ def tags(content: str, metadata: Mapping[str, Any], own: Iterable[str] = ()) -> 
     """
     named = [subject_tag(name) for name in subjects(metadata)]
     named += [speaker_tag(name) for name in _names(metadata.get("speaker"))]
-    found = [*named, *map(opening_tag, named), *map(own_tag, own)]
+    found = [*named, *map(opening_tag, named), *map(own_tag, given)]
     found += [trait_tag(TIME)] * bool(metadata.get("times"))
     if isinstance(document_id := metadata.get("document_id"), str):
         found.append(document_tag(document_id))
-    if (indexed := keyword_text(content, metadata)) != (bare := _bare(content, metadata)):
-        found += map(quoted_tag, {*split_keywords(indexed)}.difference(split_keywords(bare)))
+    if keyword_text(content, metadata) != _bare(content, metadata):
+        own, indexed = own_and_indexed_keywords(content, metadata)
+        found += map(quoted_tag, indexed - own)
     return frozenset(found)
 
 
-def own_keywords(content: str, metadata: Mapping[str, Any]) -> frozenset[str]:
-    """Return the keywords of a node's content and title."""
-    return frozenset(split_keywords(_bare(content, metadata)))
+def own_and_indexed_keywords(content: str, metadata: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the keywords of a node's content and title, and these with those that it only quotes."""
+    bare, text = _bare(content, metadata), keyword_text(content, metadata)
+    own = frozenset(split_keywords(bare))
+    # Most texts quote nothing.
+    return own, own if text == bare else frozenset(split_keywords(text))
 
 
 def subjects(metadata: Mapping[str, Any]) -> tuple[str, ...]:

@@ -9,13 +9,12 @@ from functools import cache, cached_property
 from itertools import chain, count
 from typing import NamedTuple
 
-from neurogated.core.keywords import fold, split_keywords
+from neurogated.core.keywords import fold
 from neurogated.core.model import MemoryNode
 from neurogated.core.rendering import (
-    keyword_text,
     names_in,
     opening_tag,
-    own_keywords,
+    own_and_indexed_keywords,
     quoted_tag,
     subject_tag,
     subjects,
@@ -54,8 +53,7 @@ class Text(NamedTuple):
     @classmethod
     def of(cls, node: MemoryNode) -> Text:
         """Return what the text of a node holds."""
-        terms = own_keywords(node.content, node.metadata)
-        indexed = frozenset(split_keywords(keyword_text(node.content, node.metadata)))
+        terms, indexed = own_and_indexed_keywords(node.content, node.metadata)
         return cls(split_words(fold(node.content)), terms, indexed, subjects(node.metadata))
 
 
