@@ -29,14 +29,15 @@ DIMENSION = 384
 MILLISECONDS = 1000
 METHODS = {
     "nearest": "similar",
-    "holders": "marks",
-    "marks_of": "marks",
-    "carried": "marks",
+    "nodes_with": "terms",
+    "rare_nodes_with": "terms",
+    "terms_of": "terms",
+    "existing_tags": "terms",
     "get_nodes": "reading",
     "apply": "writing",
 }
 """What the time in methods of the store is counted as."""
-SHOWN = ("writing", "similar", "marks", "reading", "names", "rest")
+SHOWN = ("writing", "similar", "terms", "reading", "names", "rest")
 
 
 class Clock:

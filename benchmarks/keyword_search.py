@@ -1,4 +1,4 @@
-"""Keyword search and marks among synthetic texts, beside tantivy: python benchmarks/keyword_search.py --texts 100000.
+"""Keyword search and terms among synthetic texts, beside tantivy: python benchmarks/keyword_search.py --texts 100000.
 
 Texts are 40 words drawn by Zipf's law (1.2) from 50 000. Times are medians; the same 100 queries go to each engine.
 """
@@ -16,8 +16,9 @@ import numpy as np
 import tantivy
 
 from neurogated import MemoryNode
-from neurogated.core.rendering import subject_mark, word_mark
-from neurogated.storage.index.text.text_index import TextIndex
+from neurogated.core.rendering import subject_tag
+from neurogated.storage.index.graph_index import put_texts
+from neurogated.storage.index.text.lexical_store import LexicalStore
 
 K = 100
 WORDS = 50_000
@@ -36,37 +37,33 @@ def main() -> None:
     queries = {40: [texts[i] for i in picked], 10: [" ".join(rng.choice(texts[i].split(), 10)) for i in picked]}
     index = built(texts)
     for length, asked in queries.items():
-        show(f"search, {length} words", asked, lambda query: index.keywords.search(query, K))
+        show(f"search, {length} words", asked, lambda query: index.search(query, K))
     search = tantivy_search(texts)
     for length, asked in queries.items():
         show(f"tantivy, {length} words", asked, search)
     keys = [rng.choice(count, 500, replace=False) for _ in range(50)]
-    show("scores of 500 keys", keys, lambda rows: index.keywords.scores(queries[10][0], rows))
-    runs = [[subject_mark(f"w{a} w{b}") for a, b in rng.integers(WORDS, size=(600, 2))] for _ in range(50)]
-    show("600 unknown marks", runs, index.marks.carried)
-    show("carriers of 2 marks among 500 keys", keys, lambda rows: index.marks.carriers(["word w3", "word w700"], rows))
-    show("holders of a rare mark", [[word_mark(f"w{i}")] for i in range(30_000, 30_100)], index.marks.holders)
-    show(
-        "holders of 3 common marks",
-        [["word w1", "word w2", word_mark(f"w{i}")] for i in range(3, 30)],
-        index.marks.holders,
-    )
-    show("marks of 60 keys", keys, lambda rows: [index.marks.marks_of(key) for key in rows[:60].tolist()])
+    show("scores of 500 keys", keys, lambda rows: index.scores(queries[10][0], rows))
+    runs = [[subject_tag(f"w{a} w{b}") for a, b in rng.integers(WORDS, size=(600, 2))] for _ in range(50)]
+    show("600 unknown tags", runs, index.existing)
+    show("2 terms among 500 keys", keys, lambda rows: index.has_any(["w3", "w700"], rows))
+    show("keys with a rare term", [[f"w{i}"] for i in range(30_000, 30_100)], index.keys_with)
+    show("keys with 3 common terms", [["w1", "w2", f"w{i}"] for i in range(3, 30)], index.keys_with)
+    show("terms of 60 keys", keys, lambda rows: [index.terms_of(key) for key in rows[:60].tolist()])
     kept(index, count)
 
 
-def built(texts: Sequence[str]) -> TextIndex:
+def built(texts: Sequence[str]) -> LexicalStore:
     """Return an index of the texts, and print what putting them took."""
-    index, start = TextIndex.empty(), time.perf_counter()
+    index, start = LexicalStore(), time.perf_counter()
     for begin in range(0, len(texts), BATCH):
         some = [MemoryNode(str(row), text) for row, text in enumerate(texts[begin : begin + BATCH])]
-        index.put(np.arange(begin, begin + len(some)), some)
+        put_texts(index, np.arange(begin, begin + len(some)), some)
     index.settle()
     print(f"{'putting a text':40} {1000 * (time.perf_counter() - start) / len(texts):9.3f} ms")
     return index
 
 
-def kept(index: TextIndex, count: int) -> None:
+def kept(index: LexicalStore, count: int) -> None:
     """Print what keeping the index takes."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -74,7 +71,7 @@ def kept(index: TextIndex, count: int) -> None:
         index.freeze().write(folder, None)
         size = sum(file.stat().st_size for file in folder.rglob("*.npy"))
         print(f"{'on disk':40} {size / count:9.0f} bytes a text")
-        show("loading", [None], lambda _: TextIndex.load(folder))
+        show("loading", [None], lambda _: LexicalStore.load(folder))
 
 
 def tantivy_search(texts: Sequence[str]) -> Callable[[str], Any]:

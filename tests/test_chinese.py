@@ -6,7 +6,7 @@ import pytest
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.core.judgements import QuestionKind
-from neurogated.core.rendering import TIME_MARK
+from neurogated.core.rendering import TIME
 
 PASSAGES = {
     "苏州园林": "苏州园林以假山和池塘闻名，拙政园是其中最大的一座。",
@@ -116,9 +116,9 @@ def test_a_question_for_a_time_prefers_the_memory_that_tells_one(embedder: str) 
         memory.add_documents(["小明搬家到了上海，很高兴。", "小明去年三月搬家到了上海。"], progress=False)
         recall = memory.recall("小明是什么时候搬家的？", top_n=2)
         assert recall[0].content == "小明去年三月搬家到了上海。"
-        assert recall.kernel.marks[TIME_MARK] > 0.5
+        assert recall.kernel.marks[TIME] > 0.5
         assert recall[0].parts["marks"] > recall[1].parts["marks"] == 0.0
-        assert memory.recall("小明搬家到了哪里？", top_n=2).kernel.marks.get(TIME_MARK, 0.0) < 0.5
+        assert memory.recall("小明搬家到了哪里？", top_n=2).kernel.marks.get(TIME, 0.0) < 0.5
 
 
 @pytest.mark.parametrize(

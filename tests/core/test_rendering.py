@@ -11,20 +11,18 @@ from neurogated import Document, MemoryConfig, MemoryNode, NeuroGraphMemory, Pas
 from neurogated.core.clock import from_micros
 from neurogated.core.keywords import fold
 from neurogated.core.rendering import (
-    TIME_MARK,
-    document_mark,
-    is_term_mark,
+    TIME,
+    document_tag,
     keyword_text,
-    marks,
-    names_carried,
+    names_in,
+    own_tag,
     render,
-    speaker_mark,
-    subject_mark,
+    speaker_tag,
+    subject_tag,
     subjects,
     subjects_among,
-    tag_mark,
-    term_mark,
-    word_mark,
+    tags,
+    trait_tag,
 )
 from neurogated.core.words import split_words
 
@@ -113,43 +111,48 @@ def test_a_node_is_about_its_title_with_and_without_what_qualifies_it(
     assert subjects(title) == names
 
 
-def test_marks_are_subjects_speaker_time_document_terms_and_words() -> None:
+def test_tags_are_subjects_speaker_time_document_and_those_of_the_owner() -> None:
     metadata = {"times": ["today"], "document_id": "doc-1", "entities": ["Big Zoë", "Bo", 5]}
     told_of = node("He walked the", title="Dune (novel)", speaker="Ann Lee", tags=("home",), metadata=metadata)
-    carried = {subject_mark("dune novel"), subject_mark("dune"), speaker_mark("ann lee"), TIME_MARK}
-    told = {document_mark("doc-1"), tag_mark("home"), *map(term_mark, ("dune", "novel", "walk", "big zoe"))}
-    words = set(map(word_mark, ("he", "walked", "the")))
+    named = {subject_tag("dune novel"), subject_tag("dune"), speaker_tag("ann lee"), trait_tag(TIME)}
     openings = {"opens subject dune", "opens speaker ann"}
-    assert marks(told_of) == {*carried, *openings, *told, *words}
-    assert marks(node(metadata={"times": [], "document_id": 5})) == marks(node()) == frozenset()
+    assert tags(told_of) == {*named, *openings, document_tag("doc-1"), own_tag("home")}
+    assert tags(node("A heron.", metadata={"times": [], "document_id": 5})) == tags(node()) == frozenset()
+    assert all(" " in tag for tag in tags(told_of))
 
 
-def test_subjects_and_terms_are_told_apart_among_marks() -> None:
-    carried = marks(node("Salt.", title="Dune (novel)", speaker="Dune"))
-    assert subjects_among(carried) == {"dune novel", "dune"}
-    assert set(filter(is_term_mark, carried)) == set(map(term_mark, ("dune", "novel", "salt")))
+def test_subjects_are_told_apart_among_tags() -> None:
+    assert subjects_among(tags(node("Salt.", title="Dune (novel)", speaker="Dune"))) == {"dune novel", "dune"}
 
 
-def test_a_name_that_reads_like_the_time_mark_is_told_apart() -> None:
-    assert TIME_MARK not in marks(node("time", title="time", speaker="time", metadata={"document_id": "time"}))
+def test_a_name_that_reads_like_the_trait_of_a_time_is_told_apart() -> None:
+    told_of = node("time", title="time", speaker="has time", tags=("has time",), metadata={"document_id": "time"})
+    assert trait_tag(TIME) not in tags(told_of)
 
 
 @given(st.text(st.sampled_from("Aé b北.，"), max_size=30))
 def test_every_title_that_is_a_name_is_found_in_a_text_that_holds_it(title: str) -> None:
     for name in subjects(title):
-        carried = marks(node(title=title or None))
-        assert subject_mark(name) in names_carried(split_words(fold(f"We saw {title} there")), carried.intersection)
+        existing = tags(node(title=title or None))
+        (found,) = names_in([split_words(fold(f"We saw {title} there"))], existing.intersection)
+        assert subject_tag(name) in found
 
 
-@given(*[st.lists(st.sampled_from(["ann", "saw", "the", "苏"]), max_size=9)] * 3)
-def test_the_names_in_a_text_that_some_node_carries_are_told(
-    words: list[str], title: list[str], speaker: list[str]
+_NAMED = st.lists(st.sampled_from(["ann", "saw", "the", "苏"]), max_size=9)
+
+
+@given(st.lists(_NAMED, max_size=3), _NAMED, _NAMED)
+def test_the_names_in_texts_that_some_node_has_are_told(
+    texts: list[list[str]], title: list[str], speaker: list[str]
 ) -> None:
-    carried = marks(node(title=" ".join(title) or None, speaker=" ".join(speaker) or None))
-    runs = {" ".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)}
-    expected = carried & {*map(subject_mark, runs), *map(speaker_mark, runs)}
-    assert names_carried(words, carried.intersection) == expected
-    assert names_carried(words, carried.intersection, speakers=False) == expected & set(map(subject_mark, runs))
+    existing = tags(node(title=" ".join(title) or None, speaker=" ".join(speaker) or None))
+    expected = []
+    for words in texts:
+        runs = {" ".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)}
+        expected.append(existing & {*map(subject_tag, runs), *map(speaker_tag, runs)})
+    assert names_in(texts, existing.intersection) == expected
+    about = [frozenset(tag for tag in found if tag.startswith("subject")) for found in expected]
+    assert names_in(texts, existing.intersection, speakers=False) == about
 
 
 @pytest.mark.parametrize("title", [" " * 100_000 + "x", "(" * 100_000, "(a) " * 30_000 + "x", "," * 100_000])
@@ -162,9 +165,9 @@ def test_a_monstrous_title_is_read_in_linear_time(title: str) -> None:
 def test_metadata_of_any_kind_can_be_rendered(metadata: dict[str, object]) -> None:
     told_of = node("Lyon.", metadata=metadata)
     assert render(told_of) == keyword_text(told_of) == "Lyon."
-    assert all(isinstance(mark, str) for mark in marks(told_of))
+    assert all(isinstance(tag, str) for tag in tags(told_of))
     meant = {name: value for name, value in metadata.items() if name in {"times", "document_id", "entities"}}
-    assert marks(told_of) == marks(node("Lyon.", metadata=meant))
+    assert tags(told_of) == tags(node("Lyon.", metadata=meant))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,9 +1,6 @@
 """TERM and MENTION edges against their formulas in plain Python, whatever way the texts came."""
 
 import math
-import re
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 
@@ -11,22 +8,10 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from neurogated import (
-    Document,
-    EdgeType,
-    GraphDelta,
-    GraphStore,
-    MemoryConfig,
-    MemoryEdge,
-    MemoryNode,
-    NeuroGraphMemory,
-)
-from neurogated.core.keywords import split_keywords
-from neurogated.core.rendering import subjects
+from neurogated import Document, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.errors import StorageError
-from neurogated.ingestion.mentions import text_edges
+from tests.ingestion.text_edges import NOW, Bench, assert_right, edges_of
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = ["heron", "Lyon", "the", "river", "Big", "Cat", "it", "北京", "，", "长城", "。", "的", "股", "A"]
 TITLES = [
     None,
@@ -41,8 +26,6 @@ TITLES = [
     "the",
     "Heron",
 ]
-Edges = tuple[dict[frozenset[str], float], dict[tuple[str, str], float]]
-
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join)
 chinese = st.lists(st.sampled_from(["北京", "的", "长城", "很", "长", "A", "股", "在"]), min_size=1, max_size=6).map(
     "".join
@@ -51,95 +34,6 @@ collections = st.lists(
     st.tuples(texts | chinese, st.sampled_from(TITLES)), min_size=1, max_size=14, unique_by=lambda pair: pair
 )
 limits = st.fixed_dictionaries({"MAX_TERM_TEXTS": st.integers(0, 4), "MAX_MENTIONS": st.integers(0, 4)})
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of the texts used here: each Han character alone, others in small letters."""
-    return re.findall(r"[\u4e00-\u9fff]|[a-z0-9]+", text.lower())
-
-
-def names(text: str, name: str) -> bool:
-    words, wanted = words_of(text), name.split()
-    return any(words[at : at + len(wanted)] == wanted for at in range(len(words)))
-
-
-def reference(nodes: Sequence[MemoryNode], term_texts: int, mentions: int) -> Edges:
-    """The two formulas over a whole collection, its nodes in the order of the store."""
-    title = {node.id: node.title for node in nodes}
-    terms = {
-        node.id: set(split_keywords(f"{title[node.id] or ''}\n{node.content}"))
-        | {" ".join(words_of(name)) for name in node.metadata.get("entities", ()) if len(words_of(name)) > 1}
-        for node in nodes
-    }
-    holders = {t: [n.id for n in nodes if t in terms[n.id]] for held in terms.values() for t in held}
-    rare = {term: len(ids) for term, ids in holders.items() if len(ids) <= term_texts}
-    by_pair = {
-        frozenset((a.id, b.id)): min(1.0, math.fsum(1 / rare[t] for t in terms[a.id] & terms[b.id] & rare.keys()))
-        for a, b in combinations(nodes, 2)
-    }
-    about = {node.id: subjects(node.title) for node in nodes}
-    mention: dict[tuple[str, str], float] = {}
-    for name in {name for own in about.values() for name in own}:
-        sources = [node.id for node in nodes if names(node.content, name) and name not in about[node.id]]
-        if len(sources) <= mentions:
-            for target in [node.id for node in nodes if name in about[node.id]][:mentions]:
-                for source in sources:
-                    weight = 1 / math.log2(1 + len(sources))
-                    mention[source, target] = max(weight, mention.get((source, target), 0.0))
-    return {pair: weight for pair, weight in by_pair.items() if weight}, mention
-
-
-def edges_of(edges: Iterable[MemoryEdge]) -> Edges:
-    """Return TERM and MENTION edges; two TERM edges of one pair would be one too many."""
-    kept = list(edges)
-    terms = [edge for edge in kept if edge.type is EdgeType.TERM]
-    by_pair = {frozenset((edge.source_id, edge.target_id)): edge.weight for edge in terms}
-    assert len(by_pair) == len(terms)
-    return by_pair, {(e.source_id, e.target_id): e.weight for e in kept if e.type is EdgeType.MENTION}
-
-
-def assert_right(store: GraphStore, term_texts: int, mentions: int) -> None:
-    terms, named = edges_of(store.all_edges())
-    expected_terms, expected_named = reference(list(store.all_nodes()), term_texts, mentions)
-    assert terms == pytest.approx(expected_terms)
-    assert named == pytest.approx(expected_named)
-
-
-class Bench:
-    """A store and its edges, without the rest of ingestion."""
-
-    def __init__(self, term_texts: int = 5, mentions: int = 20) -> None:
-        self.limits = {"MAX_TERM_TEXTS": term_texts, "MAX_MENTIONS": mentions}
-        self.config = MemoryConfig(**self.limits)  # type: ignore[arg-type]
-        self.store = GraphStore()
-
-    def add(self, *pairs: tuple[str, str | None]) -> None:
-        nodes = [MemoryNode(f"{title}: {text}", text, title=title, created_at=NOW) for text, title in pairs]
-        self.change(nodes)
-
-    def change(self, nodes: Sequence[MemoryNode], removed: Sequence[str] = ()) -> None:
-        changes = text_edges(self.store, self.config, nodes, NOW, removed)
-        delta = GraphDelta(
-            nodes=tuple(nodes),
-            edges=tuple(changes.put),
-            weights=tuple(changes.reweighted),
-            removed_nodes=tuple(removed),
-            removed_edges=tuple(changes.removed),
-            at=NOW,
-        )
-        self.store.apply(delta)
-
-    def ids(self) -> list[str]:
-        return [node.id for node in self.store.all_nodes()]
-
-    def named(self) -> dict[tuple[str, str], float]:
-        return edges_of(self.store.all_edges())[1]
-
-    def shared(self) -> dict[frozenset[str], float]:
-        return edges_of(self.store.all_edges())[0]
-
-    def check(self) -> None:
-        assert_right(self.store, self.limits["MAX_TERM_TEXTS"], self.limits["MAX_MENTIONS"])
 
 
 @given(collections, st.lists(st.integers(1, 5)), st.integers(0, 4), st.integers(0, 4))
@@ -221,7 +115,7 @@ def test_edges_follow_the_formulas_after_texts_came_changed_and_went(
         back = [pair for pair in pairs if f"{pair[1]}: {pair[0]}" in gone and data.draw(st.booleans(), "back")]
         bench.change(
             [
-                MemoryNode(node_id, text, title=title, created_at=NOW)
+                MemoryNode(node_id, text, metadata={} if title is None else {"title": title}, created_at=NOW)
                 for node_id, (text, title) in zip(rewritten, texts_now, strict=True)
             ],
             gone,
@@ -240,49 +134,6 @@ def test_a_common_word_and_name_become_rare_again_when_texts_go() -> None:
     assert list(bench.shared().values()) == [0.5]
     assert set(bench.named().values()) == {1 / math.log2(3)}
     bench.check()
-
-
-def test_a_text_leads_to_the_one_whose_title_it_names() -> None:
-    bench = Bench()
-    bench.add(("She lives in New York City.", None), ("A city of rivers.", "New York City"))
-    assert bench.named() == {("None: She lives in New York City.", "New York City: A city of rivers."): 1.0}
-
-
-@pytest.mark.parametrize("title_first", [True, False])
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("We read Dune together.", "Dune (novel)"),
-        ("We read Dune together.", "DUNE"),
-        ("He was born in Paris.", "Paris, Texas"),
-        ("He sang in Zürich.", "Zurich"),
-        ("我们读了《红楼梦》。", "红楼梦"),
-        ("我们去了北京。", "北京（城市）"),  # noqa: RUF001
-        ("苏州在江苏省。", "苏州，江苏"),
-        ("中国A股市场很大。", "A股"),
-        ("我的家很大。", "家"),
-    ],
-)
-def test_a_name_is_found_without_its_qualifier_whichever_came_first(
-    text: str, title: str, *, title_first: bool
-) -> None:
-    bench = Bench()
-    for pair in [("Words.", title), (text, None)][:: 1 if title_first else -1]:
-        bench.add(pair)
-    assert bench.named() == {(f"None: {text}", f"{title}: Words."): 1.0}
-
-
-@pytest.mark.parametrize("title", ["It", "The", "What is it", "什么", "为什么", "!?", "a b c d e f g h i"])
-def test_titles_that_name_nothing_are_never_mentioned(title: str) -> None:
-    bench = Bench()
-    bench.add((f"{title} is it, what? the 什么 为什么 a b c d e f g h i", None), ("Words.", title))
-    assert bench.named() == {}
-
-
-def test_a_text_does_not_mention_what_it_is_about() -> None:
-    bench = Bench()
-    bench.add(("Lyon has two rivers.", "Lyon"), ("Lyon has trains.", "Lyon"))
-    assert bench.named() == {}
 
 
 @pytest.mark.parametrize("one_batch", [True, False])

@@ -11,7 +11,7 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, NeuroGraphMemory, compose
-from neurogated.core.rendering import TIME_MARK
+from neurogated.core.rendering import TIME
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
@@ -136,7 +136,7 @@ class _Timely:
     def generate(self, query: str, vector: NDArray[np.float32] | None = None) -> Kernel:
         assert query
         assert vector is not None
-        return Kernel({EdgeType.SEQ: 2.0}, "timely", marks={TIME_MARK: 0.5})
+        return Kernel({EdgeType.SEQ: 2.0}, "timely", marks={TIME: 0.5})
 
 
 words = st.lists(st.sampled_from(["1", "0", "heron", "stone"]), max_size=3).map(" ".join)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 from neurogated import GraphStore, Kernel, MemoryConfig, MemoryNode
-from neurogated.core.rendering import TIME_MARK
+from neurogated.core.rendering import TIME
 from neurogated.core.words import split_words
 from neurogated.retrieval.similarity import QuestionSimilarity, Similarities
 
@@ -79,7 +79,7 @@ def test_similarity_is_the_weighted_mean_of_its_parts(
 ) -> None:
     store, towards = filled(*nodes), vector(0.8, 0.6)
     named = dict(zip(PARTS, weights, strict=True))
-    similarity = asked(store, query, towards, Kernel(marks={TIME_MARK: share}), **named)
+    similarity = asked(store, query, towards, Kernel(marks={TIME: share}), **named)
     similarity.propose(count)
     measured = similarity.of(store.view().live_nodes())
     for place, node in enumerate(store.all_nodes()):
@@ -126,7 +126,7 @@ def test_what_only_keywords_and_what_only_meaning_finds_both_come_up() -> None:
 def test_a_part_of_weight_0_does_not_count(part: str) -> None:
     node = MemoryNode("a", "heron", embedding=[0.6, 0.8], title="Lyon", metadata={"times": ["today"]})
     weights: dict[str, Any] = {**dict.fromkeys(PARTS, 1.0), part: 0.0}
-    kernel = Kernel(marks={TIME_MARK: 1.0})
+    kernel = Kernel(marks={TIME: 1.0})
     measured = asked(filled(node), "a heron in Lyon", vector(1.0, 0.0), kernel, **weights).propose(1)
     assert measured.similarity[0] == pytest.approx((0.6 + 1 + 1) / 3)
     alone = asked(filled(node), "a heron in Lyon", vector(1.0, 0.0), kernel, **dict.fromkeys(PARTS, 0.0)).propose(1)

@@ -1,4 +1,4 @@
-"""Keywords and marks through merges, files and threads, against an index made anew and a dictionary of sets."""
+"""Keywords and tags through merges, files and threads, against an index made anew and a dictionary of sets."""
 
 import json
 import shutil
@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from neurogated import MemoryNode
-from neurogated.core.rendering import marks
+from neurogated.core.keywords import split_keywords
+from neurogated.core.rendering import keyword_text, tags
 from neurogated.core.view import Rows
+from neurogated.storage.index.graph_index import put_texts
 from neurogated.storage.index.text import posting_table
 from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.index.text.mark_index import MarkIndex
 from neurogated.storage.index.text.segment import TextWords
 from neurogated.storage.index.text.term_dictionary import UNKNOWN, ExtendedVocabulary, Vocabulary, WordList
-from neurogated.storage.index.text.text_index import TextIndex
 
 WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
 CONTENTS = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
@@ -28,46 +28,48 @@ EVERYTHING = np.arange(40)
 
 
 def node(content: str) -> MemoryNode:
-    return MemoryNode("n", content, title=content[:5] or None)
+    return MemoryNode("n", content, metadata={"title": content[:5]})
 
 
 def rows(keys: object) -> Rows:
     return np.array(sorted(keys), dtype=np.int64)  # type: ignore[call-overload]
 
 
-def put(index: TextIndex, contents: dict[int, str]) -> None:
-    index.put(rows(contents), [node(contents[key]) for key in sorted(contents)])
+def put(index: LexicalStore, contents: dict[int, str]) -> None:
+    put_texts(index, rows(contents), [node(contents[key]) for key in sorted(contents)])
 
 
-def short(tail: int) -> TextIndex:
-    return TextIndex(LexicalStore(tail), MarkIndex(tail))
+def terms(content: str) -> frozenset[str]:
+    one = node(content)
+    return tags(one).union(split_keywords(keyword_text(one)))
 
 
-def assert_holds(index: TextIndex, contents: dict[int, str], queries: list[str]) -> None:
-    """Hold an index against one made anew, and its marks against sets."""
-    anew = TextIndex.empty()
+def assert_holds(index: LexicalStore, contents: dict[int, str], queries: list[str]) -> None:
+    """Hold an index against one made anew, and its terms against sets."""
+    anew = LexicalStore()
     put(anew, contents)
-    assert len(index.keywords) == len(contents)
+    assert len(index) == len(contents)
     for query in queries:
-        scores = index.keywords.scores(query, EVERYTHING)
+        scores = index.scores(query, EVERYTHING)
         # Words may be numbered otherwise, so that sums differ in the last bit.
-        assert scores == pytest.approx(anew.keywords.scores(query, EVERYTHING), rel=1e-12, abs=0)
+        assert scores == pytest.approx(anew.scores(query, EVERYTHING), rel=1e-12, abs=0)
         for k in (1, 3, 100):
-            keys, best = index.keywords.search(query, k)
+            keys, best = index.search(query, k)
             kth = sorted(scores[scores > 0], reverse=True)[:k][-1:] or [np.inf]
             assert set(keys.tolist()) == set(np.flatnonzero(scores >= kth[0]).tolist())
             assert best.tolist() == scores[keys].tolist()
-    model = {key: marks(node(text)) for key, text in contents.items()}
-    every = sorted(frozenset().union(*model.values()))
+    model = {key: terms(text) for key, text in contents.items()}
+    every = sorted(frozenset[str]().union(*model.values()))
     for key in EVERYTHING.tolist():
-        assert index.marks.marks_of(key) == model.get(key, frozenset())
-    assert index.marks.carried([*every, "unknown"]) == set(every)
-    for mark in every:
-        holders = [key for key, held in sorted(model.items()) if mark in held]
-        assert index.marks.holders([mark]).tolist() == holders
-        assert np.flatnonzero(index.marks.carriers([mark], EVERYTHING)).tolist() == holders
-        assert (mark in index.marks.carried([mark], rows(holders))) is False
-        assert (mark in index.marks.carried([mark], rows(holders[1:]))) is True
+        assert index.terms_of(key) == anew.terms_of(key)
+        assert index.terms_of(key).keys() == model.get(key, frozenset())
+    assert index.existing([*every, "unknown"]) == set(every)
+    for term in every:
+        holders = [key for key, held in sorted(model.items()) if term in held]
+        assert index.keys_with([term]).tolist() == holders
+        assert np.flatnonzero(index.has_any([term], EVERYTHING)).tolist() == holders
+        assert (term in index.existing([term], rows(holders))) is False
+        assert (term in index.existing([term], rows(holders[1:]))) is True
 
 
 class TextsAsTheirModel(RuleBasedStateMachine):
@@ -76,7 +78,7 @@ class TextsAsTheirModel(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        self.index, self.contents = short(2), dict[int, str]()
+        self.index, self.contents = LexicalStore(2), dict[int, str]()
         self.kept: list[tuple[Path, dict[int, str]]] = []
 
     def teardown(self) -> None:
@@ -113,7 +115,7 @@ class TextsAsTheirModel(RuleBasedStateMachine):
     def load(self, remove_before: bool) -> None:  # noqa: FBT001 - drawn
         folder, self.contents = self.kept[-1][0], dict(self.kept[-1][1])
         self.index.settle()
-        self.index = TextIndex.load(folder)
+        self.index = LexicalStore.load(folder)
         if remove_before:
             for before, _ in self.kept[:-1]:
                 shutil.rmtree(before)
@@ -130,7 +132,7 @@ def some(count: int) -> dict[int, str]:
 
 
 def test_unchanged_files_are_linked_and_the_rest_is_written(tmp_path: Path) -> None:
-    index = short(4)
+    index = LexicalStore(4)
     put(index, some(30))
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
@@ -142,38 +144,37 @@ def test_unchanged_files_are_linked_and_the_rest_is_written(tmp_path: Path) -> N
     for file in names:
         assert (tmp_path / "first" / file).samefile(tmp_path / "second" / file)
     shutil.rmtree(tmp_path / "first")
-    assert_holds(TextIndex.load(tmp_path / "second"), {**some(30), 35: "heron"}, ["heron stone"])
+    assert_holds(LexicalStore.load(tmp_path / "second"), {**some(30), 35: "heron"}, ["heron stone"])
 
 
-@pytest.mark.parametrize("part", ["keywords", "marks"])
-def test_files_that_do_not_fit_are_refused(tmp_path: Path, part: str) -> None:
-    index = short(4)
+def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    index = LexicalStore(4)
     put(index, some(30))
     index.freeze().write(tmp_path, None)
-    file = tmp_path / part / "state.json"
+    file = tmp_path / "state.json"
     state = json.loads(file.read_text())
     spoilt_states: list[object] = [{**state, "format": 99}, {**state, "words": []}, [], "x"]
     spoilt_states.append({**state, "segments": [{"name": "x"}]})
     for spoilt in spoilt_states:
         file.write_text(json.dumps(spoilt))
         with pytest.raises(ValueError, match=r"make the index anew"):
-            TextIndex.load(tmp_path)
+            LexicalStore.load(tmp_path)
     file.write_text("{")
     with pytest.raises(ValueError, match=r"line 1"):
-        TextIndex.load(tmp_path)
+        LexicalStore.load(tmp_path)
     file.unlink()
     with pytest.raises(OSError, match=r"state\.json"):
-        TextIndex.load(tmp_path)
+        LexicalStore.load(tmp_path)
 
 
 def test_a_long_merge_goes_on_beside_questions_and_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(posting_table, "_SHORT_MERGE", 0)
-    index, contents = short(3), some(39)
+    index, contents = LexicalStore(3), some(39)
     answers: list[set[int]] = []
 
     def ask() -> None:
-        while len(index.keywords) < len(contents):
-            answers.append(set(index.marks.holders(["word heron"]).tolist()))
+        while len(index) < len(contents):
+            answers.append(set(index.keys_with(["heron"]).tolist()))
 
     asking = [threading.Thread(target=ask) for _ in range(2)]
     for thread in asking:
@@ -197,7 +198,7 @@ def test_a_merge_without_memory_leaves_everything_as_it_was(
     def full(*_: object) -> None:
         raise MemoryError
 
-    index, contents = short(3), some(39)
+    index, contents = LexicalStore(3), some(39)
     with monkeypatch.context() as patch:
         patch.setattr(TextWords, "joined", full)
         put(index, contents)
@@ -245,16 +246,16 @@ def test_words_beside_a_vocabulary_are_not_added_to_it() -> None:
 
 
 def test_texts_of_the_past_are_found_among_later_words_of_the_present() -> None:
-    present, then = TextIndex.empty(), TextIndex.empty()
+    present, then = LexicalStore(), LexicalStore()
     put(present, {0: "heron stone", 1: "heron stone", 2: "river"})
     put(then, {0: "heron stone", 1: "heron stone zebra", 2: "river"})
     past = present.overlaid(rows([1]))
-    past.put(rows([1]), [node("heron stone zebra")])
+    put_texts(past, rows([1]), [node("heron stone zebra")])
     # The present gives the next number to another word than the past did.
     past.hide(rows([2, 3]))
-    past.put(rows([2]), [node("river")])
+    put_texts(past, rows([2]), [node("river")])
     put(present, {2: "lyon", 3: "lyon lyon"})
     for query in ("heron", "zebra", "lyon", "heron stone river zebra lyon"):
-        scores, expected = (index.keywords.scores(query, EVERYTHING) for index in (past, then))
+        scores, expected = (index.scores(query, EVERYTHING) for index in (past, then))
         assert scores == pytest.approx(expected, rel=1e-12, abs=0)
-        assert past.keywords.search(query, 5)[0].tolist() == then.keywords.search(query, 5)[0].tolist()
+        assert past.search(query, 5)[0].tolist() == then.search(query, 5)[0].tolist()

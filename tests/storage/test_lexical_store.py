@@ -335,10 +335,10 @@ def test_a_store_leaves_no_threads_running() -> None:
 def test_a_text_that_came_into_the_tail_since_a_view_was_taken_is_in_no_part_of_it() -> None:
     for waiting in ([], [12, 17]):
         table = PostingTable(rated, tail_texts=4)
-        table.put(np.arange(10), [{"apple"}] * 10)
-        table.put(np.array(waiting, dtype=np.int64), [{"apple"}] * len(waiting))
+        table.put(np.arange(10), [{"apple"}] * 10, np.ones(10))
+        table.put(np.array(waiting, dtype=np.int64), [{"apple"}] * len(waiting), np.ones(len(waiting)))
         view = table.view()
-        table.put(np.array([5, 9]), [{"apple"}] * 2)
+        table.put(np.array([5, 9]), [{"apple"}] * 2, np.ones(2))
         asked = np.array([0, 5, 9, 12, 17])
         found = [(asked[here].tolist(), part.texts.keys[places].tolist()) for part, here, places in view.located(asked)]
         assert [keys for keys, _ in found] == [keys for _, keys in found]

@@ -53,7 +53,7 @@ def _shows_the_middle(store: GraphStore) -> bool:
         "b" in [name for name, _ in store.nearest([1.0, 0.1], 3)],
         "b" in [node.id for node, _ in store.vector_search([1.0, 0.1], 1)],
         "b" in [name for name, _ in store.keyword_search("brief news", 1)],
-        bool(store.carried(["subject brief"])),
+        bool(store.existing_tags(["subject brief"])),
         EdgeKey("b", "c", EdgeType.SEQ) in _keys(view),
         view.arcs(view.rows(["c"]), inwards=True).edge.size == 1,
         view.find("b") is not None,
@@ -123,7 +123,7 @@ def test_a_view_keeps_what_it_showed_when_something_expires(store: GraphStore, c
     clock.advance(2 * HOUR)
     assert _names(view) == {"a", "b", "c"}
     assert [name for name, _ in store.nearest([1.0, 0.1], 1, view)] == ["b"]
-    assert store.carried(["subject brief"], view) == {"subject brief"}
+    assert store.existing_tags(["subject brief"], view) == {"subject brief"}
     assert [name for name, _ in store.nearest([1.0, 0.1], 1)] == ["a"]
 
 

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import MemoryNode
-from neurogated.core.rendering import subject_mark
+from neurogated.core.rendering import subject_tag
 from neurogated.core.view import GraphView, Rows
-from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.index.text.mark_index import MarkIndex
+from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, OverlaidEmbeddingStore
 from neurogated.storage.sqlite_past import HistoricalStore
 from neurogated.storage.sqlite_store import SqliteStore
@@ -26,7 +25,7 @@ WORDS = ("red", "blue", "fox", "dog", "house")
 keys = st.integers(0, 9)
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 vectors = st.tuples(st.integers(-2, 2), st.integers(-2, 2))
-carried = st.frozensets(st.sampled_from(WORDS), max_size=3)
+tags = st.frozensets(st.sampled_from([f"is {word}" for word in WORDS]), max_size=3)
 
 
 def _rows(found: Any) -> Rows:  # noqa: ANN401
@@ -38,6 +37,10 @@ def _put(index: Any, entries: dict[int, Any]) -> None:  # noqa: ANN401
         values = [entries[key] for key in sorted(entries)]
         rows = np.array(values, dtype=np.float32) if isinstance(values[0], tuple) else values
         index.put(_rows(entries), rows)
+
+
+def _tag(index: LexicalStore | OverlaidLexicalStore, entries: dict[int, frozenset[str]]) -> None:
+    index.put(_rows(entries), ["text"] * len(entries), [entries[key] for key in sorted(entries)])
 
 
 def _expected(below: dict[int, Any], above: dict[int, Any], changed: set[int]) -> dict[int, Any]:
@@ -77,7 +80,7 @@ def test_keywords_over_keywords(  # noqa: PLR0917 - drawn
     _put(whole, _expected(below, above, changed))
     assert len(overlaid) == len(whole)
     for key in range(10):
-        assert overlaid.keywords_of(key) == whole.keywords_of(key)
+        assert overlaid.terms_of(key) == whole.terms_of(key)
     assert np.allclose(overlaid.scores(query, KEYS), whole.scores(query, KEYS), rtol=0, atol=1e-12)
     found, expected = (index.search(query, k, _rows(without)) for index in (overlaid, whole))
     # Words are numbered otherwise, so that sums may differ in the last bit, and which texts count as ties.
@@ -115,25 +118,37 @@ def test_vectors_over_vectors(
 
 
 @settings(max_examples=80)
-@given(_layers(carried), carried, st.sets(keys))
-def test_marks_over_marks(
+@given(_layers(tags), tags, st.sets(keys), st.integers(0, 4))
+def test_tags_over_tags(
     layers: tuple[dict[int, frozenset[str]], set[int], dict[int, frozenset[str]]],
     asked: frozenset[str],
     without: set[int],
+    limit: int,
 ) -> None:
     below, changed, above = layers
-    base = MarkIndex()
-    _put(base, below)
+    base = LexicalStore(1)
+    _tag(base, below)
     overlaid = base.overlaid(_rows(changed))
-    _put(overlaid, above)
+    _tag(overlaid, above)
     entries = _expected(below, above, changed)
+    holders = {tag: [key for key, held in sorted(entries.items()) if tag in held] for tag in asked}
     for key in range(10):
-        assert overlaid.marks_of(key) == entries.get(key, frozenset())
-    assert overlaid.carriers(asked, KEYS).tolist() == [
+        held = entries.get(key, frozenset())
+        assert overlaid.terms_of(key).keys() - {"text"} == held
+        rare = {tag for tag in held if sum(tag in other for other in entries.values()) <= limit}
+        assert overlaid.terms_of(key, limit).keys() - {"text"} == rare
+    assert overlaid.has_any(asked, KEYS).tolist() == [
         bool(asked & entries.get(key, frozenset())) for key in KEYS.tolist()
     ]
-    shown = frozenset().union(*(marks for key, marks in entries.items() if key not in without))
-    assert overlaid.carried(iter(asked), _rows(without)) == asked & shown
+    shown = frozenset().union(*(held for key, held in entries.items() if key not in without))
+    assert overlaid.existing(iter(asked), _rows(without)) == asked & shown
+    found = overlaid.rare_keys_with(dict.fromkeys(asked, limit))
+    assert {tag: rows.tolist() for tag, rows in found.items()} == {
+        tag: names for tag, names in holders.items() if len(names) <= limit
+    }
+    all_of_them = [key for key, held in sorted(entries.items()) if asked and asked <= held]
+    assert overlaid.keys_with(asked).tolist() == all_of_them
+    assert overlaid.keys_with(asked, limit).tolist() == all_of_them[:limit]
 
 
 Ask = Callable[[HistoricalStore, GraphView], list[str]]
@@ -144,10 +159,12 @@ Ask = Callable[[HistoricalStore, GraphView], list[str]]
     [
         lambda past, view: [str(x) for x in past.similarities([1.0, 4.0], view, view.rows(NAMES)).tolist()],
         lambda past, view: [name for name in NAMES if past.keyword_scores(name, view, view.rows([name]))[0] > 0],
-        lambda past, view: [name for name in NAMES if past.carriers([subject_mark(name)], view, view.rows([name]))[0]],
+        lambda past, view: [
+            name for name in NAMES if past.has_any_tag([subject_tag(name)], view, view.rows([name]))[0]
+        ],
         lambda past, view: [name for name, _ in past.nearest([0.0, 1.0], 3, view)],
         lambda past, view: [name for name, _ in past.keyword_search("flood", 9, view)],
-        lambda past, view: sorted(past.carried([subject_mark(name) for name in NAMES], view)),
+        lambda past, view: sorted(past.existing_tags([subject_tag(name) for name in NAMES], view)),
     ],
 )
 def test_a_question_about_the_past_is_answered_alike_when_a_compaction_comes_between_its_steps(

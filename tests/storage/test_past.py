@@ -38,7 +38,7 @@ TEXTS = ("red fox", "red red dog", "blue dog", "", "fox", "the", "blue bird over
 TITLES = ("Fox", "Dog, the", "House (big)")
 VECTORS = ((1.0, 0.0), (0.6, 0.8), (0.0, -1.0), (0.0, 0.0), (3.0, 4.0))
 QUERIES = ("red", "fox dog", "blue", "green")
-MARKS = ("subject fox", "subject dog", "subject house", "speaker fox", "time")
+TAGS = ("subject fox", "subject dog", "subject house", "speaker fox", "has time")
 KINDS = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
 START = ManualClock().now
 PROBES = tuple(START + timedelta(hours=hours) for hours in (-1, 0, 3, 10))
@@ -178,7 +178,7 @@ def _told(store: GraphStore) -> Told:
         scores += [score for _, score in found]
         scores += store.keyword_scores(query, view, rows).tolist()
     scores += store.similarities(VECTORS[1], view, rows).tolist()
-    facts += [store.carried(MARKS), [store.carriers([mark], view, rows).tolist() for mark in MARKS]]
+    facts += [store.existing_tags(TAGS), [store.has_any_tag([tag], view, rows).tolist() for tag in TAGS]]
     facts.append([sorted(store.expired(moment)) for moment in PROBES])
     for seen in (view, *(store.view(valid_at=moment) for moment in PROBES)):
         for row in seen.live_nodes():
@@ -187,7 +187,7 @@ def _told(store: GraphStore) -> Told:
             facts.append((seen.ids[row], ends, arcs.weight.tolist()))
         facts.append([name for name, _ in store.nearest(VECTORS[1], 3, seen)])
         facts.append([name for name, _ in store.keyword_search("red dog", 3, seen)])
-        facts.append(store.carried(MARKS, seen))
+        facts.append(store.existing_tags(TAGS, seen))
     return Told(facts, scores)
 
 

@@ -15,7 +15,7 @@ from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import HistoryEntry, JournalEntry
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import marks
+from neurogated.core.rendering import tags
 from neurogated.errors import NeurogatedError
 from neurogated.testing import GraphStoreContract, store_machine
 
@@ -186,31 +186,31 @@ class KeepsOldWords(Sound):
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
-class HoldsAnyMark(Sound):
-    def holders(self, marks: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:  # noqa: ARG002
-        wanted = set(marks)
-        return [node.id for node in self.all_nodes() if self.marks_of([node.id])[0] & wanted][:limit]
+class FindsAnyTerm(Sound):
+    def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:  # noqa: ARG002
+        wanted = set(terms)
+        return [node.id for node in self.all_nodes() if self.terms_of([node.id])[0] & wanted][:limit]
 
 
-class HoldersByName(Sound):
-    def holders(self, marks: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
-        return sorted(super().holders(marks, None, view))[:limit]
+class FindsByName(Sound):
+    def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
+        return sorted(super().nodes_with(terms, None, view))[:limit]
 
 
-class ManyForFew(Sound):
-    """Tells the first of many holders where it should tell none."""
+class ManyForRare(Sound):
+    """Tells the first of many nodes where it should tell none."""
 
-    def few_holders(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
-        return {mark: self.holders([mark], limit, view) for mark, limit in limits.items()}
+    def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
+        return {term: self.nodes_with([term], limit, view) for term, limit in limits.items()}
 
 
-class KeepsOldMarks(Sound):
-    """Says of a replaced node what it once carried as well."""
+class KeepsOldTags(Sound):
+    """Says of a replaced node what tags it once had as well."""
 
-    def marks_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
+    def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
         put = [node for delta in self._deltas() for node in delta.nodes]
-        once = [[marks(node) for node in put if node.id == name] for name in node_ids]
-        return [carried.union(*old) for carried, old in zip(super().marks_of(node_ids, at_most), once, strict=True)]
+        once = [[tags(node) for node in put if node.id == name] for name in node_ids]
+        return [found.union(*old) for found, old in zip(super().tags_of(node_ids), once, strict=True)]
 
 
 class ShowsEveryUser(Sound):
@@ -282,10 +282,10 @@ FAULTS: dict[type[Sound], str] = {
     RepeatsItself: "test_the_journal_can_be_read_from_any_delta_on",
     NoReasons: "test_history_says_what_changed_when_and_why_and_leaves_touches_out",
     KeepsOldWords: "test_what_is_replaced_is_found_by_its_new_text_alone",
-    HoldsAnyMark: "test_who_carries_all_marks_is_told_in_the_order_added",
-    HoldersByName: "test_who_carries_all_marks_is_told_in_the_order_added",
-    ManyForFew: "test_who_carries_all_marks_is_told_in_the_order_added",
-    KeepsOldMarks: "test_marks_follow_what_is_replaced_and_removed",
+    FindsAnyTerm: "test_nodes_with_all_terms_come_in_the_order_added",
+    FindsByName: "test_nodes_with_all_terms_come_in_the_order_added",
+    ManyForRare: "test_nodes_with_all_terms_come_in_the_order_added",
+    KeepsOldTags: "test_tags_and_keywords_follow_what_is_replaced_and_removed",
     ShowsEveryUser: "test_a_filtered_search_finds_what_a_store_of_the_admitted_alone_would",
     WeighsEverybodysWords: "test_a_filtered_search_finds_what_a_store_of_the_admitted_alone_would",
     KeepsOldScopes: "test_a_memory_does_not_go_over_to_another_user",

@@ -84,8 +84,8 @@ class LexicalIndex(Protocol):
     def __len__(self) -> int:
         """Return the number of texts."""
 
-    def put(self, keys: Rows, texts: Sequence[str]) -> None:
-        """Add or replace texts."""
+    def put(self, keys: Rows, texts: Sequence[str], tags: Sequence[Collection[str]] = ...) -> None:
+        """Add or replace texts and their tags."""
 
     def remove(self, keys: Rows) -> None:
         """Forget texts."""
@@ -223,23 +223,27 @@ class GraphStorePort(Protocol):
         It is that of `keyword_rows`, to the last bit.
         """
 
-    def carriers(self, marks: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
-        """Return whether nodes of a view of this store carry one of `marks`; see `core.rendering`."""
+    def has_any_tag(self, tags: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
+        """Return whether nodes of a view of this store have one of `tags`; see `core.rendering`."""
 
-    def carried(self, marks: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
-        """Return those of `marks` that some node carries; `view` as in `nearest`."""
+    def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
+        """Return those of `tags` that some node has; `view` as in `nearest`."""
 
-    def holders(self, marks: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
-        """Return who carries all of `marks`, expired nodes too, at most `limit`, in the order they were added.
+    def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
+        """Return the nodes that have all of `terms`, expired nodes too, at most `limit`, in the order they were added.
 
-        With a view only the nodes count that its filter admits.
+        A term is a tag or a keyword of the text in the keyword index. With a view only the nodes count that its filter
+        admits.
         """
 
-    def few_holders(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
-        """Return who `holders` says carry each mark, but for the marks that more nodes carry than their limit."""
+    def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
+        """Return what `nodes_with` says of each term, except for terms that more nodes have than their limit."""
 
-    def marks_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
-        """Return each node's marks, or those that at most so many nodes carry; an unknown id raises UnknownIdError."""
+    def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
+        """Return each node's tags; an unknown id raises UnknownIdError."""
+
+    def terms_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
+        """Return each node's tags and keywords, or those that at most so many nodes have; errors as in `tags_of`."""
 
     @property
     def embedder(self) -> tuple[str, int] | None:

@@ -3,46 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import accumulate, chain, filterfalse
+from itertools import accumulate
 from typing import Any, Protocol
 
 from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.words import split_words
 
 __all__ = [
-    "TIME_MARK",
+    "TIME",
     "Described",
     "Text",
-    "document_mark",
-    "is_term_mark",
+    "document_tag",
     "keyword_text",
-    "marks",
-    "names_carried",
-    "opening_mark",
+    "names_in",
+    "opening_tag",
+    "own_tag",
     "render",
-    "speaker_mark",
-    "subject_mark",
+    "speaker_tag",
+    "subject_tag",
     "subjects",
     "subjects_among",
-    "tag_mark",
-    "term_mark",
-    "terms",
-    "word_mark",
+    "tags",
+    "trait_tag",
 ]
 
-TIME_MARK = "time"
-"""Mark of a memory whose content tells a time."""
-_TERM = "term "
-_WORD = "word "
+TIME = "time"
+"""The trait of a memory whose content tells a time."""
 _SUBJECT = "subject "
 _SPEAKER = "speaker "
-_TAG = "tag "
 _OPENS = "opens "
 _QUALIFIER = re.compile("[(\uff08][^()\uff08\uff09]*[)\uff09]\\s*$")
 _COMMA = re.compile("[,，]")
-_ONE_WORD = re.compile("[A-Za-z0-9]+")
 _LONGEST_SUBJECT = 8
 
 
@@ -93,33 +86,18 @@ def keyword_text(node: Described) -> str:
     return f"{moment.day} {moment:%B %Y}\n{render(node)}" if moment else render(node)
 
 
-def marks(node: Described) -> frozenset[str]:
-    """Return the marks of a node, by which it can be found.
+def tags(node: Described) -> frozenset[str]:
+    """Return the tags of a node, by which it can be found; each holds a blank.
 
-    They are what it is about, who speaks, whether it tells a time, its document, its terms, the words it holds, and the
-    tags that its owner gave it.
+    They are what it is about, who speaks, whether it tells a time, its document, and the tags that its owner gave it.
     """
-    metadata = node.metadata
-    carried = [subject_mark(name) for name in subjects(node.title)]
-    carried += [speaker_mark(name) for name in _names(node.speaker)]
-    carried += [opening_mark(mark) for mark in carried]
-    carried += [TIME_MARK] * bool(metadata.get("times"))
-    if isinstance(document_id := metadata.get("document_id"), str):
-        carried.append(document_mark(document_id))
-    carried += [_TERM + term for term in terms(node)]
-    carried += map(tag_mark, node.tags)
-    carried += [_WORD + word for word in set(split_words(fold(node.content)))]
-    return frozenset(carried)
-
-
-def terms(node: Described) -> frozenset[str]:
-    """Return the terms of a node: keywords of its content and title, and the names of several words found in it."""
-    keywords = split_keywords(f"{node.title}\n{node.content}" if node.title else node.content)
-    entities = node.metadata.get("entities")
-    # Most names are one word, which is quickly seen.
-    several = filterfalse(_ONE_WORD.fullmatch, map(str, entities)) if isinstance(entities, list) else ()
-    names = [split_words(fold(name)) for name in several]
-    return frozenset((*keywords, *(" ".join(words) for words in names if len(words) > 1)))
+    named = [subject_tag(name) for name in subjects(node.title)]
+    named += [speaker_tag(name) for name in _names(node.speaker)]
+    found = [*named, *map(opening_tag, named), *map(own_tag, node.tags)]
+    found += [trait_tag(TIME)] * bool(node.metadata.get("times"))
+    if isinstance(document_id := node.metadata.get("document_id"), str):
+        found.append(document_tag(document_id))
+    return frozenset(found)
 
 
 def subjects(title: str | None) -> tuple[str, ...]:
@@ -134,76 +112,66 @@ def subjects(title: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for text in (title, bare, _COMMA.split(bare)[0]) for name in _names(text)))
 
 
-def subject_mark(name: str) -> str:
-    """Return the mark of nodes that are about `name`, in folded words."""
+def subjects_among(found: Iterable[str]) -> frozenset[str]:
+    """Return the names of those tags of a node that say what it is about."""
+    return frozenset(tag.removeprefix(_SUBJECT) for tag in found if tag.startswith(_SUBJECT))
+
+
+def subject_tag(name: str) -> str:
+    """Return the tag of nodes that are about `name`, in folded words."""
     return f"{_SUBJECT}{name}"
 
 
-def speaker_mark(name: str) -> str:
-    """Return the mark of what `name`, in folded words, said."""
+def speaker_tag(name: str) -> str:
+    """Return the tag of what `name`, in folded words, said."""
     return f"{_SPEAKER}{name}"
 
 
-def term_mark(term: str) -> str:
-    """Return the mark of nodes that have `term`; see `terms`."""
-    return f"{_TERM}{term}"
+def trait_tag(trait: str) -> str:
+    """Return the tag of nodes with a trait that a kernel may look for, such as `TIME`."""
+    return f"has {trait}"
 
 
-def word_mark(word: str) -> str:
-    """Return the mark of nodes whose content holds `word`, folded."""
-    return f"{_WORD}{word}"
+def own_tag(tag: str) -> str:
+    """Return the tag of nodes that their owner gave a tag."""
+    return f"tag {tag}"
 
 
-def subjects_among(carried: Iterable[str]) -> frozenset[str]:
-    """Return the names of those of the marks of a node that say what it is about."""
-    return frozenset(mark.removeprefix(_SUBJECT) for mark in carried if mark.startswith(_SUBJECT))
-
-
-def tag_mark(tag: str) -> str:
-    """Return the mark of nodes that have a tag."""
-    return f"{_TAG}{tag}"
-
-
-def is_term_mark(mark: str) -> bool:
-    """Return whether a mark is one of a term."""
-    return mark.startswith(_TERM)
-
-
-def document_mark(document_id: str) -> str:
-    """Return the mark of the nodes of a document."""
+def document_tag(document_id: str) -> str:
+    """Return the tag of the nodes of a document."""
     return f"document {document_id}"
 
 
-def opening_mark(mark: str) -> str:
-    """Return the mark of nodes that carry the mark of a name whose first word is that of `mark`, one of a name too."""
-    kind, word, *_ = mark.split(" ", 2)
+def opening_tag(tag: str) -> str:
+    """Return the tag of nodes with the tag of a name whose first word is that of `tag`, one of a name too."""
+    kind, word, *_ = tag.split(" ", 2)
     return f"{_OPENS}{kind} {word}"
 
 
-def names_carried(
-    words: Sequence[str], carried: Callable[[Iterable[str]], frozenset[str]], *, speakers: bool = True
-) -> frozenset[str]:
-    """Return the marks of subjects and speakers that a text names, of those that `carried` says some node carries.
+def names_in(
+    texts: Sequence[Sequence[str]], existing: Callable[[Iterable[str]], Collection[str]], *, speakers: bool = True
+) -> list[frozenset[str]]:
+    """Return for each text the tags of subjects and speakers that it names, of those that `existing` says exist.
 
     Every run of words could be a name; only those are asked for whose first word begins one.
 
     Args:
-        words: those of the text, folded.
-        carried: returns which of some marks are carried.
+        texts: the folded words of each text.
+        existing: returns which of some tags some node has; it is asked twice.
         speakers: whether names of speakers count, beside those of subjects.
     """
     kinds = (_SUBJECT, _SPEAKER)[: 1 + speakers]
-    distinct = set(words)
-    begun = carried([_OPENS + kind + word for kind in kinds for word in distinct])
-    if not begun:
-        return frozenset()
-    runs = (
-        accumulate(words[begin + 1 : begin + _LONGEST_SUBJECT], "{} {}".format, initial=kind + first)
-        for kind in kinds
-        for begin, first in enumerate(words)
-        if _OPENS + kind + first in begun
-    )
-    return carried(chain.from_iterable(runs))
+    begun = existing({_OPENS + kind + word for words in texts for kind in kinds for word in words})
+    runs = [{run for kind in kinds for run in _runs(words, kind, begun)} for words in texts] if begun else []
+    known = existing(set().union(*runs)) if any(runs) else ()
+    return [frozenset(found.intersection(known)) for found in runs] if known else [frozenset()] * len(texts)
+
+
+def _runs(words: Sequence[str], kind: str, begun: Collection[str]) -> Iterator[str]:
+    """Yield the tags of all names of a kind that words could be, from where one begins."""
+    firsts = {word for word in set(words) if _OPENS + kind + word in begun}
+    for begin in [place for place, word in enumerate(words) if word in firsts]:
+        yield from accumulate(words[begin + 1 : begin + _LONGEST_SUBJECT], "{} {}".format, initial=kind + words[begin])
 
 
 def _names(text: str | None) -> Sequence[str]:

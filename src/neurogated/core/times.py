@@ -15,7 +15,7 @@ _UNIT = "(?:second|minute|hour|day|night|week|weekend|fortnight|month|season|yea
 _PART = "morning|afternoon|evening|night|noon|midnight|dawn|dusk|spring|summer|autumn|fall|winter|weekend"
 _NUMBER = r"\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|few|couple of|several|many|some"
 _ENGLISH = re.compile(
-    rf"""\b(?:
+    rf"""\b(?=\w)(?:
         \d{{4}}-\d\d(?:-\d\d (?:t\d\d:\d\d(?: :\d\d)?)?)? | (?:1[0-9]|20)\d\d s? | \d\d?/\d\d?/\d{{2,4}}
       | \d\d?:\d\d (?:\s?[ap]\.?m\b)? | \d\d?\s?[ap]m
       | (?:\d\d? (?:st|nd|rd|th)? \s (?:of\s)?)? (?:{_MONTH}) (?:\s \d\d? (?:st|nd|rd|th)?)? (?:,? \s \d{{4}})

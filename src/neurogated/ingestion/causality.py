@@ -214,7 +214,8 @@ def _promises(last: str) -> Iterator[_Sign]:
 
 def _claims(sentence: str) -> Iterator[_Claim]:
     """Yield the causes and effects that a sentence names."""
-    cues = [(link, cue) for link in _possible(sentence) for cue in link.pattern.finditer(sentence)]
+    small = sentence.lower()
+    cues = [(link, cue) for link in _possible(small) for cue in link.matches(sentence, small)]
     if not cues or _QUESTION.search(sentence) or DENIED.search(sentence):
         return
     if HYPOTHETICAL.match(sentence, _start(sentence)):

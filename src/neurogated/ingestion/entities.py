@@ -170,17 +170,17 @@ class _Word:
     is_capital: bool
     """Whether it is written like a name: "Ada", "NASA", "iPhone", "A350"."""
 
+    key: str
+    """The bare word as the word lists hold it."""
+
     @classmethod
     def of(cls, text: str, place: int, *, starts: bool, follows: bool) -> Self:
         """Return a word as it is written."""
         bare = _POSSESSIVE.sub("", text) if "'" in text or "’" in text else text
         # Most words are small, which is quickly seen.
-        return cls(text, place, starts, follows, bare, not text.islower() and _is_capital(text, bare))
-
-    @property
-    def key(self) -> str:
-        """The bare word as the word lists hold it."""
-        return self.bare.rstrip(".").lower()
+        if text.islower():
+            return cls(text, place, starts, follows, bare, False, bare.rstrip("."))
+        return cls(text, place, starts, follows, bare, _is_capital(text, bare), bare.rstrip(".").lower())
 
     @property
     def is_possessive(self) -> bool:

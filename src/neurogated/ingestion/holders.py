@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
-from itertools import count
+from functools import cache, cached_property
+from itertools import chain, count
 from typing import NamedTuple
 
-from neurogated.core.keywords import fold
+from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.model import MemoryNode
 from neurogated.core.rendering import (
-    names_carried,
-    opening_mark,
-    subject_mark,
+    keyword_text,
+    names_in,
+    opening_tag,
+    subject_tag,
     subjects,
     subjects_among,
-    term_mark,
-    terms,
-    word_mark,
 )
 from neurogated.core.words import split_words
+from neurogated.ingestion.names import keywords_of_name
 from neurogated.ingestion.user_graph import UserGraph
 
 __all__ = ["Sides", "Text", "TextChange"]
@@ -42,16 +41,16 @@ class Sides(NamedTuple):
 class Text(NamedTuple):
     """What a text holds."""
 
-    words: str
-    """Its folded words, each between two blanks."""
-    terms: Collection[str]
-    """The marks of its terms."""
+    words: Sequence[str]
+    """Its folded words."""
+    terms: AbstractSet[str]
+    """The keywords by which it is found."""
     subjects: Collection[str]
 
     @classmethod
     def of(cls, node: MemoryNode) -> Text:
         """Return what the text of a node holds."""
-        return cls(_spaced(node.content), list(map(term_mark, terms(node))), subjects(node.title))
+        return cls(split_words(fold(node.content)), frozenset(split_keywords(keyword_text(node))), subjects(node.title))
 
 
 class TextChange:
@@ -68,18 +67,17 @@ class TextChange:
         self._graph = graph
         self.left: Mapping[str, Text] = {node.id: Text.of(node) for node in leaving}
         self.come: Mapping[str, Text] = {node.id: Text.of(node) for node in coming}
-        self._view = graph.view
-        self._rows = self._view.rows_by_id
-        following = count(self._view.node_count)
+        self._rows = graph.view.rows_by_id
+        following = count(graph.view.node_count)
         self._new_rows = {node.id: next(following) for node in coming if node.id not in self._rows}
+        self._sides = self.left, self.come
         self._read: dict[str, str] = {}
         self._by_term = _grouped(self.left, _terms_of), _grouped(self.come, _terms_of)
         self._by_subject = _grouped(self.left, _subjects_of), _grouped(self.come, _subjects_of)
 
     def terms(self) -> AbstractSet[str]:
-        """Return the marks of the terms of all texts that leave or come."""
-        left, come = self._by_term
-        return left.keys() | come.keys()
+        """Return the keywords of all texts that leave or come."""
+        return frozenset[str]().union(*(text.terms for text in (*self.left.values(), *self.come.values())))
 
     def names(self) -> Collection[str]:
         """Return the subjects of texts that leave or come, and those of any text that these mention."""
@@ -91,11 +89,11 @@ class TextChange:
         return self._new_rows[node_id] if row is None else row
 
     def holding(self, terms: Iterable[str], limit: int) -> dict[str, Sides]:
-        """Return the nodes with each term, given by its mark; none where there are more than `limit`."""
+        """Return the nodes with each term; none where there are more than `limit`."""
         leaving, coming = self._by_term
         # Where more hold a term there are too many of them before the change and after it.
         limits = {term: limit + len(leaving.get(term, ())) for term in terms}
-        stored = self._graph.few_holders(limits)
+        stored = self._graph.rare_nodes_with(limits)
         return {
             term: self._few(stored[term], leaving.get(term, ()), coming.get(term, ()), limit)
             if term in stored
@@ -106,7 +104,7 @@ class TextChange:
     def about(self, subject: str, limit: int) -> Sides:
         """Return the first nodes about a subject, such as the chunks of a long text, at most `limit`."""
         left, come = (group.get(subject, ()) for group in self._by_subject)
-        stored = self._graph.holders([subject_mark(subject)], limit + len(left))
+        stored = self._graph.nodes_with([subject_tag(subject)], limit + len(left))
         return Sides(stored[:limit], self._after(stored, left, come)[:limit])
 
     def mentioning(self, subject: str, limit: int) -> Sides:
@@ -118,24 +116,29 @@ class TextChange:
     @cached_property
     def _by_named(self) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
         """The texts that leave and those that come, by the subjects that they mention."""
-        own = {subject_mark(name) for groups in self._by_subject for name in groups}
-        own |= set(map(opening_mark, own))
+        own = {subject_tag(name) for groups in self._by_subject for name in groups}
+        own |= set(map(opening_tag, own))
 
-        # Most words are in many of the texts, so the store is asked about each once.
-        known: dict[str, bool] = {}
+        def existing(tags: Iterable[str]) -> AbstractSet[str]:
+            asked = frozenset(tags)
+            return self._graph.existing_tags(asked) | (own & asked)
 
-        def carried(marks: Iterable[str]) -> frozenset[str]:
-            asked = frozenset(marks)
-            if unasked := asked - known.keys():
-                found = self._graph.carried(unasked) | own
-                known.update((mark, mark in found) for mark in unasked)
-            return frozenset(filter(known.__getitem__, asked))
-
-        def named_in(text: Text) -> Iterable[str]:
+        texts = [*self.left.values(), *self.come.values()]
+        ways = cache(keywords_of_name)
+        named = [
             # What a text is about itself is no mention.
-            return subjects_among(names_carried(text.words.split(), carried, speakers=False)).difference(text.subjects)
-
-        return _grouped(self.left, named_in), _grouped(self.come, named_in)
+            [
+                name
+                for name in subjects_among(tags).difference(text.subjects)
+                if any(way <= text.terms for way in ways(name))
+            ]
+            for text, tags in zip(
+                texts, names_in([text.words for text in texts], existing, speakers=False), strict=True
+            )
+        ]
+        found = iter(named)
+        left, come = (_grouped(side, lambda _: next(found)) for side in self._sides)
+        return left, come
 
     def _few(self, stored: list[str], left: Collection[str], come: Sequence[str], limit: int) -> Sides:
         """Return the sides, given who of them is stored, who leaves and who comes; what many hold tells nothing."""
@@ -150,19 +153,21 @@ class TextChange:
         return after if self._new_rows.keys() >= set(come) else sorted(after, key=self.row)
 
     def _mentioning_and_staying(self, subject: str, limit: int) -> list[str]:
-        words = [word_mark(word) for word in dict.fromkeys(subject.split())]
-        unfit = {*self._graph.holders([*words, subject_mark(subject)]), *self.left}
+        """Return the first `limit` of the stored nodes that mention a subject, of those that do not leave."""
+        ways = keywords_of_name(subject)
+        about = subject_tag(subject)
+        unfit = {node_id for way in ways for node_id in self._graph.nodes_with([*way, about])}.union(self.left)
         for most in (limit + len(unfit), None):
-            candidates = self._graph.holders(words, most)
-            found = self._naming(subject, [node_id for node_id in candidates if node_id not in unfit], limit)
-            if len(found) == limit or len(candidates) != most:
+            found = [self._graph.nodes_with(way, most) for way in ways]
+            candidates = sorted({*chain.from_iterable(found)} - unfit, key=self.row)
+            naming = self._naming(subject, candidates, limit)
+            # Where one way has more candidates, those of another may come after them.
+            if most is None or all(len(held) < most for held in found) or (len(found) == 1 and len(naming) == limit):
                 break
-        return found
+        return naming
 
     def _naming(self, subject: str, candidates: Sequence[str], limit: int) -> list[str]:
-        """Return the first `limit` of stored nodes that hold a subject's words and do so in their order."""
-        if " " not in subject:
-            return list(candidates[:limit])
+        """Return the first `limit` of stored nodes whose content has the name of a subject; the texts are read."""
         found: list[str] = []
         begin = 0
         # Where the name is common there is no need to read all of them.
@@ -173,7 +178,6 @@ class TextChange:
         return found
 
     def _reading(self, subject: str, node_ids: Sequence[str]) -> list[str]:
-        """Return those of the stored nodes whose content has the name of a subject; the texts themselves tell."""
         unread = [node_id for node_id in node_ids if node_id not in self._read]
         self._read.update((node.id, _spaced(node.content)) for node in self._graph.get_nodes(unread))
         return [node_id for node_id in node_ids if f" {subject} " in self._read.get(node_id, "")]

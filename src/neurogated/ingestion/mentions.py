@@ -4,19 +4,22 @@ TERM joins two texts that hold the same rare keyword, MENTION leads from a text 
 What is rare depends on all texts of a user, so the weights of old edges change with every text that comes or goes:
 whatever the order in which texts come, change and go, the edges end up the same. No edge joins texts of two users.
 
-    TERM:     w(a, b) = min(1, sum of 1 / n(t))     over the terms t in both, held by n(t) <= MAX_TERM_TEXTS texts;
-                                                    terms are keywords and names of several words
+    TERM:     w(a, b) = min(1, sum of 1 / n(t))     over the keywords t by which both are found, as are
+                                                    n(t) <= MAX_TERM_TEXTS texts
     MENTION:  w(a, b) = max of 1 / log2(1 + n(s))   over the names s of what b is about, named by
                                                     n(s) <= MAX_MENTIONS texts, a among them
 
-Nothing is kept between two changes: the store says who holds what, and only what a change touches is asked for.
+A text mentions a name where it holds the name's keywords, and its content has the name's words in their order.
+
+Nothing is kept between two changes: the store says which texts hold which keywords, and only what a change touches is
+asked for.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import chain, combinations, product
@@ -29,7 +32,7 @@ from neurogated.core.delta import WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import is_term_mark, subjects_among
+from neurogated.core.rendering import keyword_text, subjects_among
 from neurogated.core.view import GraphView
 from neurogated.ingestion.holders import TextChange
 from neurogated.ingestion.user_graph import UserGraph, by_user
@@ -109,14 +112,19 @@ def _term_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair
     # All terms of what comes have been looked at; two others may share more.
     others = [pair for pair in pairs if change.come.keys().isdisjoint(pair)]
     ids = list(dict.fromkeys(chain.from_iterable(others)))
-    # A node is in many pairs, so its other terms are told apart once; more holders make no edge.
-    untouched = [frozenset(filter(is_term_mark, marks)) - touched for marks in graph.marks_of(ids, limit)]
+    # A node is in many pairs, so its other keywords are told apart once.
+    untouched = [_keywords(terms) - touched for terms in graph.terms_of(ids, limit)]
     terms = dict(zip(ids, untouched, strict=True))
     shared = {pair: terms[pair[0]] & terms[pair[1]] for pair in others}
     holding = change.holding(set().union(*shared.values()), limit)
     for pair, held in shared.items():
         parts[pair] += [1 / len(holding[term].after) for term in held if holding[term].after]
     return {pair: min(1.0, math.fsum(parts[pair])) for pair in pairs}
+
+
+def _keywords(terms: Iterable[str]) -> frozenset[str]:
+    """Return the terms of a node that are no tags: these hold a blank."""
+    return frozenset(term for term in terms if " " not in term)
 
 
 def _mention_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair, float]:
@@ -148,7 +156,7 @@ def _subjects_of(node_ids: Collection[str], graph: UserGraph, change: TextChange
     """Return what each node is about after a change."""
     stored = [node_id for node_id in node_ids if node_id not in change.come]
     come = {node_id: text.subjects for node_id, text in change.come.items()}
-    return {**come, **dict(zip(stored, map(subjects_among, graph.marks_of(stored)), strict=True))}
+    return {**come, **dict(zip(stored, map(subjects_among, graph.tags_of(stored)), strict=True))}
 
 
 def _changes(
@@ -193,4 +201,4 @@ def _stored_weights(view: GraphView, pairs: Sequence[Pair], edge_type: EdgeType)
 
 def _told(node: MemoryNode) -> tuple[object, ...]:
     """Return what of a node edges follow from."""
-    return (node.content, node.title, node.metadata.get("entities"))
+    return node.content, node.title, keyword_text(node)

@@ -15,7 +15,7 @@ from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode, Vector, as_vector
 from neurogated.core.ports import Embedder, GraphStorePort
-from neurogated.core.rendering import document_mark, render
+from neurogated.core.rendering import document_tag, render
 from neurogated.core.times import find_times
 from neurogated.errors import InputError
 from neurogated.ingestion.analysis import ENTITIES, Analysis, Findings, causal_pairs
@@ -247,7 +247,7 @@ class Reviser:
         document_id = node.metadata.get(_DOCUMENT_ID)
         if not isinstance(document_id, str):
             return []
-        return UserGraph(self._store, node.scope.user_id).holders([document_mark(document_id)])
+        return UserGraph(self._store, node.scope.user_id).nodes_with([document_tag(document_id)])
 
     def _edges_of(self, node_id: str, types: Iterable[EdgeType]) -> Iterator[EdgeKey]:
         view = self._store.view()

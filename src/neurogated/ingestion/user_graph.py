@@ -31,22 +31,26 @@ class UserGraph:
         ids = self.view.ids
         return [zip((ids[row] for row in rows.tolist()), cosines.tolist(), strict=True) for rows, cosines in found]
 
-    def holders(self, marks: Collection[str], limit: int | None = None) -> list[str]:
-        """Return the user's nodes that carry all of `marks`; see GraphStorePort."""
-        return self._store.holders(marks, limit, self.view)
+    def nodes_with(self, terms: Collection[str], limit: int | None = None) -> list[str]:
+        """Return the user's nodes that have all of `terms`; see GraphStorePort."""
+        return self._store.nodes_with(terms, limit, self.view)
 
-    def few_holders(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
-        """Return the user's nodes that carry each mark, but for the marks that more carry than their limit."""
-        return self._store.few_holders(limits, self.view)
+    def rare_nodes_with(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
+        """Return the user's nodes that have each term, except for terms that more have than their limit."""
+        return self._store.rare_nodes_with(limits, self.view)
 
-    def carried(self, marks: Iterable[str]) -> frozenset[str]:
-        """Return those of `marks` that one of the user's nodes carries."""
-        return self._store.carried(marks, self.view)
+    def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
+        """Return those of `tags` that one of the user's nodes has."""
+        return self._store.existing_tags(tags, self.view)
 
-    def marks_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
-        """Return each node's marks, where possible without those that more than `at_most` nodes carry."""
-        # How many of one user's nodes carry a mark is not counted.
-        return self._store.marks_of(node_ids, at_most if self.view.among is None else None)
+    def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
+        """Return each node's tags."""
+        return self._store.tags_of(node_ids)
+
+    def terms_of(self, node_ids: Sequence[str], at_most: int) -> list[frozenset[str]]:
+        """Return each node's tags and keywords, where possible without those that more than `at_most` nodes have."""
+        # How many of one user's nodes have a term is not counted.
+        return self._store.terms_of(node_ids, at_most if self.view.among is None else None)
 
 
 def by_user(nodes: Iterable[MemoryNode]) -> Iterator[tuple[str | None, list[MemoryNode]]]:

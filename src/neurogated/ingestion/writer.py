@@ -18,7 +18,7 @@ from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
-from neurogated.core.rendering import document_mark, render
+from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
 from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
@@ -137,7 +137,7 @@ class Writer:
             UnknownIdError: there is no node of such a document.
         """
         with self.exclusively():
-            ids = self._store.holders([document_mark(document_id)])
+            ids = self._store.nodes_with([document_tag(document_id)])
             if not ids:
                 raise UnknownIdError(f"no document {document_id!r} in the memory; see document_id in the metadata")
             return self._delete(ids, "delete_document")

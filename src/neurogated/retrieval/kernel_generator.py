@@ -14,7 +14,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.core.kernel import Kernel
 from neurogated.core.ports import LanguageModel, QuestionJudge
-from neurogated.core.rendering import TIME_MARK
+from neurogated.core.rendering import TIME
 from neurogated.errors import ConfigError, InputError, LLMError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 
@@ -119,7 +119,7 @@ def _configured(config: MemoryConfig, kind: QuestionKind) -> Kernel:
         kernel = Kernel.parse(getattr(config, setting), kind.value)
     except (InputError, ConfigError) as error:
         raise ConfigError(f"{setting} cannot be read: {error}") from None
-    unknown = sorted(kernel.marks.keys() - {TIME_MARK})
+    unknown = sorted(kernel.marks.keys() - {TIME})
     if unknown:
-        raise ConfigError(f"{setting} looks for @{unknown[0]}, which no memory carries; there is @{TIME_MARK}")
+        raise ConfigError(f"{setting} looks for @{unknown[0]}, which no memory carries; there is @{TIME}")
     return kernel

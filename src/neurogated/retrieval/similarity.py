@@ -13,7 +13,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.kernel import Kernel
 from neurogated.core.keywords import fold
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import names_carried, subjects_among
+from neurogated.core.rendering import names_in, subjects_among, trait_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
 
@@ -112,14 +112,14 @@ class QuestionSimilarity:
         self._query = query
         self._vector = vector
         self._kernel = kernel
-        carried = names_carried(split_words(fold(query)), partial(store.carried, view=view))
-        titles = subjects_among(carried)
+        (found,) = names_in([split_words(fold(query))], partial(store.existing_tags, view=view))
+        titles = subjects_among(found)
         # A name within a longer one, such as "Leland" in "Leland, North Carolina", counts as no subject of its own.
         self.named = frozenset(
             name for name in titles if not any(name != other and f" {name} " in f" {other} " for other in titles)
         )
         """Subjects that the question names, in folded words."""
-        self._subjects = carried if config.SUBJECT_WEIGHT else frozenset()
+        self._subjects = found if config.SUBJECT_WEIGHT else frozenset()
         self._best_keywords = 0.0
         self._total = 1.0 + config.KEYWORD_WEIGHT + config.SUBJECT_WEIGHT + config.MARK_WEIGHT
         self.known = Similarities(np.empty(0, dtype=np.int64), np.empty((1 + len(PARTS), 0)))
@@ -167,10 +167,12 @@ class QuestionSimilarity:
         if self._best_keywords:
             # A text that only the graph reaches may hold more of the question than the best that was proposed.
             keywords = np.minimum(1.0, _completed(rows, by_keywords, self._keyword_scores) / self._best_keywords)
-        subject = self._store.carriers(self._subjects, self._view, rows).astype(np.float64) if self._subjects else none
+        subject = (
+            self._store.has_any_tag(self._subjects, self._view, rows).astype(np.float64) if self._subjects else none
+        )
         marks = none
         for mark, share in self._kernel.marks.items():
-            marks = np.maximum(marks, share * self._store.carriers([mark], self._view, rows))
+            marks = np.maximum(marks, share * self._store.has_any_tag([trait_tag(mark)], self._view, rows))
         similarity = (
             cosine + config.KEYWORD_WEIGHT * keywords + config.SUBJECT_WEIGHT * subject + config.MARK_WEIGHT * marks
         ) / self._total

@@ -15,7 +15,7 @@ from neurogated.core.delta import PendingTask
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.index.text.text_index import OverlaidTextIndex, TextIndex
+from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.log.records import EdgeRecord, NodeRecord
 from neurogated.storage.resolve import Plan
 
@@ -85,8 +85,8 @@ class GraphState:
     view: ColumnView
     """The whole graph, with what has expired."""
     records: Records
-    texts: TextIndex | OverlaidTextIndex | None
-    """Keywords and marks, None while they are not made."""
+    texts: LexicalStore | OverlaidLexicalStore | None
+    """Keywords and tags, None while they are not made."""
     pending: Mapping[PendingTask, None]
     embedder: tuple[str, int] | None
 

@@ -14,7 +14,7 @@ from neurogated.core.delta import PendingTask
 from neurogated.errors import MemoryClosedError, MemoryLockedError
 from neurogated.storage.graph_state import GraphState, Records
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.index.text.text_index import OverlaidTextIndex, TextIndex
+from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.mismatch import mismatch
 from neurogated.storage.searchable_store import SearchableStore
 
@@ -101,7 +101,7 @@ class IsolatedStore(SearchableStore):
             self._require_bound(state)
             return state
 
-    def _text_state(self) -> tuple[GraphState, TextIndex | OverlaidTextIndex]:
+    def _text_state(self) -> tuple[GraphState, LexicalStore | OverlaidLexicalStore]:
         state = self._search_state()
         if state.texts is not None:
             return state, state.texts

@@ -1,4 +1,4 @@
-"""What a store finds by vectors, keywords and marks, for the rows of its views."""
+"""What a store finds by vectors, keywords and tags, for the rows of its views."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from neurogated.core.column_view import ColumnView
 from neurogated.core.filters import Condition, Filter
 from neurogated.core.model import Vector
-from neurogated.core.rendering import tag_mark
+from neurogated.core.rendering import own_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.base_store import BaseStore
 from neurogated.storage.graph_state import GraphState
-from neurogated.storage.index.text.text_index import OverlaidTextIndex, TextIndex
+from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 
 __all__ = ["SearchableStore"]
 
@@ -41,8 +41,8 @@ class SearchableStore(BaseStore):
         """Return what this thread may search, without asking what other processes have written."""
 
     @abstractmethod
-    def _text_state(self) -> tuple[GraphState, TextIndex | OverlaidTextIndex]:
-        """Return what this thread may search and its keywords and marks, made on first use."""
+    def _text_state(self) -> tuple[GraphState, LexicalStore | OverlaidLexicalStore]:
+        """Return what this thread may search and its keywords and tags, made on first use."""
 
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id.
@@ -89,59 +89,59 @@ class SearchableStore(BaseStore):
         with self._searching:
             state, texts = self._text_state()
             among = state.among(view)
-            (found,) = _searched(state, lambda left_out: [texts.keywords.search(query, k, left_out, among)], k, view)
+            (found,) = _searched(state, lambda left_out: [texts.search(query, k, left_out, among)], k, view)
             return found
 
     def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
         """Return the keyword score of the nodes at `rows` of `view`, 0 for a node that shares no keyword."""
         with self._searching:
             state, texts = self._text_state()
-            return texts.keywords.scores(query, state.rows_of(view, rows), state.among(view))
+            return texts.scores(query, state.rows_of(view, rows), state.among(view))
 
-    def carriers(self, marks: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
-        """Return whether the nodes at `rows` of `view` carry one of `marks`; see `core.rendering`."""
+    def has_any_tag(self, tags: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
+        """Return whether the nodes at `rows` of `view` have one of `tags`; see `core.rendering`."""
         with self._searching:
             state, texts = self._text_state()
-            return texts.marks.carriers(marks, state.rows_of(view, rows))
+            return texts.has_any(tags, state.rows_of(view, rows))
 
-    def carried(self, marks: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
-        """Return those of `marks` that some node carries; `view` as in `nearest`."""
+    def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
+        """Return those of `tags` that some node has; `view` as in `nearest`."""
         seen = self.view() if view is None else view
         with self._searching:
             state, texts = self._text_state()
-            return texts.marks.carried(marks, state.rows_of(seen, seen.hidden), state.among(seen))
+            return texts.existing(tags, state.rows_of(seen, seen.hidden), state.among(seen))
 
-    def holders(self, marks: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
-        """Return the ids of the nodes that carry all of `marks`, in the order they were added.
+    def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
+        """Return the ids of the nodes that have all of `terms`, in the order they were added.
 
         Args:
-            marks: see `core.rendering`; no marks are carried by no node.
+            terms: keywords and tags; no node has all of none.
             limit: how many at most; all when left out.
             view: a view of this store; only nodes that its filter admits count, hidden ones too.
         """
         with self._searching:
             state, texts = self._text_state()
-            return [state.view.ids[row] for row in texts.marks.holders(marks, limit, state.among(view)).tolist()]
+            return [state.view.ids[row] for row in texts.keys_with(terms, limit, state.among(view)).tolist()]
 
-    def few_holders(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
-        """Return who `holders` says carry each mark, but for the marks that more nodes carry than their limit.
+    def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
+        """Return what `nodes_with` says of each term, except for terms that more nodes have than their limit.
 
-        Many marks are asked for together, and what many nodes carry costs next to nothing.
+        Many terms are asked for together, and a common one costs next to nothing.
         """
         with self._searching:
             state, texts = self._text_state()
-            few = texts.marks.few_holders(limits, state.among(view))
-            return {mark: [state.view.ids[row] for row in rows.tolist()] for mark, rows in few.items()}
+            rare = texts.rare_keys_with(limits, state.among(view))
+            return {term: [state.view.ids[row] for row in rows.tolist()] for term, rows in rare.items()}
 
     def _filtered(self, view: ColumnView, filters: Filter) -> ColumnView:
         """Return a view of this store whose searches find only what a filter admits."""
         rows = None if filters.scope is None else view.rows_of_scopes(filters.scope)
         if filters.tags:
-            carried = list(map(tag_mark, filters.tags))
+            wanted = list(map(own_tag, filters.tags))
             with self._searching:
                 state, texts = self._text_state()
                 among = state.among(view if rows is None else view.restricted_to(rows))
-                names = [state.view.ids[row] for row in texts.marks.holders(carried, among=among).tolist()]
+                names = [state.view.ids[row] for row in texts.keys_with(wanted, among=among).tolist()]
             rows = view.known_rows(names)
         if filters.kinds:
             rows = view.live_nodes() if rows is None else rows
@@ -164,17 +164,24 @@ class SearchableStore(BaseStore):
             ]
         return np.array(found, dtype=np.int64)
 
-    def marks_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
-        """Return the marks of each node, in the order of their ids; raises UnknownIdError.
+    def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
+        """Return the tags of each node, in the order of their ids; raises UnknownIdError."""
+        return [frozenset(term for term, count in terms.items() if not count) for terms in self._terms(node_ids)]
+
+    def terms_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
+        """Return the keywords and tags of each node, in the order of their ids; raises UnknownIdError.
 
         Args:
             node_ids: ids of nodes that exist.
-            at_most: leave out the marks that more nodes carry; these cost next to nothing.
+            at_most: leave out the terms that more nodes have; these cost next to nothing.
         """
+        return [frozenset(terms) for terms in self._terms(node_ids, at_most)]
+
+    def _terms(self, node_ids: Sequence[str], at_most: int | None = None) -> list[dict[str, int]]:
         self._latest()
         with self._searching:
             state, texts = self._text_state()
-            return [texts.marks.marks_of(row, at_most) for row in state.view.rows(node_ids).tolist()]
+            return [texts.terms_of(row, at_most) for row in state.view.rows(node_ids).tolist()]
 
 
 def _searched(state: GraphState, search: Callable[[Rows], list[Found]], k: int, view: GraphView) -> list[Found]:

@@ -18,8 +18,8 @@ from neurogated.errors import InputError
 from neurogated.storage.graph_state import GraphState
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph.topology import Topology
-from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.index.text.text_index import OverlaidTextIndex
+from neurogated.storage.index.graph_index import GraphIndex, put_texts
+from neurogated.storage.index.text.lexical_store import OverlaidLexicalStore
 from neurogated.storage.index.vectors.embedding_store import OverlaidEmbeddingStore
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.loading import HOLDS, NOW, GraphLoader, Keys, put_vectors
@@ -80,7 +80,7 @@ class HistoricalStore(SqliteGraph):
         self._as_of = sequence
         self._embedder = present.embedder
         self._seen: tuple[GraphIndex, int] | None = None
-        self._overlaid: OverlaidTextIndex | None = None
+        self._overlaid: OverlaidLexicalStore | None = None
         self._require_open()
 
     @property
@@ -238,7 +238,7 @@ class HistoricalStore(SqliteGraph):
         values = {"namespace": self._namespace, "now": self._as_of, "keys": keys}
         return fetch(self._file.connection, statement, values)
 
-    def _text_state(self) -> tuple[GraphState, OverlaidTextIndex]:
+    def _text_state(self) -> tuple[GraphState, OverlaidLexicalStore]:
         with self._lock, self._steady():
             state = self._search_state()
             if self._overlaid is None:
@@ -248,10 +248,10 @@ class HistoricalStore(SqliteGraph):
                 self._overlaid = index
             return state, self._overlaid
 
-    def _put_old_texts(self, index: OverlaidTextIndex, changed: Rows) -> None:
+    def _put_old_texts(self, index: OverlaidLexicalStore, changed: Rows) -> None:
         known = changed[changed < len(self._node_keys)]
         rows = known[self._form.topology.view().alive.take(known).astype(np.bool_)]
-        index.put(rows, self._records().nodes(rows))
+        put_texts(index, rows, self._records().nodes(rows))
 
     # What cannot be done to the past
 

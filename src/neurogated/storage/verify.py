@@ -38,7 +38,7 @@ class _Counter(MemoryLog):
 def disagreements(store: GraphStore) -> list[str]:
     """Return how a store differs from a graph replayed from its journal, a line each; none if they agree.
 
-    Compared are the nodes without their uses, their vectors, keywords and marks, and the edges with weights and times
+    Compared are the nodes without their uses, their vectors, keywords and tags, and the edges with weights and times
     to the last bit. In memory are the replayed graph and a part of the nodes.
     """
     replayed = GraphStore(log=_Counter())
@@ -69,10 +69,10 @@ def _nodes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
             embedded += node.embedding is not None
             if name in nodes and nodes[name] != _unused(node):
                 yield f"node {name!r}: the graph holds it otherwise than the journal"
-            if name in nodes and our_texts.described(ours[name]) != their_texts.described(theirs[name]):
-                yield f"node {name!r}: its keywords or marks are not those of its text"
-    if len(our_texts.keywords) != len(ours):
-        yield f"{len(our_texts.keywords)} texts are indexed for {len(ours)} nodes"
+            if name in nodes and our_texts.terms_of(ours[name]) != their_texts.terms_of(theirs[name]):
+                yield f"node {name!r}: its keywords or tags are not those of its text"
+    if len(our_texts) != len(ours):
+        yield f"{len(our_texts)} texts are indexed for {len(ours)} nodes"
     if store._form.vectors.size != embedded:
         yield f"{store._form.vectors.size} vectors are indexed, which is not one for each node that has one"
 

@@ -14,18 +14,18 @@ import numpy as np
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta
-from neurogated.core.rendering import Described
+from neurogated.core.rendering import Described, keyword_text, tags
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.storage.checkpoint.derived import Frozen
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph.topology_files import FrozenTopology, load_base_layer, load_topology
 from neurogated.storage.index.graph.validity import Lifetimes
-from neurogated.storage.index.text.text_index import TextIndex
+from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, VectorSettings
 from neurogated.storage.resolve import Plan
 
-__all__ = ["GraphIndex"]
+__all__ = ["GraphIndex", "put_texts"]
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +36,12 @@ _INDEX_CHUNK = 1000
 _TOPOLOGY = "topology"
 _VECTORS = "vectors"
 _TEXTS = "texts"
+
+
+def put_texts(index: LexicalStore | OverlaidLexicalStore, rows: Rows, nodes: Sequence[Described]) -> None:
+    """Add the texts and tags of nodes to an index, or put them in the place of those at the same rows."""
+    texts = [keyword_text(node) for node in nodes]
+    index.put(rows, texts, [tags(node) for node in nodes])
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,7 @@ class GraphIndex:
         # Where they were kept at another precision, and have yet to be put.
         self.lacks_vectors = False
         # Made on first use, so that a memory that is only counted does not read all its texts.
-        self._texts: TextIndex | None = None
+        self._texts: LexicalStore | None = None
         self._making_texts = threading.Lock()
 
     @classmethod
@@ -81,7 +87,7 @@ class GraphIndex:
         except ValueError as error:
             _log.info("vectors are read anew: %s", error)
             form.lacks_vectors = True
-        form._texts = TextIndex.load(folder / _TEXTS)
+        form._texts = LexicalStore.load(folder / _TEXTS)
         return form
 
     def freeze(self, read: Callable[[Rows], Sequence[Described]]) -> Frozen:
@@ -99,8 +105,8 @@ class GraphIndex:
             self._texts.adopt(folder / _TEXTS)
 
     @property
-    def made_texts(self) -> TextIndex | None:
-        """Keywords and marks, None while they are not made; see `texts`."""
+    def made_texts(self) -> LexicalStore | None:
+        """Keywords and tags, None while they are not made; see `texts`."""
         return self._texts
 
     def isolated(self) -> GraphIndex:
@@ -124,12 +130,12 @@ class GraphIndex:
     def commit(self, plan: Plan, sequence: int) -> None:
         """Make a planned change, numbered `sequence`, in all but the lifetimes; it cannot fail."""
         if self._texts is None and not self.topology.ids:
-            self._texts = TextIndex.empty()
+            self._texts = LexicalStore()
         self.topology.commit(plan, sequence)
         self._commit_vectors(plan)
         if self._texts is not None:
             self._texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))
-            self._texts.put(plan.node_rows, plan.delta.nodes)
+            put_texts(self._texts, plan.node_rows, plan.delta.nodes)
 
     def commit_lifetimes(self, plan: Plan) -> None:
         """Make a planned change in the lifetimes; it cannot fail."""
@@ -140,17 +146,17 @@ class GraphIndex:
             if edge.relation is not None:
                 self.relations.setdefault(edge.relation, []).append(row)
 
-    def texts(self, view: ColumnView, read: Callable[[Rows], Sequence[Described]]) -> TextIndex:
-        """Return keywords and marks of all nodes; where they are not made, `read` gives the texts at rows of `view`."""
+    def texts(self, view: ColumnView, read: Callable[[Rows], Sequence[Described]]) -> LexicalStore:
+        """Return keywords and tags of all nodes; where they are not made, `read` gives the texts at rows of `view`."""
         with self._making_texts:
             if self._texts is None:
-                index = TextIndex.empty()
+                index = LexicalStore()
                 _put_texts(index, view.live_nodes(), read)
                 self._texts = index
             return self._texts
 
     def renew_texts(self, changed: Rows, removed: Rows, read: Callable[[Rows], Sequence[Described]]) -> None:
-        """Let keywords and marks follow nodes that have changed; see `texts`."""
+        """Let keywords and tags follow nodes that have changed; see `texts`."""
         if self._texts is not None:
             self._texts.remove(removed)
             _put_texts(self._texts, changed, read)
@@ -190,7 +196,7 @@ def _vector_settings(config: MemoryConfig) -> VectorSettings:
     }
 
 
-def _put_texts(index: TextIndex, rows: Rows, read: Callable[[Rows], Sequence[Described]]) -> None:
+def _put_texts(index: LexicalStore, rows: Rows, read: Callable[[Rows], Sequence[Described]]) -> None:
     for begin in range(0, rows.size, _INDEX_CHUNK):
         chunk = rows[begin : begin + _INDEX_CHUNK]
-        index.put(chunk, read(chunk))
+        put_texts(index, chunk, read(chunk))

@@ -18,16 +18,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.keywords import split_keywords
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import (
-    TIME_MARK,
-    document_mark,
-    keyword_text,
-    marks,
-    speaker_mark,
-    subject_mark,
-    term_mark,
-    word_mark,
-)
+from neurogated.core.rendering import TIME, document_tag, keyword_text, speaker_tag, subject_tag, tags, trait_tag
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.testing.clock import ManualClock
@@ -37,7 +28,8 @@ from neurogated.testing.lives import QUERIES, edge, life, node
 
 __all__ = ["ReadingContract", "assert_searches_agree", "keyword_scores", "most_alike"]
 
-_MARKS = (subject_mark("lyon"), speaker_mark("ann"), TIME_MARK, "unknown")
+_TIMED = trait_tag(TIME)
+_TAGS = (subject_tag("lyon"), speaker_tag("ann"), _TIMED, "unknown")
 # A store may compute cosines in single precision.
 _PRECISION = 1e-5
 
@@ -97,11 +89,11 @@ def keyword_scores(store: GraphStorePort, query: str, view: GraphView | None = N
     return dict(everything)
 
 
-def _carrying(store: GraphStorePort, wanted: Sequence[str]) -> set[str]:
+def _tagged(store: GraphStorePort, wanted: Sequence[str]) -> set[str]:
     view = store.view()
     rows = view.live_nodes()
-    found = {view.ids[row] for row in rows[store.carriers(wanted, view, rows)].tolist()}
-    assert found == {one.id for one in store.all_nodes() if marks(one) & set(wanted)}
+    found = {view.ids[row] for row in rows[store.has_any_tag(wanted, view, rows)].tolist()}
+    assert found == {one.id for one in store.all_nodes() if tags(one) & set(wanted)}
     return found
 
 
@@ -212,21 +204,21 @@ class ReadingContract(ContractBase):
         assert keyword_scores(store, "苏州").keys() == {"c"}
         assert keyword_scores(store, "the of") == keyword_scores(store, "") == {}
         assert keyword_scores(store, 'heron" OR * AND (NEAR').keys() == {"a", "c"}
-        assert _carrying(store, [subject_mark("lyon")]) == _carrying(store, [TIME_MARK]) == {"a"}
-        assert _carrying(store, [speaker_mark("ann"), TIME_MARK]) == {"a", "b"}
-        assert _carrying(store, []) == set()
-        assert store.carried(_MARKS) == frozenset(_MARKS[:3])
+        assert _tagged(store, [subject_tag("lyon")]) == _tagged(store, [_TIMED]) == {"a"}
+        assert _tagged(store, [speaker_tag("ann"), _TIMED]) == {"a", "b"}
+        assert _tagged(store, []) == set()
+        assert store.existing_tags(_TAGS) == frozenset(_TAGS[:3])
 
     def test_what_is_replaced_is_found_by_its_new_text_alone(self, store: GraphStorePort, clock: ManualClock) -> None:
         apply(store, clock, nodes=(_text("a", "A grey heron.", title="Lyon"),))
         assert keyword_scores(store, "heron")
         apply(store, clock, nodes=(_text("a", "A stone.", speaker="Ann"),))
         assert keyword_scores(store, "heron") == keyword_scores(store, "Lyon") == {}
-        assert _carrying(store, [subject_mark("lyon")]) == set()
-        assert _carrying(store, [speaker_mark("ann")]) == keyword_scores(store, "stone").keys() == {"a"}
+        assert _tagged(store, [subject_tag("lyon")]) == set()
+        assert _tagged(store, [speaker_tag("ann")]) == keyword_scores(store, "stone").keys() == {"a"}
         # Metadata alone changes, the text does not.
         apply(store, clock, nodes=(_text("a", "A stone.", title="Lyon", times=["today"]),))
-        assert keyword_scores(store, "Lyon").keys() == _carrying(store, [TIME_MARK]) == {"a"}
+        assert keyword_scores(store, "Lyon").keys() == _tagged(store, [_TIMED]) == {"a"}
 
     def test_what_is_removed_is_found_no_more_until_it_comes_back(
         self, store: GraphStorePort, clock: ManualClock
@@ -239,68 +231,76 @@ class ReadingContract(ContractBase):
         assert keyword_scores(store, "heron").keys() == {"b"}
         assert store.keyword_scores("heron", view, rows).tolist() == [0.0]
         assert store.similarities([1.0, 0.0], view, rows).tolist() == [0.0]
-        assert store.carriers([subject_mark("lyon")], view, rows).tolist() == [False]
-        assert store.carried([subject_mark("lyon")]) == frozenset()
+        assert store.has_any_tag([subject_tag("lyon")], view, rows).tolist() == [False]
+        assert store.existing_tags([subject_tag("lyon")]) == frozenset()
         apply(store, clock, nodes=(heron,))
         assert keyword_scores(store, "heron").keys() == {"a", "b"}
-        assert _carrying(store, [subject_mark("lyon")]) == {"a"}
+        assert _tagged(store, [subject_tag("lyon")]) == {"a"}
 
-    # Marks
+    # Tags and keywords
 
-    def test_who_carries_all_marks_is_told_in_the_order_added(self, store: GraphStorePort, clock: ManualClock) -> None:
+    def test_nodes_with_all_terms_come_in_the_order_added(self, store: GraphStorePort, clock: ManualClock) -> None:
         herons = (
             _text("b", "A grey heron."),
-            _text("a", "Grey stone.", document_id="doc-1"),
+            _text("a", "Grey stones.", document_id="doc-1"),
             _text("c", "Heron, grey."),
         )
         apply(store, clock, nodes=herons)
-        grey, heron, unknown = map(word_mark, ("grey", "heron", "unknown"))
-        assert store.holders([grey]) == store.holders([grey, grey]) == ["b", "a", "c"]
-        assert store.holders([grey], 2) == ["b", "a"]
-        assert store.holders([heron, grey]) == ["b", "c"]
-        assert store.holders([heron, grey], 1) == ["b"]
-        assert store.holders([document_mark("doc-1")]) == store.holders([term_mark("stone")]) == ["a"]
-        assert store.holders([grey, unknown]) == store.holders([unknown]) == store.holders([]) == []
-        assert store.holders([grey], 0) == []
-        assert store.few_holders({grey: 3, heron: 1, unknown: 0}) == {grey: ["b", "a", "c"], unknown: []}
-        assert store.few_holders({grey: 2, heron: 2}) == {heron: ["b", "c"]}
-        assert store.few_holders({}) == {}
+        assert store.nodes_with(["grey"]) == store.nodes_with(["grey", "grey"]) == ["b", "a", "c"]
+        assert store.nodes_with(["grey"], 2) == ["b", "a"]
+        assert store.nodes_with(["heron", "grey"]) == ["b", "c"]
+        assert store.nodes_with(["heron", "grey"], 1) == ["b"]
+        document = document_tag("doc-1")
+        assert store.nodes_with([document]) == store.nodes_with(["stone"]) == ["a"]
+        assert store.nodes_with(["grey", document]) == ["a"]
+        assert store.nodes_with(["grey", "unknown"]) == store.nodes_with(["unknown"]) == store.nodes_with([]) == []
+        assert store.nodes_with(["grey"], 0) == []
+        assert store.rare_nodes_with({"grey": 3, "heron": 1, "unknown": 0}) == {"grey": ["b", "a", "c"], "unknown": []}
+        assert store.rare_nodes_with({"grey": 2, "heron": 2, document: 1}) == {"heron": ["b", "c"], document: ["a"]}
+        assert store.rare_nodes_with({}) == {}
 
-    def test_marks_follow_what_is_replaced_and_removed(self, store: GraphStorePort, clock: ManualClock) -> None:
+    def test_tags_and_keywords_follow_what_is_replaced_and_removed(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
         apply(store, clock, nodes=(_text("a", "A grey heron.", title="Lyon"), _text("b", "heron")))
-        old = store.marks_of(["b", "a"])
-        assert old == [marks(_text("b", "heron")), marks(_text("a", "A grey heron.", title="Lyon"))]
+        lyon = tags(_text("a", "A grey heron.", title="Lyon"))
+        assert store.tags_of(["b", "a"]) == [frozenset(), lyon]
+        assert store.terms_of(["b", "a"]) == [{"heron"}, lyon | {"lyon", "grey", "heron"}]
         apply(store, clock, nodes=(_text("a", "A stone."),))
-        assert store.marks_of(["a"]) == [marks(_text("a", "A stone."))]
-        assert store.holders([word_mark("heron")]) == ["b"]
-        assert store.holders([subject_mark("lyon")]) == []
+        assert store.tags_of(["a"]) == [frozenset()]
+        assert store.terms_of(["a"]) == [{"stone"}]
+        assert store.nodes_with(["heron"]) == ["b"]
+        assert store.nodes_with([subject_tag("lyon")]) == []
         apply(store, clock, removed_nodes=("b",))
-        assert store.holders([word_mark("heron")]) == []
+        assert store.nodes_with(["heron"]) == []
         for unknown in ("b", "nobody"):
-            with pytest.raises(UnknownIdError):
-                store.marks_of(["a", unknown])
-        assert store.marks_of([]) == []
+            for ask in (store.tags_of, store.terms_of):
+                with pytest.raises(UnknownIdError):
+                    ask(["a", unknown])
+        assert store.tags_of([]) == store.terms_of([]) == []
 
     @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 12))
     @PROPERTY
-    def test_marks_in_any_graph_are_those_of_its_texts(
+    def test_terms_in_any_graph_are_those_of_its_texts(
         self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int
     ) -> None:
         store = new_store()
         for delta, _ in life(random, clock, deltas):
             store.apply(delta)
-            carried = {one.id: marks(one) for one in store.all_nodes()}
-            assert store.marks_of(list(carried)) == list(carried.values())
-            known = sorted(frozenset[str]().union(*carried.values()))
-            one_by_one = {mark: store.holders([mark]) for mark in known}
-            for most in range(len(carried) + 1):
-                few = {mark: held for mark, held in one_by_one.items() if len(held) <= most}
-                assert store.few_holders(dict.fromkeys(known, most)) == few
-                assert store.marks_of(list(carried), most) == [own & few.keys() for own in carried.values()]
+            tagged = {one.id: tags(one) for one in store.all_nodes()}
+            held = {one.id: tagged[one.id].union(split_keywords(keyword_text(one))) for one in store.all_nodes()}
+            assert store.tags_of(list(tagged)) == list(tagged.values())
+            assert store.terms_of(list(held)) == list(held.values())
+            known = sorted(frozenset[str]().union(*held.values()))
+            one_by_one = {term: store.nodes_with([term]) for term in known}
+            for most in range(len(held) + 1):
+                rare = {term: names for term, names in one_by_one.items() if len(names) <= most}
+                assert store.rare_nodes_with(dict.fromkeys(known, most)) == rare
+                assert store.terms_of(list(held), most) == [own & rare.keys() for own in held.values()]
             for first, second in product(known, repeat=2):
-                holders = [name for name, own in carried.items() if own >= {first, second}]
-                assert store.holders([first, second]) == holders
-                assert store.holders([first, second], 1) == holders[:1]
+                names = [name for name, own in held.items() if own >= {first, second}]
+                assert store.nodes_with([first, second]) == names
+                assert store.nodes_with([first, second], 1) == names[:1]
 
     def test_equal_texts_come_in_order_of_id(self, store: GraphStorePort, clock: ManualClock) -> None:
         for name in "dbca":

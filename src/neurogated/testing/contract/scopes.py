@@ -16,7 +16,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter, field
 from neurogated.core.model import MOST_COUNTED, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import word_mark
+from neurogated.core.rendering import subject_tag
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.testing.clock import ManualClock
@@ -248,7 +248,9 @@ def _assert_alike(store: GraphStorePort, alone: GraphStorePort, which: Filter, a
     for query in QUERIES:
         scores = alone.keyword_scores(query, theirs, their_rows).tolist()
         assert store.keyword_scores(query, view, rows).tolist() == pytest.approx(scores, abs=_SCORE)
-    asked = list(map(word_mark, ("heron", "stone", "lyon", "unknown")))
-    assert store.carried(asked, view) == alone.carried(asked)
-    assert store.holders(asked[:1], view=view) == alone.holders(asked[:1])
-    assert store.few_holders(dict.fromkeys(asked, 2), view) == alone.few_holders(dict.fromkeys(asked, 2))
+    asked = ["heron", "stone", "lyon", "unknown"]
+    subjects = list(map(subject_tag, asked))
+    assert store.existing_tags(subjects, view) == alone.existing_tags(subjects)
+    assert store.nodes_with(subjects[:1], view=view) == alone.nodes_with(subjects[:1])
+    assert store.nodes_with(asked[:1], view=view) == alone.nodes_with(asked[:1])
+    assert store.rare_nodes_with(dict.fromkeys(asked, 2), view) == alone.rare_nodes_with(dict.fromkeys(asked, 2))

@@ -12,7 +12,7 @@ from hypothesis import given
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import subject_mark
+from neurogated.core.rendering import subject_tag
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows, assert_tells
 from neurogated.testing.contract.reading import assert_searches_agree
@@ -24,7 +24,7 @@ __all__ = ["TimesContract"]
 
 _HOUR = timedelta(hours=1)
 _INSTANT = timedelta(microseconds=1)
-_LYON = subject_mark("lyon")
+_LYON = subject_tag("lyon")
 
 
 def _mortal(store: GraphStorePort, clock: ManualClock) -> GraphModel:
@@ -60,8 +60,8 @@ class TimesContract(ContractBase):
         assert_tells(store, model, now=clock())
         assert store.expired(clock()) == ["m"]
         # Who removes it must still be able to read it, and to find what it shares with others.
-        assert store.holders([_LYON]) == ["m"]
-        assert _LYON in store.marks_of(["m"])[0]
+        assert store.nodes_with([_LYON]) == ["m"]
+        assert _LYON in store.tags_of(["m"])[0]
         assert store.get_node("m").content == "a heron"
         assert store.view().find("m") is None
 
@@ -69,12 +69,12 @@ class TimesContract(ContractBase):
         _mortal(store, clock)
         assert [name for name, _ in store.nearest([1.0, 0.0], 2)] == ["a", "m"]
         assert [name for name, _ in store.keyword_search("heron", 2)] == ["m"]
-        assert store.carried([_LYON]) == {_LYON}
+        assert store.existing_tags([_LYON]) == {_LYON}
         clock.advance(_HOUR)
         assert [name for name, _ in store.nearest([1.0, 0.0], 2)] == ["a", "z"]
         assert [found.id for found, _ in store.vector_search([1.0, 0.0], 2)] == ["a", "z"]
         assert store.keyword_search("heron", 2) == []
-        assert store.carried([_LYON]) == frozenset()
+        assert store.existing_tags([_LYON]) == frozenset()
         assert_searches_agree(store, [1.0, 0.5])
 
     def test_a_view_taken_before_still_shows_what_expires(self, store: GraphStorePort, clock: ManualClock) -> None:

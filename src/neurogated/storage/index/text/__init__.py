@@ -1,1 +1,1 @@
-"""Keywords and marks of texts."""
+"""The inverted index of texts: keywords and tags."""

@@ -125,7 +125,8 @@ def rated(texts: TextWords) -> Impacts:
     times = counts.astype(np.float32)
     # One step is added for what single precision rounds off.
     values = np.minimum(np.ceil(IMPACT_STEPS * (times / (times + damping)) * (1 + _slack())), IMPACT_STEPS)
-    return Impacts(lengths, values.astype(np.uint8), mean)
+    # A tag counts for nothing, but 0 stands for a word that a text does not hold.
+    return Impacts(lengths, np.maximum(values, 1).astype(np.uint8), mean)
 
 
 def rounded_lengths(lengths: NDArray[np.int64]) -> NDArray[np.int32]:

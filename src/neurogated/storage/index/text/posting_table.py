@@ -129,18 +129,17 @@ class PostingTable:
         self._merging: Thread | None = None
         self._last_merging = NOWHERE
 
-    def put(self, keys: Rows, words: Sequence[Collection[str]], counts: NDArray[Any] | None = None) -> None:
+    def put(self, keys: Rows, words: Sequence[Collection[str]], counts: NDArray[Any]) -> None:
         """Add texts, or put them in the place of those with the same keys.
 
         Args:
             keys: (n,) keys, 0 or larger, each once.
             words: for each key the words its text holds, each once.
-            counts: how often the texts hold their words, one text after the other; once each when left out.
+            counts: how often the texts hold their words, one text after the other; 0 for a tag.
         """
         with self.lock:
             held = list(chain.from_iterable(words))
             flat = np.fromiter(map(self.vocabulary.add(held).__getitem__, held), np.int32, len(held))
-            counts = np.ones(flat.size, dtype=np.uint8) if counts is None else counts
             sizes = np.fromiter(map(len, words), np.int64, len(words))
             order = np.lexsort((flat, np.repeat(np.arange(sizes.size), sizes)))
             flat, counts, ends = flat[order], counts[order], np.cumsum(sizes)

@@ -91,7 +91,7 @@ class Impacts(NamedTuple):
     """How much each word counts for the text that holds it, beside the word's own weight."""
 
     lengths: NDArray[Any]
-    """(n,) lengths of the texts as they are scored; empty where nothing is scored."""
+    """(n,) lengths of the texts as they are scored."""
     values: NDArray[np.uint8]
     """One for each of the texts' words, above 0."""
     mean: float
@@ -112,7 +112,7 @@ class Segment:
     mean: float
     """Mean length that the impacts are for."""
     lengths: NDArray[Any]
-    """(n,) lengths of the texts as they are scored; empty where nothing is scored."""
+    """(n,) lengths of the texts as they are scored."""
     held: NDArray[np.int32]
     """Words that some text holds, ascending, but the common ones."""
     ends: NDArray[np.int64]
@@ -120,9 +120,9 @@ class Segment:
     places: NDArray[np.int32]
     """Places of the texts that hold a word, ascending, word by word."""
     impacts: NDArray[np.uint8]
-    """What the word counts for at each of `places`; empty where nothing is scored."""
+    """What the word counts for at each of `places`, 1 for a tag."""
     place_times: NDArray[Any]
-    """How often each of `places` holds the word; one number where it is always the same; empty as `impacts`."""
+    """How often each of `places` holds the word; one number where it is always the same."""
     tops: NDArray[np.uint8]
     """The highest impact of each of `held`."""
     common: NDArray[np.int32]
@@ -130,7 +130,7 @@ class Segment:
     rows: NDArray[np.uint8]
     """For each of `common` its impact on each text, 0 for texts without it."""
     row_times: NDArray[Any]
-    """For each of `common` how often each text holds it; empty where nothing is scored."""
+    """For each of `common` how often each text holds it."""
     row_tops: NDArray[np.uint8]
     """The highest impact of each of `common`."""
     texts: TextWords
@@ -142,28 +142,24 @@ class Segment:
     def of(cls, texts: TextWords, rate: Rater, name: str, serial: int) -> Segment:
         """Return a segment of these texts."""
         lengths, values, mean = rate(texts)
-        scored = bool(values.size)
         width = int(texts.words.max(initial=-1)) + 1
         shape = (len(texts), width)
-        data = values if scored else np.ones(texts.words.size, dtype=np.uint8)
         # The transposition of a sparse matrix: a counting sort in C, with the places of each word in order.
         entries = np.arange(texts.words.size, dtype=np.int32)
         by_word = csr_array((entries, texts.words, np.append(0, texts.ends)), shape=shape).tocsc()
         sizes = np.diff(by_word.indptr)
         is_common = sizes > len(texts) / _DENSE_SHARE
         common = np.flatnonzero(is_common)
-        counts = texts.counts if scored else texts.counts[:0]
         rows = np.zeros((common.size, len(texts)), dtype=np.uint8)
-        row_times = np.zeros((common.size if scored else 0, len(texts)), dtype=counts.dtype)
+        row_times = np.zeros_like(rows, dtype=texts.counts.dtype)
         for row, word in enumerate(common.tolist()):
             of_word = slice(by_word.indptr[word], by_word.indptr[word + 1])
-            rows[row, by_word.indices[of_word]] = data[by_word.data[of_word]]
-            if scored:
-                row_times[row, by_word.indices[of_word]] = texts.counts_at(by_word.data[of_word])
+            rows[row, by_word.indices[of_word]] = values[by_word.data[of_word]]
+            row_times[row, by_word.indices[of_word]] = texts.counts_at(by_word.data[of_word])
         held = np.flatnonzero(~is_common & (sizes > 0))
         kept = np.repeat(~is_common, sizes)
         entries = by_word.data[kept]
-        impacts, ends = data[entries], np.cumsum(sizes[held], dtype=np.int64)
+        impacts, ends = values[entries], np.cumsum(sizes[held], dtype=np.int64)
         tops = np.maximum.reduceat(impacts, ends - sizes[held]) if held.size else impacts
         return cls(
             name=name,
@@ -173,8 +169,8 @@ class Segment:
             held=held.astype(np.int32),
             ends=ends,
             places=by_word.indices[kept].astype(np.int32, copy=False),
-            impacts=impacts if scored else impacts[:0],
-            place_times=counts[entries] if counts.size > 1 else counts,
+            impacts=impacts,
+            place_times=texts.counts[entries] if texts.counts.size > 1 else texts.counts,
             tops=tops,
             common=common.astype(np.int32),
             rows=rows,

@@ -16,7 +16,7 @@ from neurogated.storage.index.text.term_dictionary import WordList
 
 __all__ = ["Counters", "FrozenTable", "Numbers"]
 
-_FORMAT = 2
+_FORMAT = 3
 _STATE = "state.json"
 # A list of words is so many times as long as the next: longer ones are seldom written again.
 _RATIO = 8

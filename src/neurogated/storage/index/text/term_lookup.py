@@ -1,0 +1,106 @@
+"""Which texts hold which terms, in a table at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.view import Rows
+from neurogated.storage.index.text.posting_table import TableView, Tail
+from neurogated.storage.index.text.segment import Segment, looked_up, spread
+
+__all__ = ["holding", "keys_with", "keys_with_each", "keys_with_each_among"]
+
+_NOTHING = np.empty(0, dtype=np.int64)
+# How many texts are looked through at once where the first few are wanted, and how much more each time.
+_FEW = 4096
+_WIDENING = 8
+
+
+def keys_with(view: TableView, numbers: Sequence[int], limit: int | None = None) -> Rows:
+    """Return the keys whose texts hold all of one or more terms, ascending, the first `limit` of them."""
+    found = [_first_holders(view, part, numbers, limit) for part in view.parts]
+    # Each part is in order already, and this sort makes use of it.
+    return np.sort(np.concatenate(found), kind="stable")[:limit]
+
+
+def _first_holders(view: TableView, part: Segment | Tail, numbers: Sequence[int], limit: int | None) -> Rows:
+    """Return the first keys of a part whose texts hold all of the terms: `limit` or more, if there are so many."""
+    size = len(part.texts)
+    # What few can hold is looked up whole; of what many hold the beginning is enough.
+    step = size if limit is None or part.at_most(numbers) <= _FEW else _FEW
+    begin, found, count = 0, [_NOTHING], 0
+    while begin < size and (limit is None or count < limit):
+        places = part.holding(numbers, begin, min(begin + step, size))
+        found.append(part.texts.keys[view.living(part, places)])
+        count += found[-1].size
+        begin, step = begin + step, step * _WIDENING
+    return np.concatenate(found)
+
+
+def holding(join: np.ufunc, view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
+    """Return whether the text of each key holds the terms, all or one of them as `join` says."""
+    held = np.zeros(keys.size, dtype=np.bool_)
+    for part, here, places in view.located(keys) if numbers else ():
+        held[here] = join.reduce([part.having(number, places) for number in numbers])
+    return held
+
+
+def keys_with_each_among(view: TableView, numbers: Rows, keys: Rows) -> list[Rows]:
+    """Return those of some keys, ascending, whose texts hold each of some terms; the texts are looked through."""
+    order = np.argsort(numbers, kind="stable")
+    wanted = numbers[order]
+    held, holders = [_NOTHING], [_NOTHING]
+    for part, here, places in view.located(keys):
+        entries, sizes = part.texts.entries(places)
+        words = part.texts.words[entries]
+        which = np.searchsorted(wanted, words)
+        hits = np.flatnonzero(wanted.take(which, mode="clip") == words) if wanted.size else _NOTHING
+        held.append(which[hits])
+        holders.append(keys[here][np.searchsorted(sizes.cumsum(), hits, side="right")])
+    terms, found = np.concatenate(held), np.concatenate(holders)
+    by_term = np.lexsort((found, terms))
+    counts = np.bincount(terms, minlength=wanted.size)
+    split = np.split(found[by_term], np.cumsum(counts)[:-1]) if wanted.size else []
+    return [split[place] for place in np.argsort(order, kind="stable").tolist()]
+
+
+def keys_with_each(view: TableView, numbers: Rows) -> list[Rows]:
+    """Return the keys whose texts hold each of some terms, which are different ones, ascending."""
+    if not numbers.size:
+        return []
+    order = np.argsort(numbers)
+    held, keys = [_NOTHING], [_NOTHING]
+    for part in view.parts:
+        wanted = numbers[order]
+        which, places = _in_tail(part, wanted) if isinstance(part, Tail) else _in_segment(part, wanted)
+        living = view.owners[part.texts.keys[places]] == part.serial
+        held.append(order[which[living]])
+        keys.append(part.texts.keys[places[living]])
+    terms, holders = np.concatenate(held), np.concatenate(keys)
+    by_term = np.lexsort((holders, terms))
+    return np.split(holders[by_term], np.cumsum(np.bincount(terms, minlength=numbers.size))[:-1])
+
+
+def _in_tail(tail: Tail, numbers: Rows) -> tuple[Rows, Rows]:
+    """Return which of the ascending `numbers` the texts of a tail hold, and the places of the texts, pair by pair."""
+    words = tail.texts.words
+    which = np.searchsorted(numbers, words)
+    entries = np.flatnonzero(numbers.take(which, mode="clip") == words)
+    return which[entries], np.searchsorted(tail.texts.ends, entries, side="right")
+
+
+def _in_segment(segment: Segment, numbers: Rows) -> tuple[Rows, Rows]:
+    """Return the same of a segment."""
+    wanted = numbers.astype(np.int32)
+    at, found = looked_up(segment.held, wanted)
+    rare = np.flatnonzero(found)
+    ends = segment.ends[at[rare]]
+    starts = np.where(at[rare] > 0, segment.ends[at[rare] - 1], 0)
+    at, found = looked_up(segment.common, wanted)
+    common = np.flatnonzero(found)
+    columns, dense = np.nonzero(segment.rows[at[common]])
+    which = np.concatenate((rare.repeat(ends - starts), common[columns]))
+    return which, np.concatenate((segment.places[spread(starts, ends - starts)], dense)).astype(np.int64)
