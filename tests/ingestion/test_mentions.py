@@ -115,7 +115,7 @@ def test_edges_follow_the_formulas_after_texts_came_changed_and_went(
         back = [pair for pair in pairs if f"{pair[1]}: {pair[0]}" in gone and data.draw(st.booleans(), "back")]
         bench.change(
             [
-                MemoryNode(node_id, text, metadata={} if title is None else {"title": title}, created_at=NOW)
+                MemoryNode(node_id, text, title=title or None, created_at=NOW)
                 for node_id, (text, title) in zip(rewritten, texts_now, strict=True)
             ],
             gone,

@@ -83,10 +83,7 @@ class Bench:
         self.store = GraphStore()
 
     def add(self, *pairs: tuple[str, str | None]) -> None:
-        nodes = [
-            MemoryNode(f"{title}: {text}", text, metadata={} if title is None else {"title": title}, created_at=NOW)
-            for text, title in pairs
-        ]
+        nodes = [MemoryNode(f"{title}: {text}", text, title=title or None, created_at=NOW) for text, title in pairs]
         self.change(nodes)
 
     def change(self, nodes: Sequence[MemoryNode], removed: Sequence[str] = ()) -> None:

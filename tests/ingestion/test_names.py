@@ -2,9 +2,8 @@
 
 import pytest
 
-from neurogated import MemoryNode
 from neurogated.ingestion.names import keywords_of_name
-from tests.ingestion.text_edges import NOW, Bench
+from tests.ingestion.text_edges import Bench
 
 
 def test_the_keywords_of_a_name_are_those_of_each_way_to_write_it() -> None:
@@ -68,37 +67,3 @@ def test_a_text_does_not_mention_what_it_is_about() -> None:
     bench = Bench()
     bench.add(("Lyon has two rivers.", "Lyon"), ("Lyon has trains.", "Lyon"))
     assert bench.named() == {}
-
-
-def turns(*said: str) -> list[MemoryNode]:
-    """Return turns of a dialogue, each with the one before as its context."""
-    return [
-        MemoryNode(text, text, metadata={"speaker": "Ann", "date": "8 May", "context": [before]}, created_at=NOW)
-        for before, text in zip(("", *said), said, strict=False)
-    ]
-
-
-@pytest.mark.parametrize("at_once", [True, False])
-def test_words_that_a_turn_only_quotes_join_it_to_no_text(*, at_once: bool) -> None:
-    bench = Bench(term_texts=2)
-    said = turns("The heron stood.", "It flew.", "To the river?", "The heron.")
-    for batch in [said] if at_once else [[turn] for turn in said]:
-        bench.change(batch)
-    assert bench.shared() == {frozenset(("The heron stood.", "The heron.")): 0.5}
-    bench.change([], ["The heron stood."])
-    bench.change(turns("The heron!"))
-    assert bench.shared() == {frozenset(("The heron!", "The heron.")): 0.5}
-
-
-def test_a_text_that_begins_to_quote_no_longer_joins_by_a_word_that_many_quote() -> None:
-    bench = Bench(term_texts=2)
-    pair = [MemoryNode(name, f"heron {name}", created_at=NOW) for name in ("a", "b")]
-    bench.change(pair)
-    assert len(bench.shared()) == 1
-    quoting = [MemoryNode(f"q{n}", "", metadata={"context": ["heron"]}, created_at=NOW) for n in range(3)]
-    bench.change(quoting[:2])
-    assert len(bench.shared()) == 1
-    bench.change(quoting[2:])
-    assert bench.shared() == {}
-    bench.change([], ["q0"])
-    assert frozenset(("a", "b")) in bench.shared()
