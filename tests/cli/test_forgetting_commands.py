@@ -21,12 +21,6 @@ Run = Callable[..., tuple[int, str]]
 class SeveralGraphs(GraphStore):
     """A store that keeps graphs by name, as one on disk does."""
 
-    def namespaces(self) -> list[str]:
-        return sorted(self._family)
-
-    def drop_namespace(self, namespace: str) -> None:
-        del self._family[namespace]
-
     def compact(self, *, history: bool = False) -> int:  # noqa: ARG002 - whatever
         return 3
 

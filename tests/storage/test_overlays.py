@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from neurogated import MemoryNode
 from neurogated.core.rendering import subject_mark
 from neurogated.core.view import GraphView, Rows
+from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.text.mark_index import MarkIndex
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, OverlaidEmbeddingStore
-from neurogated.storage.sqlite_past import HistoricalStore
 from neurogated.storage.sqlite_store import SqliteStore
 
 NAMES = [f"n{place}" for place in range(9)]
@@ -136,7 +136,7 @@ def test_marks_over_marks(
     assert overlaid.carried(iter(asked), _rows(without)) == asked & shown
 
 
-Ask = Callable[[HistoricalStore, GraphView], list[str]]
+Ask = Callable[[GraphStore, GraphView], list[str]]
 
 
 @pytest.mark.parametrize(
