@@ -70,6 +70,20 @@ def test_a_transaction_over_namespaces_and_a_write_into_one_do_not_wait_for_each
         assert sorted(node.id for node in two.all_nodes()) == ["a", "b"]
 
 
+def test_a_memory_is_closed_at_once_within_a_transaction_of_another_one(path: Path) -> None:
+    config = MemoryConfig(WRITE_LOCK_SECONDS=60)
+    with SqliteStore.open(path, config=config) as one:
+        two = SqliteStore.open(path, config=config)
+        with one.transaction():
+            one.add_node(_node("a"))
+            begun = time.monotonic()
+            two.close()
+            assert time.monotonic() - begun < PATIENCE
+        assert one.has_node("a")
+    with SqliteStore.open(path) as again:
+        assert again.check() == []
+
+
 def test_compaction_by_two_threads_in_two_namespaces_ends(path: Path) -> None:
     with SqliteStore.open(path) as one:
         two = one.in_namespace("two")

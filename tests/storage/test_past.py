@@ -379,6 +379,12 @@ def _without(store: GraphStore, gone: set[str], up_to: int) -> GraphStore:
     return made
 
 
+@pytest.mark.parametrize("moment", ["yesterday", None, 0.5])
+def test_what_is_no_delta_is_refused(store: GraphStore, moment: Any) -> None:  # noqa: ANN401
+    with pytest.raises(InputError, match="no delta"):
+        store.as_of(moment)
+
+
 def test_an_unknown_delta_is_refused(tmp_path: Path) -> None:
     with SqliteStore.open(tmp_path / "memory.db") as store:
         store.add_node(MemoryNode("a", "a"))
