@@ -24,6 +24,7 @@ MAX_FUNCTION_LINES = 60
 NEUTRAL_NUMBERS = {0, 1, -1, 2}
 # Named constants outside the configuration, each fixed by something that no one can set.
 FIXED_CONSTANTS = {
+    "core/filters.py": {"_DEEPEST"},  # what fits into Python's stack
     "core/kernel.py": {"MAX_WEIGHT", "NEUTRAL"},  # the definition of a kernel
     "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
     "core/edge_type.py": {"_MOST_TYPES"},  # a width of the file format
@@ -115,7 +116,7 @@ FIXED_CONSTANTS = {
     },
     "storage/log/sqlite/reembed.py": {"_AT_ONCE"},  # how many texts are in memory at once
     "core/forking.py": {"_PATIENCE_SECONDS"},  # longer than a write takes
-    "storage/sqlite_present.py": {"_LOOKS", "_LOOK_SECONDS"},  # how often a lock is looked at
+    "storage/isolated_store.py": {"_LOOKS", "_LOOK_SECONDS"},  # how often a lock is looked at
     # Who may read it; how often a lock is looked at, which costs next to nothing; a line of fixed length.
     "storage/log/sqlite/process_lock.py": {"_MODE", "_FIRST_PAUSE", "_LONGEST_PAUSE", "_DIGITS"},
     "storage/log/sqlite/file_guard.py": {"_SHARED_FIRST", "_SHARED_SIZE", "_IN_USE_AT"},  # the bytes that SQLite locks
@@ -123,7 +124,7 @@ FIXED_CONSTANTS = {
     "core/edge_columns.py": {"_AT_ONCE"},
     "plasticity/undo.py": {"_AT_ONCE"},
     "storage/verify.py": {"_AT_ONCE"},
-    "storage/base_store.py": {"_AT_ONCE"},
+    "storage/readable_store.py": {"_AT_ONCE"},
     # SQLite's file format.
     "storage/log/sqlite/sealing.py": {"_HEADER_SIZE", "_PAGE_SIZE_AT", "_PAGES_AT", "_LARGEST_PAGE"},
     # A line of fixed length; who may read it.

@@ -21,12 +21,6 @@ Run = Callable[..., tuple[int, str]]
 class SeveralGraphs(GraphStore):
     """A store that keeps graphs by name, as one on disk does."""
 
-    def namespaces(self) -> list[str]:
-        return sorted(self._family)
-
-    def drop_namespace(self, namespace: str) -> None:
-        del self._family[namespace]
-
     def compact(self, *, history: bool = False) -> int:  # noqa: ARG002 - whatever
         return 3
 
@@ -113,7 +107,7 @@ def test_a_time_that_is_none_is_named(run: Run, words: list[str]) -> None:
 
 def test_graphs_are_listed_and_dropped_and_the_memory_compacted(run: Run, memory: NeuroGraphMemory) -> None:
     memory.in_namespace("bob")
-    assert run("namespaces") == (0, "bob\ndefault\n")
+    assert run("namespaces") == (0, "default\nbob\n")
     assert json.loads(run("namespaces", "--drop", "bob", "--json")[1]) == {"namespaces": ["default"]}
     assert run("compact") == (0, "3 memories erased for good\n")
 

@@ -308,13 +308,13 @@ def test_a_checkpoint_of_what_was_erased_is_not_even_begun(config: MemoryConfig)
         assert isinstance(two.store, SqliteStore)
         assert two.recall("What is the password?").ids == tuple(secret)
         with two.store._lock:
-            frozen = two.store._freeze()
+            frozen = two.store._follower.freeze()
         assert frozen is not None
         one.delete(secret)
         one.compact()
-        assert two.store._kept.write(frozen, two.store._is_current) is None
+        assert two.store._engine.checkpoints.write(frozen, two.store._follower.is_current) is None
         with two.store._lock:
-            assert two.store._freeze() is None
+            assert two.store._follower.freeze() is None
 
 
 def _files(config: MemoryConfig) -> list[Path]:

@@ -70,6 +70,20 @@ def test_a_transaction_over_namespaces_and_a_write_into_one_do_not_wait_for_each
         assert sorted(node.id for node in two.all_nodes()) == ["a", "b"]
 
 
+def test_a_memory_is_closed_at_once_within_a_transaction_of_another_one(path: Path) -> None:
+    config = MemoryConfig(WRITE_LOCK_SECONDS=60)
+    with SqliteStore.open(path, config=config) as one:
+        two = SqliteStore.open(path, config=config)
+        with one.transaction():
+            one.add_node(_node("a"))
+            begun = time.monotonic()
+            two.close()
+            assert time.monotonic() - begun < PATIENCE
+        assert one.has_node("a")
+    with SqliteStore.open(path) as again:
+        assert again.check() == []
+
+
 def test_compaction_by_two_threads_in_two_namespaces_ends(path: Path) -> None:
     with SqliteStore.open(path) as one:
         two = one.in_namespace("two")
@@ -124,7 +138,7 @@ def test_a_failure_that_is_swallowed_within_a_transaction_undoes_its_part(path: 
         store.add_node(_node("before"))
 
         def half() -> None:
-            with store._file.transaction() as connection:
+            with store._engine.file.transaction() as connection:
                 connection.execute("INSERT INTO nodes VALUES (77, 1, 'half')")
                 connection.execute("INSERT INTO nodes VALUES (77, 1, 'twice')")
 
@@ -198,7 +212,7 @@ def test_a_crash_while_a_memory_is_dropped_never_leaves_an_older_one(
     """Whichever deletion is the last: there is the whole memory, or none."""
     with SqliteStore.open(path) as store:
         store.add_node(_node("a"))
-        store._file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store._engine.file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         store.add_node(_node("b"))
         shutil.copytree(path.parent, path.parent / "killed")
     path = path.parent / "killed" / "memory.db"

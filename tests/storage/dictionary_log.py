@@ -1,4 +1,4 @@
-"""An engine for tests: a log over a plain dictionary, which any number of stores may share.
+"""An engine for tests: logs over a plain dictionary, which any number of stores may share.
 
 It is all that a new engine has to write. The dictionary holds texts and numbers alone, as a server would.
 """
@@ -16,14 +16,16 @@ from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.model import MemoryNode, Vector
 from neurogated.core.operators import operator_from_json, operator_to_json
-from neurogated.errors import MemoryLockedError, UnknownIdError
+from neurogated.errors import MemoryLockedError
+from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.log import Position
+from neurogated.storage.resolve import Plan
 
-__all__ = ["DictionaryEngine", "DictionaryLog"]
+__all__ = ["Dictionary", "DictionaryEngine", "DictionaryLog"]
 
 
-class DictionaryEngine:
-    """The dictionary, and the lock that writers take turns by."""
+class Dictionary:
+    """What a server would hold, and the lock that writers take turns by."""
 
     def __init__(self) -> None:
         self.data: dict[str, Any] = {"namespaces": ["default"]}
@@ -31,21 +33,84 @@ class DictionaryEngine:
         self.holder: object = None
 
 
+class DictionaryEngine:
+    """A connection to a dictionary; see `neurogated.storage.log.log.Engine`."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.lock = threading.RLock()
+        self._dictionary = dictionary
+        # What the transaction under way has written, the last on top.
+        self._pending: list[dict[str, Any]] = []
+
+    def log(self, namespace: str) -> DictionaryLog:
+        if namespace not in self.namespaces():
+            self.write({"namespaces": [*self.namespaces(), namespace]})
+        return DictionaryLog(self, namespace)
+
+    def namespaces(self) -> list[str]:
+        return list(self.look_up("namespaces", []))
+
+    def drop_namespace(self, name: str) -> None:
+        DictionaryLog(self, name).drop()
+        self.write({"namespaces": [other for other in self.namespaces() if other != name]})
+
+    @contextmanager
+    def writing(self, patience: float | None = None) -> Iterator[None]:
+        if not self._dictionary.lock.acquire(timeout=1.0 if patience is None else patience):
+            raise MemoryLockedError("another store is writing to the dictionary; try again later")
+        outer, self._dictionary.holder = self._dictionary.holder, self._pending
+        try:
+            # The lock lets the thread of another store of this engine in, which must not write in between.
+            if outer is not None and outer is not self._pending:
+                raise MemoryLockedError("another store of this thread is writing to the dictionary")
+            yield
+        finally:
+            self._dictionary.holder = outer
+            self._dictionary.lock.release()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self._pending.append({})
+        try:
+            yield
+        except BaseException:
+            self._pending.pop()
+            raise
+        written = self._pending.pop()
+        (self._pending[-1] if self._pending else self._dictionary.data).update(written)
+
+    @property
+    def embedder(self) -> tuple[str, int] | None:
+        found = self.look_up("embedder", None)
+        return None if found is None else (str(found[0]), int(found[1]))
+
+    def record_embedder(self, name: str, dimension: int) -> None:
+        self.write({"embedder": [name, dimension]})
+
+    def close(self) -> None:
+        """The dictionary stays."""
+
+    def look_up(self, key: str, default: Any) -> Any:  # noqa: ANN401 - JSON
+        layers = [*reversed(self._pending), self._dictionary.data]
+        return next((layer[key] for layer in layers if key in layer), default)
+
+    def write(self, values: dict[str, Any]) -> None:
+        # One update, so that nobody reads half of it.
+        (self._pending[-1] if self._pending else self._dictionary.data).update(values)
+
+
 class DictionaryLog:
     """The log of one graph; see `neurogated.storage.log.log.Log`."""
 
-    def __init__(
-        self, engine: DictionaryEngine, name: str = "default", pending: list[dict[str, Any]] | None = None
-    ) -> None:
+    def __init__(self, engine: DictionaryEngine, name: str) -> None:
         self._engine = engine
         self._name = name
-        # What the transaction under way has written, the last on top; shared by the graphs of one store.
-        self._pending: list[dict[str, Any]] = [] if pending is None else pending
 
     def position(self) -> Position:
         return Position(self._get("epoch", 0), self._get("count", 0))
 
-    def append(self, delta: GraphDelta) -> int:
+    def append(self, plan: Plan, index: GraphIndex) -> int:  # noqa: ARG002 - the delta says all
+        delta = plan.delta
         number = self.position().sequence + 1
         operators = [operator_to_json(operator) for operator in delta.operators]
         told = [number, to_micros(delta.at), delta.reason, dict(delta.changes), operators]
@@ -67,71 +132,15 @@ class DictionaryLog:
         lines = {f"delta {number}": _to_line(delta) for number, delta in enumerate(deltas, start=1)}
         self._put({**lines, "epoch": self._get("epoch", 0) + 1})
 
-    @contextmanager
-    def writing(self, patience: float | None = None) -> Iterator[None]:
-        if not self._engine.lock.acquire(timeout=1.0 if patience is None else patience):
-            raise MemoryLockedError("another store is writing to the dictionary; try again later")
-        outer, self._engine.holder = self._engine.holder, self._pending
-        try:
-            # The lock lets the thread of another store of this engine in, which must not write in between.
-            if outer is not None and outer is not self._pending:
-                raise MemoryLockedError("another store of this thread is writing to the dictionary")
-            yield
-        finally:
-            self._engine.holder = outer
-            self._engine.lock.release()
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        self._pending.append({})
-        try:
-            yield
-        except BaseException:
-            self._pending.pop()
-            raise
-        written = self._pending.pop()
-        (self._pending[-1] if self._pending else self._engine.data).update(written)
-
-    @property
-    def embedder(self) -> tuple[str, int] | None:
-        found = self._look_up("embedder", None)
-        return None if found is None else (str(found[0]), int(found[1]))
-
-    def record_embedder(self, name: str, dimension: int) -> None:
-        self._write({"embedder": [name, dimension]})
-
-    def in_namespace(self, name: str) -> DictionaryLog:
-        if name not in self.namespaces():
-            self._write({"namespaces": [*self.namespaces(), name]})
-        return DictionaryLog(self._engine, name, self._pending)
-
-    def namespaces(self) -> list[str]:
-        return list(self._look_up("namespaces", []))
-
-    def drop_namespace(self, name: str) -> None:
-        if name not in self.namespaces():
-            raise UnknownIdError(f"there is no namespace {name!r}; there are {self.namespaces()}")
-        dropped = DictionaryLog(self._engine, name, self._pending)
-        gone = {f"delta {number}": None for number in range(1, dropped._get("count", 0) + 1)}
-        dropped._put({**gone, "count": 0, "epoch": dropped._get("epoch", 0) + 1})
-        self._write({"namespaces": [other for other in self.namespaces() if other != name]})
-
-    def close(self) -> None:
-        """The dictionary stays."""
+    def drop(self) -> None:
+        gone = {f"delta {number}": None for number in range(1, self._get("count", 0) + 1)}
+        self._put({**gone, "count": 0, "epoch": self._get("epoch", 0) + 1})
 
     def _get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - JSON
-        return self._look_up(f"{json.dumps(self._name)} {key}", default)
+        return self._engine.look_up(f"{json.dumps(self._name)} {key}", default)
 
     def _put(self, values: dict[str, Any]) -> None:
-        self._write({f"{json.dumps(self._name)} {key}": value for key, value in values.items()})
-
-    def _look_up(self, key: str, default: Any) -> Any:  # noqa: ANN401 - JSON
-        layers = [*reversed(self._pending), self._engine.data]
-        return next((layer[key] for layer in layers if key in layer), default)
-
-    def _write(self, values: dict[str, Any]) -> None:
-        # One update, so that nobody reads half of it.
-        (self._pending[-1] if self._pending else self._engine.data).update(values)
+        self._engine.write({f"{json.dumps(self._name)} {key}": value for key, value in values.items()})
 
 
 def _to_line(delta: GraphDelta) -> bytes:

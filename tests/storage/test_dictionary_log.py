@@ -1,4 +1,4 @@
-"""What a new engine has to write is a log: one over a dictionary passes the kit, and several stores may share it."""
+"""What a new engine has to write is short: one over a dictionary passes the kit, and several stores may share it."""
 
 import contextlib
 import inspect
@@ -14,24 +14,24 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.errors import MemoryLockedError
 from neurogated.testing import GraphStoreContract, store_machine
 from tests.storage import dictionary_log
-from tests.storage.dictionary_log import DictionaryEngine, DictionaryLog
+from tests.storage.dictionary_log import Dictionary, DictionaryEngine
 
 _MOST_LINES = 200
-_engines: WeakKeyDictionary[GraphStorePort, tuple[DictionaryEngine, Clock]] = WeakKeyDictionary()
+_dictionaries: WeakKeyDictionary[GraphStorePort, tuple[Dictionary, Clock]] = WeakKeyDictionary()
 
 
-def _open(engine: DictionaryEngine, clock: Clock = utc_now) -> GraphStore:
-    store = GraphStore(log=DictionaryLog(engine), clock=clock)
-    _engines[store] = engine, clock
+def _open(dictionary: Dictionary, clock: Clock = utc_now) -> GraphStore:
+    store = GraphStore(engine=DictionaryEngine(dictionary), clock=clock)
+    _dictionaries[store] = dictionary, clock
     return store
 
 
 def _new(folder: Path, *, clock: Clock) -> GraphStorePort:  # noqa: ARG001 - it writes nothing
-    return _open(DictionaryEngine(), clock)
+    return _open(Dictionary(), clock)
 
 
 def _killed(store: GraphStorePort) -> GraphStorePort:
-    return _open(*_engines[store])
+    return _open(*_dictionaries[store])
 
 
 def _reopened(store: GraphStorePort) -> GraphStorePort:
@@ -58,8 +58,8 @@ def test_a_log_is_short() -> None:
 
 
 def test_stores_of_one_log_follow_each_other() -> None:
-    engine = DictionaryEngine()
-    first, second = _open(engine), _open(engine)
+    dictionary = Dictionary()
+    first, second = _open(dictionary), _open(dictionary)
     first.add_node(MemoryNode("a", "heron", [1.0, 0.0]))
     second.add_node(MemoryNode("b", "stone", [0.0, 1.0]))
     first.add_edge("a", "b", EdgeType.SEQ)
@@ -75,8 +75,8 @@ def test_stores_of_one_log_follow_each_other() -> None:
 
 
 def test_a_transaction_shows_to_other_stores_when_it_has_ended() -> None:
-    engine = DictionaryEngine()
-    first, second = _open(engine), _open(engine)
+    dictionary = Dictionary()
+    first, second = _open(dictionary), _open(dictionary)
     with first.transaction():
         first.add_node(MemoryNode("a", "heron"))
         assert first.has_node("a")
@@ -90,8 +90,8 @@ def test_a_transaction_shows_to_other_stores_when_it_has_ended() -> None:
 
 
 def test_who_writes_while_another_store_does_not_end_its_write_is_told() -> None:
-    engine = DictionaryEngine()
-    first, second = _open(engine), _open(engine)
+    dictionary = Dictionary()
+    first, second = _open(dictionary), _open(dictionary)
     first.add_node(MemoryNode("a", "heron"))
     held, done = threading.Event(), threading.Event()
 
@@ -116,11 +116,11 @@ def test_who_writes_while_another_store_does_not_end_its_write_is_told() -> None
 
 
 def test_several_stores_write_at_once_and_lose_nothing() -> None:
-    engine = DictionaryEngine()
+    dictionary = Dictionary()
     names = [[f"{store}-{number}" for number in range(40)] for store in range(3)]
 
     def write(own: list[str]) -> None:
-        store = _open(engine)
+        store = _open(dictionary)
         for name in own:
             store.add_node(MemoryNode(name, "heron"))
 
@@ -129,4 +129,4 @@ def test_several_stores_write_at_once_and_lose_nothing() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert {node.id for node in _open(engine).all_nodes()} == {name for own in names for name in own}
+    assert {node.id for node in _open(dictionary).all_nodes()} == {name for own in names for name in own}

@@ -1,16 +1,18 @@
 """Interrupts, leftovers and the past: what a store does when something goes wrong in between."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
-import apsw
 import pytest
 
 from neurogated import Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode
 from neurogated.errors import InputError, MemoryClosedError, StorageError
 from neurogated.storage.graph_store import GraphStore
-from neurogated.storage.resolve import Plan
+from neurogated.storage.log.memory_log import MemoryLog
+from neurogated.storage.log.sqlite.catch_up import GraphFollower
+from neurogated.storage.log.sqlite.sqlite_log import SqliteLog
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
@@ -20,40 +22,29 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
 
 
-class Interrupted(SqliteStore):
-    """Is interrupted by Ctrl-C right after the commit, as may happen while the disk is waited for."""
+@pytest.mark.parametrize("log", [MemoryLog, SqliteLog])
+def test_after_an_interrupt_at_the_commit_the_store_goes_on_with_what_is_stored(
+    path: Path, log: type[MemoryLog | SqliteLog], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = log.append
 
-    def _persist(self, plan: Plan) -> int:
-        super()._persist(plan)
+    def interrupted(*arguments: Any) -> int:  # noqa: ANN401
+        # By Ctrl-C right after the commit, as may happen while the disk is waited for.
+        append(*arguments)
         raise KeyboardInterrupt
 
-
-def test_after_an_interrupt_at_the_commit_the_store_goes_on_with_what_is_stored(path: Path) -> None:
-    with Interrupted.open(path) as store:
+    with GraphStore() if log is MemoryLog else SqliteStore.open(path) as store:
+        monkeypatch.setattr(log, "append", interrupted)
         for name in "ab":
             with pytest.raises(KeyboardInterrupt):
                 store.add_node(MemoryNode(id=name, content=name))
+        monkeypatch.undo()
         assert [node.id for node in store.all_nodes()] == ["a", "b"]
-        assert store.check() == []
-    with SqliteStore.open(path) as again:
-        assert [node.id for node in again.all_nodes()] == ["a", "b"]
-
-
-class InterruptedInMemory(GraphStore):
-    """Is interrupted before the change has reached the graph."""
-
-    def _persist(self, plan: Plan) -> int:
-        super()._persist(plan)
-        raise KeyboardInterrupt
-
-
-def test_an_interrupted_graph_in_memory_says_so() -> None:
-    store = InterruptedInMemory()
-    with pytest.raises(KeyboardInterrupt):
-        store.add_node(MemoryNode(id="a", content="a"))
-    with pytest.raises(MemoryClosedError, match="interrupted"):
-        store.add_node(MemoryNode(id="a", content="a"))
-    store.close()
+        store.add_edge("a", "b", EdgeType.SEQ)
+        if isinstance(store, SqliteStore):
+            assert store.check() == []
+            with SqliteStore.open(path) as again:
+                assert [node.id for node in again.all_nodes()] == ["a", "b"]
 
 
 def test_a_log_that_lost_its_file_is_not_played_into_a_new_memory(path: Path) -> None:
@@ -106,32 +97,26 @@ def test_what_decay_pruned_is_no_damage(path: Path, clock: ManualClock) -> None:
         assert [edge.key for edge in store.all_edges()] == [EdgeKey("a", "b", EdgeType.ASSOC)]
 
 
-class InterruptedReading(SqliteStore):
-    """Is interrupted once while it reads its graph from the file again."""
-
-    interrupted = False
-
-    def _follow(self, connection: apsw.Connection) -> None:
-        if type(self).interrupted:
-            type(self).interrupted = False
-            raise KeyboardInterrupt
-        super()._follow(connection)
-
-
 @pytest.fixture
-def interrupted_reading() -> Iterator[type[InterruptedReading]]:
-    yield InterruptedReading
-    InterruptedReading.interrupted = False
+def interrupt_reading(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Return a function after which a graph that is read from the file again is interrupted once."""
+    follow = GraphFollower.follow
+
+    def interrupted(*_: object) -> None:
+        monkeypatch.setattr(GraphFollower, "follow", follow)
+        raise KeyboardInterrupt
+
+    return lambda: monkeypatch.setattr(GraphFollower, "follow", interrupted)
 
 
 def test_a_node_that_was_taken_back_leaves_its_place_to_the_next(
-    path: Path, interrupted_reading: type[InterruptedReading]
+    path: Path, interrupt_reading: Callable[[], None]
 ) -> None:
-    with interrupted_reading.open(path) as store:
+    with SqliteStore.open(path) as store:
         store.add_node(MemoryNode(id="a", content="a"))
         with pytest.raises(KeyboardInterrupt), store.transaction():  # noqa: PT012 - the block is what fails
             store.add_node(MemoryNode(id="phantom", content="phantom"))
-            interrupted_reading.interrupted = True
+            interrupt_reading()
             raise InputError("taken back")
         assert not store.has_node("phantom")
         store.add_node(MemoryNode(id="b", content="b"))
@@ -144,13 +129,11 @@ def test_a_node_that_was_taken_back_leaves_its_place_to_the_next(
         assert (list(again.all_nodes()), list(again.all_edges())) == told
 
 
-def test_vectors_that_were_replaced_in_vain_are_not_searched(
-    path: Path, interrupted_reading: type[InterruptedReading]
-) -> None:
-    with interrupted_reading.open(path) as store:
+def test_vectors_that_were_replaced_in_vain_are_not_searched(path: Path, interrupt_reading: Callable[[], None]) -> None:
+    with SqliteStore.open(path) as store:
         store.bind_embedder("old", 2)
         store.apply(GraphDelta(nodes=(MemoryNode("a", "a", [1, 0]), MemoryNode("b", "b", [0, 1]))))
-        interrupted_reading.interrupted = True
+        interrupt_reading()
         fresh = [(version.key, [0.0, 1.0]) for version in store.embedded_versions()]
         with pytest.raises(KeyboardInterrupt):
             store.replace_vectors("new", 2, fresh[:1], GraphDelta())
@@ -160,13 +143,13 @@ def test_vectors_that_were_replaced_in_vain_are_not_searched(
 
 
 def test_a_namespace_whose_making_was_taken_back_can_be_made_again(
-    path: Path, interrupted_reading: type[InterruptedReading]
+    path: Path, interrupt_reading: Callable[[], None]
 ) -> None:
-    with interrupted_reading.open(path) as store:
+    with SqliteStore.open(path) as store:
         with pytest.raises(KeyboardInterrupt), store.transaction():  # noqa: PT012 - the block is what fails
             lost = store.in_namespace("lost")
             lost.add_node(MemoryNode(id="phantom", content="phantom"))
-            interrupted_reading.interrupted = True
+            interrupt_reading()
             raise InputError("taken back")
         store.in_namespace("next").add_node(MemoryNode(id="a", content="a"))
         with pytest.raises(MemoryClosedError, match="dropped"):

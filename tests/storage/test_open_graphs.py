@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 def open_graphs(store: SqliteStore) -> OpenGraphs:
-    graphs = store._open_graphs()
+    graphs = store._family.open_graphs
     assert graphs is not None
     return graphs
 
@@ -123,10 +123,10 @@ def test_none_is_closed_while_it_is_searched(store: SqliteStore, monkeypatch: py
     with ThreadPoolExecutor(1, "searching") as pool:
         found = pool.submit(space.nearest, [1.0, 0.0], 1)
         assert searching.wait(60)
-        form = space._form
+        form = space._index
         for name in NAMES:
             put(store.in_namespace(name), name)
-        assert space._form is form
+        assert space._index is form
         closed.set()
         assert [name for name, _ in found.result(60)] == ["one 0"]
     for name in NAMES:
@@ -139,8 +139,8 @@ def test_what_is_kept_in_the_background_is_kept_before_its_graph_is_closed(tmp_p
     with SqliteStore.open(tmp_path / "memory.db", config=config) as store:
         for name in NAMES:
             put(store.in_namespace(name), name)
-        for space in list(store._family.values()):
-            space._keeper.settle()
+        for space in map(store.in_namespace, NAMES):
+            space._follower.checkpointer.settle()
         folders = {path.name.partition("-")[0] for path in (tmp_path / "memory.index").iterdir()}
         assert len(folders) == len(NAMES)
         for name in NAMES:

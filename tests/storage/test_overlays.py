@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from neurogated import MemoryNode
 from neurogated.core.rendering import subject_tag
 from neurogated.core.view import GraphView, Rows
+from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, OverlaidEmbeddingStore
-from neurogated.storage.sqlite_past import HistoricalStore
 from neurogated.storage.sqlite_store import SqliteStore
 
 NAMES = [f"n{place}" for place in range(9)]
@@ -151,7 +151,7 @@ def test_tags_over_tags(
     assert overlaid.keys_with(asked, limit).tolist() == all_of_them[:limit]
 
 
-Ask = Callable[[HistoricalStore, GraphView], list[str]]
+Ask = Callable[[GraphStore, GraphView], list[str]]
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,7 @@ def test_a_memory_closes_and_compacts_after_other_threads_have_read(path: Path) 
 
 
 def test_nodes_are_read_a_part_at_a_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neurogated.storage.base_store._AT_ONCE", 1)
+    monkeypatch.setattr("neurogated.storage.readable_store._AT_ONCE", 1)
     with SqliteStore.open(path, config=SELDOM) as store:
         nodes, edges = store.all_nodes(), store.all_edges()
         assert next(nodes).id == "a"

@@ -49,7 +49,7 @@ class LosesAnEdge(Sound):
 class LosesVectors(Sound):
     def again(self) -> Sound:
         fresh = super().again()
-        fresh._form.vectors.remove(fresh.view().live_nodes()[:1])
+        fresh._index.vectors.remove(fresh.view().live_nodes()[:1])
         return fresh
 
 
@@ -149,7 +149,7 @@ class NeverForgets(Sound):
 
 class FindsTheExpired(Sound):
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        return super().nearest(query, k, view or self._form.topology.view())
+        return super().nearest(query, k, view or self._index.topology.view())
 
 
 class HoldsForEver(Sound):

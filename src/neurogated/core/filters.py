@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from dataclasses import field as data_field
 from operator import ge, gt, le, lt
 from typing import Any, TypedDict
 
@@ -29,6 +30,8 @@ __all__ = [
 ]
 
 _MISSING = object()
+# Conditions are evaluated by recursion, which Python bounds.
+_DEEPEST = 200
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 _OPERATORS = frozenset((*_ORDERS, "=", "in", "exists"))
 
@@ -37,6 +40,11 @@ class Condition(ABC):
     """A condition on metadata; conditions are joined by `&`, `|` and `~`."""
 
     __slots__ = ()
+
+    @property
+    @abstractmethod
+    def depth(self) -> int:
+        """How many conditions lie within each other, itself included."""
 
     @abstractmethod
     def admits(self, metadata: Mapping[str, Any]) -> bool:
@@ -82,6 +90,11 @@ class Compare(Condition):
         if self.operator in _ORDERS and not isinstance(self.value, str | int | float):
             raise InputError(f"{self.value!r} has no order; compare with a number or a text")
 
+    @property
+    def depth(self) -> int:
+        """One: it has no parts."""
+        return 1
+
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether a memory with this metadata fulfils the condition."""
         found: Any = metadata
@@ -102,9 +115,10 @@ class Both(Condition):
 
     first: Condition
     second: Condition
+    depth: int = data_field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check_conditions(self.first, self.second)
+        object.__setattr__(self, "depth", _depth_over(self.first, self.second))
 
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether a memory with this metadata fulfils both."""
@@ -117,9 +131,10 @@ class Either(Condition):
 
     first: Condition
     second: Condition
+    depth: int = data_field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check_conditions(self.first, self.second)
+        object.__setattr__(self, "depth", _depth_over(self.first, self.second))
 
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether a memory with this metadata fulfils one of them."""
@@ -131,19 +146,29 @@ class Not(Condition):
     """A condition that does not hold."""
 
     condition: Condition
+    depth: int = data_field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check_conditions(self.condition)
+        object.__setattr__(self, "depth", _depth_over(self.condition))
 
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether a memory with this metadata does not fulfil the condition."""
         return not self.condition.admits(metadata)
 
 
-def _check_conditions(*conditions: object) -> None:
+def _depth_over(*conditions: object) -> int:
+    """Return the depth of a condition made of others, after checking them."""
+    depth = 1
     for condition in conditions:
         if not isinstance(condition, Condition):
             raise InputError(f"{condition!r} is no condition; write one as in field('year') >= 2020")
+        depth = max(depth, condition.depth + 1)
+    if depth > _DEEPEST:
+        raise InputError(
+            f"more than {_DEEPEST} conditions lie within each other; to look for one of many values use `is_in`, and "
+            "join many conditions in groups"
+        )
+    return depth
 
 
 class Field:

@@ -6,11 +6,14 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, ParamSpec, Protocol, TypeVar
 
-__all__ = ["JOB_FAILURES", "BackgroundWorker", "Job", "Stopped", "Workplace", "started"]
+__all__ = ["JOB_FAILURES", "BackgroundWorker", "Job", "Stopped", "Workplace", "started", "while_alive"]
 
 _log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 JOB_FAILURES = (ImportError, MemoryError, OSError, RuntimeError, ValueError)
 """What a job in the background may raise that says nothing about the next: no memory, no disk, no library, bad data."""
@@ -126,3 +129,14 @@ class BackgroundWorker:
             if job is None:
                 self._thread = None
             return job
+
+
+def while_alive(method: Callable[P, T]) -> Callable[P, T | None]:
+    """Return a function that calls a method as long as its object is in use, and does not keep it in use."""
+    reference = weakref.WeakMethod(method)
+
+    def call(*args: P.args, **kwargs: P.kwargs) -> T | None:
+        method = reference()
+        return None if method is None else method(*args, **kwargs)
+
+    return call

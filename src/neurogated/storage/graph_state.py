@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -16,62 +14,9 @@ from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
-from neurogated.storage.log.records import EdgeRecord, NodeRecord
-from neurogated.storage.resolve import Plan
+from neurogated.storage.log.records import Records
 
-__all__ = ["GraphState", "MemoryRecords", "Records", "RecordsErasedError"]
-
-_Record = TypeVar("_Record")
-
-
-class RecordsErasedError(Exception):
-    """A record that was to be read has been erased since the state was taken."""
-
-
-class Records(Protocol):
-    """What nodes and edges hold beside the columns of a view, by row."""
-
-    def nodes(self, rows: Rows) -> Sequence[NodeRecord]:
-        """Return the records of nodes in the order of `rows`; raises RecordsErasedError."""
-
-    def edges(self, rows: Rows) -> Sequence[EdgeRecord]:
-        """Return the records of edges in the order of `rows`; raises RecordsErasedError."""
-
-    def isolated(self) -> Self:
-        """Return records that later changes do not reach."""
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryRecords:
-    """Records in dictionaries, which change with the graph."""
-
-    node_payloads: dict[int, NodeRecord]
-    edge_payloads: dict[int, EdgeRecord]
-
-    def commit(self, plan: Plan) -> None:
-        """Take in a planned change."""
-        for row in plan.removed_nodes.tolist():
-            self.node_payloads.pop(row, None)
-        for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
-            self.node_payloads[row] = NodeRecord.of(node)
-        for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
-            self.edge_payloads[row] = EdgeRecord.of(edge)
-        for row in plan.removed_edges.tolist():
-            self.edge_payloads.pop(row, None)
-
-    def nodes(self, rows: Rows) -> list[NodeRecord]:
-        """Return the records of nodes; see Records."""
-        # Metadata is handed out, and must not change in the store when it is changed there.
-        records = _found(self.node_payloads, rows)
-        return [replace(record, metadata=deepcopy(record.metadata)) for record in records]
-
-    def edges(self, rows: Rows) -> list[EdgeRecord]:
-        """Return the records of edges; see Records."""
-        return _found(self.edge_payloads, rows)
-
-    def isolated(self) -> Self:
-        """Return a copy of the dictionaries."""
-        return type(self)(dict(self.node_payloads), dict(self.edge_payloads))
+__all__ = ["GraphState"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,10 +123,3 @@ class GraphState:
         known[known] = self.view.alive.take(rows[known])
         unknown: Rows = rows[~known]
         return unknown
-
-
-def _found(payloads: Mapping[int, _Record], rows: Rows) -> list[_Record]:
-    try:
-        return [payloads[row] for row in rows.tolist()]
-    except KeyError as error:
-        raise RecordsErasedError from error

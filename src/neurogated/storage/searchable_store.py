@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.clock import to_micros
 from neurogated.core.column_view import ColumnView
 from neurogated.core.filters import Condition, Filter
-from neurogated.core.model import Vector
+from neurogated.core.model import MemoryNode, Vector, checked_count
 from neurogated.core.rendering import own_tag
 from neurogated.core.view import GraphView, Rows
-from neurogated.storage.base_store import BaseStore
+from neurogated.errors import InputError
 from neurogated.storage.graph_state import GraphState
-from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
+from neurogated.storage.index.graph.neighbourhood import neighbourhood
+from neurogated.storage.index.graph.validity import micros_or_none
+from neurogated.storage.readable_store import ReadableStore
 
 __all__ = ["SearchableStore"]
 
+
+_ORDERED = frozenset(
+    (
+        "id",
+        "base_energy",
+        "energy_at",
+        "importance",
+        "uses",
+        "last_accessed",
+        "created_at",
+        "timestamp",
+        "position",
+        "expires_at",
+        "valid_from",
+        "valid_to",
+    )
+)
 
 _READ_AT_ONCE = 1000
 
@@ -27,22 +46,75 @@ Found = tuple[Rows, NDArray[np.float64]]
 """Rows or keys that a search found and their scores, both (n,), best first."""
 
 
-class SearchableStore(BaseStore):
+class SearchableStore(ReadableStore):
     """Searches the vector index and the text index of a store.
 
     A search takes a state of the graph and then holds `_searching` alone, so that questions and writes go on beside it.
     """
 
-    _searching: AbstractContextManager[object] = nullcontext()
-    """Held while indexes are searched; a lock where they do not bear a write meanwhile."""
+    def view(
+        self,
+        *,
+        valid_at: datetime | None = None,
+        filters: Filter | None = None,
+        around: Iterable[str] | None = None,
+        hops: int = 1,
+    ) -> ColumnView:
+        """Return a snapshot of the graph without what has expired; later writes do not show in it.
 
-    @abstractmethod
-    def _search_state(self) -> GraphState:
-        """Return what this thread may search, without asking what other processes have written."""
+        Args:
+            valid_at: leave out nodes and edges that did not hold in the world at this time.
+            filters: which nodes searches may find.
+            around: ids of nodes; only the part of the graph that `hops` edges from them reach.
+            hops: how many edges, in either direction.
 
-    @abstractmethod
-    def _text_state(self) -> tuple[GraphState, LexicalStore | OverlaidLexicalStore]:
-        """Return what this thread may search and its keywords and tags, made on first use."""
+        Raises:
+            UnknownIdError: a node of `around` is not in the memory.
+            EmbedderMismatchError: the memory has vectors of another embedder than the one it was opened with by now.
+        """
+        now, moment = to_micros(self._clock()), micros_or_none(valid_at)
+        with self._reading(latest=True) as state:
+            self._require_bound(state)
+            seen = state.visible(now, moment)
+        if around is not None:
+            seen = neighbourhood(seen, around, hops)
+        return seen if filters is None else self._filtered(seen, filters)
+
+    def find(
+        self,
+        filters: Filter | None = None,
+        *,
+        order_by: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[MemoryNode]:
+        """Return the nodes that a filter admits and that have not expired.
+
+        Args:
+            filters: which nodes; all when left out.
+            order_by: a field of MemoryNode that has an order, with a minus before it for the largest first; nodes
+                without a value come last. The order in which they were added when left out.
+            limit: how many at most.
+            offset: how many of the first are passed over.
+
+        Raises:
+            InputError: the field has no order, or `limit` or `offset` is below 0.
+        """
+        for name, number in (("offset", offset), ("limit", 0 if limit is None else limit)):
+            checked_count(name, number)
+        if order_by is not None and str(order_by).removeprefix("-") not in _ORDERED:
+            raise InputError(f"nodes cannot be ordered by {order_by!r}; choose one of {', '.join(sorted(_ORDERED))}")
+        view = self.view(filters=filters)
+        rows = view.live_nodes()
+        rows = rows[view.admitted(rows)]
+        part = slice(offset, None if limit is None else offset + limit)
+        if order_by is None:
+            return self.get_nodes([view.ids[row] for row in rows[part].tolist()], missing_ok=True)
+        name = order_by.removeprefix("-")
+        nodes = self.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
+        known = [node for node in nodes if getattr(node, name) is not None]
+        known.sort(key=lambda node: getattr(node, name), reverse=order_by.startswith("-"))
+        return [*known, *(node for node in nodes if getattr(node, name) is None)][part]
 
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id.
@@ -75,6 +147,13 @@ class SearchableStore(BaseStore):
         with self._searching:
             state = self._search_state()
             return state.form.vectors.similarities(query, state.rows_of(view, rows))
+
+    def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
+        """Return the `k` nodes most similar to `query` by exact cosine, best first, ties in order of id."""
+        found = self.nearest(query, k)
+        # A node may be removed before it is read.
+        nodes = {node.id: node for node in self.get_nodes([node_id for node_id, _ in found], missing_ok=True)}
+        return [(nodes[node_id], score) for node_id, score in found if node_id in nodes]
 
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and keyword scores > 0 of the `k` nodes that fit best, best first, ties in order of id.

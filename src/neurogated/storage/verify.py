@@ -7,13 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros
-from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_columns import EdgeColumns, Names
 from neurogated.core.model import MemoryNode
 from neurogated.storage.graph_store import GraphStore
+from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.log import Position
-from neurogated.storage.log.memory_log import MemoryLog
+from neurogated.storage.log.memory_log import MemoryEngine, MemoryLog
+from neurogated.storage.resolve import Plan
 
 __all__ = ["disagreements"]
 
@@ -30,7 +32,7 @@ class _Counter(MemoryLog):
     def position(self) -> Position:
         return Position(0, self._count)
 
-    def append(self, delta: GraphDelta) -> int:  # noqa: ARG002 - forgotten
+    def append(self, plan: Plan, index: GraphIndex) -> int:  # noqa: ARG002 - forgotten
         self._count += 1
         return self._count
 
@@ -41,7 +43,7 @@ def disagreements(store: GraphStore) -> list[str]:
     Compared are the nodes without their uses, their vectors, keywords and tags, and the edges with weights and times
     to the last bit. In memory are the replayed graph and a part of the nodes.
     """
-    replayed = GraphStore(log=_Counter())
+    replayed = GraphStore(engine=MemoryEngine.of(MemoryConfig().namespace, _Counter(), None))
     for entry in store.journal():
         replayed.apply(entry.delta)
     return [*_ends(store), *_nodes(store, replayed), *_edges(store, replayed)]
@@ -73,8 +75,8 @@ def _nodes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
                 yield f"node {name!r}: its keywords or tags are not those of its text"
     if len(our_texts) != len(ours):
         yield f"{len(our_texts)} texts are indexed for {len(ours)} nodes"
-    if store._form.vectors.size != embedded:
-        yield f"{store._form.vectors.size} vectors are indexed, which is not one for each node that has one"
+    if store._index.vectors.size != embedded:
+        yield f"{store._index.vectors.size} vectors are indexed, which is not one for each node that has one"
 
 
 def _rows(store: GraphStore) -> dict[str, int]:

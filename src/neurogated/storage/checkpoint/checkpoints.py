@@ -23,7 +23,6 @@ from neurogated.storage.checkpoint.array_files import load_array, save_array
 from neurogated.storage.checkpoint.derived import Frozen
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.log.sqlite.catch_up import KeyedIndex
 from neurogated.storage.log.sqlite.loading import Keys
 from neurogated.storage.log.sqlite.process_lock import ProcessLock
 
@@ -123,7 +122,7 @@ class Checkpoints:
         generation: str,
         namespace: int,
         made_at: Callable[[int], int | None],
-    ) -> KeyedIndex | None:
+    ) -> GraphIndex | None:
         """Return the latest form of a graph that is whole and of its history, None if there is none.
 
         Args:
@@ -138,14 +137,14 @@ class Checkpoints:
         self._trusted.pop(namespace, None)
         for folder in self._folders(namespace):
             try:
-                keyed = _load(folder, load_form, generation, made_at)
+                index = _load(folder, load_form, generation, made_at)
             except _UNUSABLE as error:
                 if not folder.exists():
                     raise StateReplacedError(str(folder)) from error
                 _log.warning("what was kept in %s cannot be used (%s); it is made anew", folder, error)
             else:
                 self._trusted[namespace] = folder
-                return keyed
+                return index
         return None
 
     def write(self, frozen: FrozenIndex, is_wanted: Callable[[], bool]) -> Path | None:
@@ -232,15 +231,16 @@ class Checkpoints:
 
 def _load(
     folder: Path, load_form: Callable[[Path], GraphIndex], generation: str, made_at: Callable[[int], int | None]
-) -> KeyedIndex:
+) -> GraphIndex:
     note = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
     if note["format"] != _FORMAT:
         raise _UnusableError(f"its format is {note['format']}, not {_FORMAT}")
     if note["generation"] != generation or note["at"] != made_at(note["sequence"]):
         raise _UnusableError("it is of another state of the memory")
     _verify(folder, note["files"])
-    form = load_form(folder / FORM_FOLDER)
-    return KeyedIndex(form, *(Column.of(load_array(folder / name)) for name in (_NODE_KEYS, _EDGE_KEYS)))
+    index = load_form(folder / FORM_FOLDER)
+    index.node_keys, index.edge_keys = (Column.of(load_array(folder / name)) for name in (_NODE_KEYS, _EDGE_KEYS))
+    return index
 
 
 def _checksums(folder: Path, known: Mapping[int, list[int]]) -> dict[str, list[int]]:

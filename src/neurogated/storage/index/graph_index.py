@@ -13,25 +13,30 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.column_view import ColumnView
-from neurogated.core.delta import GraphDelta
+from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.rendering import Described, keyword_text, tags
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.storage.checkpoint.derived import Frozen
+from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph.topology_files import FrozenTopology, load_base_layer, load_topology
 from neurogated.storage.index.graph.validity import Lifetimes
 from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, VectorSettings
+from neurogated.storage.log.records import MemoryRecords
 from neurogated.storage.resolve import Plan
 
-__all__ = ["GraphIndex", "put_texts"]
+__all__ = ["GraphIndex", "ReadTexts", "put_texts"]
 
 _log = logging.getLogger(__name__)
 
 # How many texts are read at once when the keyword index is made.
 _INDEX_CHUNK = 1000
 
+
+ReadTexts = Callable[[Rows], Sequence[Described]]
+"""Gives the texts at rows of a view."""
 
 _TOPOLOGY = "topology"
 _VECTORS = "vectors"
@@ -57,10 +62,17 @@ class _FrozenForm:
 
 
 class GraphIndex:
-    """What is kept in memory of one graph; everything in it follows from the journal and can be made anew."""
+    """What is kept in memory of one graph; everything in it follows from the log and can be rebuilt."""
 
     def __init__(self, config: MemoryConfig) -> None:
         self._config = config
+        # The numbers by which the engine knows the rows, ascending; none where it knows them by their ids.
+        self.node_keys, self.edge_keys = Column(np.int64), Column(np.int64)
+        # None where the engine reads them from its disk.
+        self.records: MemoryRecords | None = None
+        # Replaced when they change, never changed.
+        self.pending: Mapping[PendingTask, None] = {}
+        self.embedder: tuple[str, int] | None = None
         self.topology = Topology(config.OVERLAY_EDGES)
         self.lifetimes = Lifetimes()
         # Rows of the edges with each relation, those of removed edges too.
@@ -70,6 +82,8 @@ class GraphIndex:
         self.lacks_vectors = False
         # Made on first use, so that a memory that is only counted does not read all its texts.
         self._texts: LexicalStore | None = None
+        # Gives keywords and tags of the past, which are in the index of the present.
+        self.overlay: Callable[[ColumnView, ReadTexts], OverlaidLexicalStore] | None = None
         self._making_texts = threading.Lock()
 
     @classmethod
@@ -90,11 +104,11 @@ class GraphIndex:
         form._texts = LexicalStore.load(folder / _TEXTS)
         return form
 
-    def freeze(self, read: Callable[[Rows], Sequence[Described]]) -> Frozen:
+    def freeze(self, read: ReadTexts) -> Frozen:
         """Return the form as it is now but for the lifetimes, to be written while it goes on changing; see `texts`."""
         view = self.topology.view()
         parts: dict[str, Frozen] = {_TOPOLOGY: FrozenTopology(view), _VECTORS: self.vectors.freeze()}
-        parts[_TEXTS] = self.texts(view, read).freeze()
+        parts[_TEXTS] = self.own_texts(view, read).freeze()
         return _FrozenForm(parts)
 
     def adopt(self, folder: Path) -> None:
@@ -131,8 +145,13 @@ class GraphIndex:
         """Make a planned change, numbered `sequence`, in all but the lifetimes; it cannot fail."""
         if self._texts is None and not self.topology.ids:
             self._texts = LexicalStore()
+        if self.records is not None:
+            self.records.commit(plan)
         self.topology.commit(plan, sequence)
         self._commit_vectors(plan)
+        if plan.delta.queued or plan.delta.settled:
+            waiting = {**self.pending, **dict.fromkeys(plan.delta.queued)}
+            self.pending = {task: None for task in waiting if task not in plan.delta.settled}
         if self._texts is not None:
             self._texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))
             put_texts(self._texts, plan.node_rows, plan.delta.nodes)
@@ -146,8 +165,18 @@ class GraphIndex:
             if edge.relation is not None:
                 self.relations.setdefault(edge.relation, []).append(row)
 
-    def texts(self, view: ColumnView, read: Callable[[Rows], Sequence[Described]]) -> LexicalStore:
+    @property
+    def size(self) -> int:
+        """How many nodes and edges there are and were."""
+        view = self.topology.view()
+        return view.node_count + view.edge_count
+
+    def texts(self, view: ColumnView, read: ReadTexts) -> LexicalStore | OverlaidLexicalStore:
         """Return keywords and tags of all nodes; where they are not made, `read` gives the texts at rows of `view`."""
+        return self.own_texts(view, read) if self.overlay is None else self.overlay(view, read)
+
+    def own_texts(self, view: ColumnView, read: ReadTexts) -> LexicalStore:
+        """Return what `texts` does for an index of the present."""
         with self._making_texts:
             if self._texts is None:
                 index = LexicalStore()
@@ -155,7 +184,7 @@ class GraphIndex:
                 self._texts = index
             return self._texts
 
-    def renew_texts(self, changed: Rows, removed: Rows, read: Callable[[Rows], Sequence[Described]]) -> None:
+    def renew_texts(self, changed: Rows, removed: Rows, read: ReadTexts) -> None:
         """Let keywords and tags follow nodes that have changed; see `texts`."""
         if self._texts is not None:
             self._texts.remove(removed)
@@ -196,7 +225,7 @@ def _vector_settings(config: MemoryConfig) -> VectorSettings:
     }
 
 
-def _put_texts(index: LexicalStore, rows: Rows, read: Callable[[Rows], Sequence[Described]]) -> None:
+def _put_texts(index: LexicalStore, rows: Rows, read: ReadTexts) -> None:
     for begin in range(0, rows.size, _INDEX_CHUNK):
         chunk = rows[begin : begin + _INDEX_CHUNK]
         put_texts(index, chunk, read(chunk))

@@ -1,14 +1,31 @@
-"""`Log`: the journal of a graph, the one part that a new engine implements."""
+"""`Log` and `Engine`: the journal of a graph, and what keeps journals; a new engine implements these two."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry
 
-__all__ = ["Log", "Position"]
+if TYPE_CHECKING:
+    from neurogated.config.memory_config import MemoryConfig
+    from neurogated.storage.follower import Follower
+    from neurogated.storage.graph_state import GraphState
+    from neurogated.storage.index.graph_index import GraphIndex
+    from neurogated.storage.resolve import Plan
+
+__all__ = [
+    "Engine",
+    "Log",
+    "Position",
+    "SupportsErasure",
+    "SupportsFollowing",
+    "SupportsPast",
+    "SupportsRewriting",
+]
 
 
 class Position(NamedTuple):
@@ -23,24 +40,45 @@ class Position(NamedTuple):
 class Log(Protocol):
     """The journal of one graph. Stores follow it; any number of them may, in any number of processes.
 
-    What `append` wrote is durable when it returns, or when the transaction around it ends. A log holds deltas that a
-    store has found valid, and need not look into them.
+    When `append` returns, the delta is durable, or becomes so when the transaction around it ends. A log holds deltas
+    that a store has found valid, and need not look into them.
     """
 
     def position(self) -> Position:
         """Return how far the log has come, with what this process is writing; it is asked before every read."""
 
-    def append(self, delta: GraphDelta) -> int:
-        """Add a delta; return its number, which is one more than that of the last."""
+    def append(self, plan: Plan, index: GraphIndex) -> int:
+        """Add the delta of a plan; return its number, one more than that of the last.
+
+        A log that `SupportsPast` may leave numbers out.
+
+        Args:
+            plan: the delta with its rows.
+            index: of which they are rows; it holds all deltas before this one.
+        """
 
     def entries(self, after: int = 0) -> Iterator[JournalEntry]:
         """Yield the deltas numbered above `after`, oldest first."""
 
     def history(self) -> list[HistoryEntry]:
-        """Return a line for every delta, oldest first; `rewrite` leaves it as it is."""
+        """Return a line for every delta, oldest first; compaction leaves it as it is."""
 
-    def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
-        """Replace all deltas, keep their numbers, and begin a new epoch."""
+
+class Engine(Protocol):
+    """What keeps the logs of one memory: a file, a server, a dictionary. One object is one connection to it."""
+
+    @property
+    def lock(self) -> threading.RLock:
+        """The threads that use this object take turns by it."""
+
+    def log(self, namespace: str) -> Log:
+        """Return the log of a graph, made if there is none."""
+
+    def namespaces(self) -> list[str]:
+        """Return the names of all graphs, in the order they were made."""
+
+    def drop_namespace(self, name: str) -> None:
+        """Erase a graph that there is, with its deltas."""
 
     def writing(self, patience: float | None = None) -> AbstractContextManager[object]:
         """Run a block that holds the write lock of the engine; it may be within another.
@@ -60,19 +98,61 @@ class Log(Protocol):
 
     @property
     def embedder(self) -> tuple[str, int] | None:
-        """Name and dimension of the embedder of all graphs of the engine, None while there is none."""
+        """Name and dimension of the embedder of all graphs, None while there is none."""
 
     def record_embedder(self, name: str, dimension: int) -> None:
         """Keep the embedder's name and dimension."""
 
-    def in_namespace(self, name: str) -> Log:
-        """Return the log of another graph of the engine, made if there is none."""
-
-    def namespaces(self) -> list[str]:
-        """Return the names of all graphs, in the order they were made."""
-
-    def drop_namespace(self, name: str) -> None:
-        """Erase another graph with its deltas."""
-
     def close(self) -> None:
-        """Release what the log holds."""
+        """Release what the engine holds."""
+
+
+@runtime_checkable
+class SupportsRewriting(Protocol):
+    """Ability of a log: to have its deltas replaced, by which a store compacts it."""
+
+    def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
+        """Replace all deltas, keep their numbers, and begin a new epoch."""
+
+
+@runtime_checkable
+class SupportsErasure(Protocol):
+    """Ability of an engine: to compact its logs itself."""
+
+    def erase_removed(self, *, history: bool) -> int:
+        """Erase the removed nodes of all graphs, and return how many there were; see `GraphStore.compact`."""
+
+    def erasing(self) -> AbstractContextManager[object]:
+        """Run a block in which nobody writes what is derived from the logs; entered before the lock of the engine."""
+
+
+@runtime_checkable
+class SupportsFollowing(Protocol):
+    """Ability of a log: to fill the columns of an index, where replaying its deltas would take too long."""
+
+    def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> Follower:
+        """Return what brings an index up to date.
+
+        Args:
+            config: settings, of which those of storage count.
+            current: returns the index in use, None where it does not show what the log holds.
+        """
+
+
+@runtime_checkable
+class SupportsPast(Protocol):
+    """Ability of a log: to show the graph as it once was, without replaying its deltas."""
+
+    def as_of(
+        self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
+    ) -> tuple[Engine, datetime]:
+        """Return an engine whose logs show the graph as it was after a delta, and the time that it was then.
+
+        Args:
+            sequence: the number of the delta.
+            moment: the time; that of the delta when left out.
+            present: returns the graph as it is.
+        """
+
+    def last_before(self, moment: datetime) -> int:
+        """Return the number of the last delta that was made at a time or before, 0 if there is none."""

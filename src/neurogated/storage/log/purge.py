@@ -1,4 +1,4 @@
-"""Erasing removed nodes from a journal that is held in memory; `sqlite_erasure` does the same to a file."""
+"""Erasing removed nodes from deltas that are replayed; `sqlite/purge.py` does the same to a file."""
 
 from __future__ import annotations
 

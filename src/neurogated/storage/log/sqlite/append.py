@@ -45,11 +45,8 @@ class PlanWriter:
 
     connection: apsw.Connection
     namespace: int
-    form: GraphIndex
-    node_keys: Keys
-    """The file's number of every node row."""
-    edge_keys: Keys
-    """The file's number of every edge row."""
+    index: GraphIndex
+    """Has the file's number of every row."""
 
     def write(self, plan: Plan) -> Written:
         """Write all rows of a plan."""
@@ -65,6 +62,16 @@ class PlanWriter:
         self._write_uses(plan, self._keys_of(plan.touched_nodes, new_nodes), sequence)
         self._write_pending(plan)
         return Written(sequence, new_nodes, new_edges)
+
+    @property
+    def node_keys(self) -> Keys:
+        """The file's number of every node row."""
+        return self.index.node_keys.values
+
+    @property
+    def edge_keys(self) -> Keys:
+        """The file's number of every edge row."""
+        return self.index.edge_keys.values
 
     def _journal(self, plan: Plan) -> int:
         delta = plan.delta
@@ -148,8 +155,8 @@ class PlanWriter:
         if row in plan.removed_nodes:
             return False
         if node.embedding is None:
-            return self.form.vectors.get(row) is None
-        return self.form.vectors.matches(row, node.embedding)
+            return self.index.vectors.get(row) is None
+        return self.index.vectors.matches(row, node.embedding)
 
     def _write_edges(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -22,64 +22,50 @@ from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.loading import NOW, UNCHANGED, GraphLoader, Keys, put_vectors
 from neurogated.storage.log.sqlite.node_rows import Columns, last_of_each, read_changes, read_columns
 
-__all__ = ["GraphFollower", "KeyedIndex"]
+__all__ = ["GraphFollower"]
 
 _VECTORS_AT_ONCE = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class KeyedIndex:
-    """A graph index with the file's numbers of its rows, both ascending."""
-
-    form: GraphIndex
-    node_keys: Column = field(default_factory=lambda: Column(np.int64))
-    edge_keys: Column = field(default_factory=lambda: Column(np.int64))
-
-    def rows_of(self, keys: Keys) -> Rows:
-        """Return the rows of nodes by the file's numbers, which are all known."""
-        rows: Rows = np.searchsorted(self.node_keys.values, keys)
-        return rows
 
 
 @dataclass(frozen=True, slots=True)
 class GraphFollower:
     """Takes what one namespace of the file has gained since the last delta that a graph index holds.
 
-    A form that holds none is filled from the beginning. Nodes and edges come in the order in which they were added, so
-    that sums over them are the same to the last bit as in the process that wrote them.
+    An index that holds none is filled from the beginning. Nodes and edges come in the order in which they were added,
+    so that sums over them are the same to the last bit as in the process that wrote them.
     """
 
     connection: apsw.Connection
     namespace: int
     types: Mapping[int, EdgeType]
     read: Callable[[Rows], Sequence[NodeRecord]]
-    """Gives the texts at rows of the form that have been taken in."""
+    """Gives the texts at rows of the index that have been taken in."""
 
-    def follow(self, keyed: KeyedIndex) -> None:
-        """Bring a form up to date; the file must not be changed meanwhile."""
-        form, since = keyed.form, keyed.form.topology.sequence
+    def follow(self, index: GraphIndex) -> None:
+        """Bring an index up to date; the file must not be changed meanwhile."""
+        since = index.topology.sequence
         loader = GraphLoader(self.connection, self.namespace, self.types, NOW)
-        if since == (sequence := loader.last_sequence()) and not form.lacks_vectors:
+        if since == (sequence := loader.last_sequence()) and not index.lacks_vectors:
             return
-        changed, removed = self._follow_nodes(keyed, since)
-        form.lifetimes.remove(np.concatenate((changed, removed)), self._follow_removed_edges(keyed, since))
-        loader.load_node_lifetimes(form.lifetimes, keyed.node_keys.values, since)
-        self._follow_weights(keyed, since, loader)
-        loader.load_edge_lifetimes(form.lifetimes, keyed.edge_keys.values, since)
-        loader.load_relations(form.relations, keyed.edge_keys.values, since)
-        self._follow_vectors(keyed, 0 if form.lacks_vectors else since)
-        form.lacks_vectors = False
-        form.topology.sequence = sequence
-        form.renew_texts(changed, removed, self.read)
+        changed, removed = self._follow_nodes(index, since)
+        index.lifetimes.remove(np.concatenate((changed, removed)), self._follow_removed_edges(index, since))
+        loader.load_node_lifetimes(index.lifetimes, index.node_keys.values, since)
+        self._follow_weights(index, since, loader)
+        loader.load_edge_lifetimes(index.lifetimes, index.edge_keys.values, since)
+        loader.load_relations(index.relations, index.edge_keys.values, since)
+        self._follow_vectors(index, 0 if index.lacks_vectors else since)
+        index.lacks_vectors = False
+        index.topology.sequence = sequence
+        index.renew_texts(changed, removed, self.read)
 
-    def _follow_nodes(self, keyed: KeyedIndex, since: int) -> tuple[Rows, Rows]:
+    def _follow_nodes(self, index: GraphIndex, since: int) -> tuple[Rows, Rows]:
         """Take in new and changed nodes and what was removed; return the rows of both."""
-        topology, known = keyed.form.topology, len(keyed.node_keys)
+        topology, known = index.topology, len(index.node_keys)
         found = self._query(
             "SELECT node, id FROM nodes WHERE namespace = :namespace AND node > :last ORDER BY node",
-            last=_last(keyed.node_keys),
+            last=_last(index.node_keys),
         )
-        keyed.node_keys.extend([key for key, _ in found])
+        index.node_keys.extend([key for key, _ in found])
         values = {"namespace": self.namespace, "since": since}
         key, columns = read_columns(
             self.connection,
@@ -88,12 +74,12 @@ class GraphFollower:
             "n.namespace = :namespace AND v.since > :since AND v.until IS NULL",
             values,
         )
-        changed, ended = keyed.rows_of(key), self._ended(keyed, "node_versions", since)
-        new = np.arange(known, len(keyed.node_keys))
+        changed, ended = _rows_of(index, key), self._ended(index, "node_versions", since)
+        new = np.arange(known, len(index.node_keys))
         rows = np.union1d(new, changed)
         spread = {name: np.zeros(rows.size, dtype=column.dtype) for name, column in columns.items()}
         # A node that was removed since it was put has a row, too, and its id still belongs to its user.
-        gone, last = self._last_columns(keyed, np.setdiff1d(new, changed))
+        gone, last = self._last_columns(index, np.setdiff1d(new, changed))
         for place, found_columns in ((changed, columns), (gone, last)):
             for name, column in found_columns.items():
                 spread[name][np.searchsorted(rows, place)] = column
@@ -102,25 +88,25 @@ class GraphFollower:
         topology.set_nodes(names, rows, spread)
         condition = "n.namespace = :namespace AND c.since > :since AND v.until IS NULL"
         for name, (nodes, new_values) in read_changes(self.connection, condition, values).items():
-            topology.set_node_column(name, keyed.rows_of(nodes), new_values)
+            topology.set_node_column(name, _rows_of(index, nodes), new_values)
         removed = np.setdiff1d(np.union1d(new, ended), changed)
         topology.mark_removed(removed)
-        self._follow_marks(keyed, since)
+        self._follow_marks(index, since)
         return changed, removed
 
-    def _last_columns(self, keyed: KeyedIndex, removed: Rows) -> tuple[Rows, Columns]:
+    def _last_columns(self, index: GraphIndex, removed: Rows) -> tuple[Rows, Columns]:
         """Return the rows of removed nodes with the columns that they had last."""
         keys, columns = read_columns(
             self.connection,
-            keyed.form.topology,
+            index.topology,
             "",
             "v.node IN (SELECT value FROM json_each(:keys)) "
             "AND v.since = (SELECT max(w.since) FROM node_versions w WHERE w.node = v.node)",
-            {"keys": json.dumps(keyed.node_keys.values[removed].tolist())},
+            {"keys": json.dumps(index.node_keys.values[removed].tolist())},
         )
-        return keyed.rows_of(keys), columns
+        return _rows_of(index, keys), columns
 
-    def _follow_marks(self, keyed: KeyedIndex, since: int) -> None:
+    def _follow_marks(self, index: GraphIndex, since: int) -> None:
         """Take in when nodes were last used."""
         if since:
             key, moment, uses = self._columns(
@@ -129,28 +115,28 @@ class GraphFollower:
                 (np.int64, np.int64, np.int32),
                 since=since,
             )
-            keyed.form.topology.touch(keyed.rows_of(key), moment, uses)
+            index.topology.touch(_rows_of(index, key), moment, uses)
 
-    def _follow_removed_edges(self, keyed: KeyedIndex, since: int) -> Rows:
+    def _follow_removed_edges(self, index: GraphIndex, since: int) -> Rows:
         """Mark the edges that were removed, and return their rows."""
         (gone,) = self._columns(
             "SELECT e.edge FROM edges e INDEXED BY edges_until JOIN nodes n ON n.node = e.source "
             "WHERE e.until > :since AND e.edge <= :last AND n.namespace = :namespace ORDER BY e.edge",
             (np.int64,),
             since=since,
-            last=_last(keyed.edge_keys),
+            last=_last(index.edge_keys),
         )
-        known = keyed.edge_keys.values
+        known = index.edge_keys.values
         rows: Rows = np.searchsorted(known, gone[np.isin(gone, known)])
-        keyed.form.topology.remove_edges(rows)
+        index.topology.remove_edges(rows)
         return rows
 
-    def _follow_weights(self, keyed: KeyedIndex, since: int, loader: GraphLoader) -> None:
+    def _follow_weights(self, index: GraphIndex, since: int, loader: GraphLoader) -> None:
         """Take in new edges and changed weights, and let fade what faded since."""
-        topology = keyed.form.topology
-        last = _last(keyed.edge_keys)
+        topology = index.topology
+        last = _last(index.edge_keys)
         # From which delta the weight of each edge is.
-        weighed = np.full(len(keyed.edge_keys), since, dtype=np.int64)
+        weighed = np.full(len(index.edge_keys), since, dtype=np.int64)
         if weighed.size:
             key, moment, weight, activated = self._columns(
                 "SELECT w.edge, w.since, w.weight, coalesce(w.last_activated, :unchanged) "
@@ -164,18 +150,18 @@ class GraphFollower:
                 unchanged=UNCHANGED,
             )
             latest = last_of_each(key)
-            rows = np.searchsorted(keyed.edge_keys.values, key[latest])
+            rows = np.searchsorted(index.edge_keys.values, key[latest])
             topology.set_weights(rows, weight[latest])
             used = activated[latest] != UNCHANGED
             topology.use_edges(rows[used], activated[latest][used])
             weighed[rows] = moment[latest]
-        new, since_new = loader.append_edges(topology, keyed.node_keys.values, f"AND e.edge > {last}")
-        keyed.edge_keys.extend(new)
-        keys = keyed.edge_keys.values
+        new, since_new = loader.append_edges(topology, index.node_keys.values, f"AND e.edge > {last}")
+        index.edge_keys.extend(new)
+        keys = index.edge_keys.values
         loader.replay_operators(np.concatenate((weighed, since_new)), topology, keys, since)
         loader.load_uses(topology, keys, since)
 
-    def _follow_vectors(self, keyed: KeyedIndex, since: int) -> None:
+    def _follow_vectors(self, index: GraphIndex, since: int) -> None:
         """Take in new vectors, reading a part at a time, and let go of those that ended."""
         statement = (
             f"SELECT v.node, v.vector FROM vectors v {_since_index('vectors', since)} JOIN nodes n ON n.node = v.node "
@@ -185,13 +171,13 @@ class GraphFollower:
         # In one step for those who search meanwhile: a vector that was replaced has ended, too.
         with (
             closing(self.connection.execute(statement, values)) as found,
-            keyed.form.vectors.changing() as change,
+            index.vectors.changing() as change,
         ):
-            change.remove(self._ended(keyed, "vectors", since))
+            change.remove(self._ended(index, "vectors", since))
             while chunk := list(islice(found, _VECTORS_AT_ONCE)):
-                put_vectors(change, keyed.node_keys.values, chunk)
+                put_vectors(change, index.node_keys.values, chunk)
 
-    def _ended(self, keyed: KeyedIndex, table: str, since: int) -> Rows:
+    def _ended(self, index: GraphIndex, table: str, since: int) -> Rows:
         """Return the rows of nodes of which a version in `table` has ended."""
         if not since:
             return np.empty(0, dtype=np.int64)
@@ -201,13 +187,19 @@ class GraphFollower:
             (np.int64,),
             since=since,
         )
-        return keyed.rows_of(keys)
+        return _rows_of(index, keys)
 
     def _query(self, statement: str, **values: int) -> list[tuple[Any, ...]]:
         return fetch(self.connection, statement, {"namespace": self.namespace, **values})
 
     def _columns(self, statement: str, kinds: tuple[type, ...], **values: int) -> list[NDArray[Any]]:
         return fetch_columns(self.connection, statement, {"namespace": self.namespace, **values}, kinds)
+
+
+def _rows_of(index: GraphIndex, keys: Keys) -> Rows:
+    """Return the rows of nodes by the file's numbers, which are all known."""
+    rows: Rows = np.searchsorted(index.node_keys.values, keys)
+    return rows
 
 
 def _since_index(table: str, since: int) -> str:

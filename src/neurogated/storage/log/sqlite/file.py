@@ -15,7 +15,7 @@ import apsw
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClosedError, MemoryLockedError, StorageError
-from neurogated.storage.log.sqlite.block import Block
+from neurogated.storage.log.block import Blocks
 from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
 from neurogated.storage.log.sqlite.connection import begun, connect, connect_reader, fetch, translated
 from neurogated.storage.log.sqlite.create import drop_draft, make_file
@@ -73,7 +73,7 @@ class SqliteFile:
         self.lock = threading.RLock()
         self._patience = patience
         self._writing = threading.Lock()
-        self._block: Block | None = None
+        self._blocks = Blocks()
         self._reader_lock = threading.Lock()
         self._reader: apsw.Connection | None = None
         self._closed = True
@@ -175,21 +175,19 @@ class SqliteFile:
             StorageError: the file cannot be written, or the transaction around it has been rolled back already.
         """
         with self.writing(), self.translated():
-            outer = self.block
+            outer = self._blocks.innermost
             if outer is None:
                 self._files.require_same("nothing was written")
                 self._seal()
             elif not self._connection.in_transaction:
                 raise StorageError(f"a write to {self.path} failed and took back all of its transaction; begin anew")
-            block = self._block = Block(outer)
             # Not known within a transaction, and set for each one, so that no interrupt leaves a wrong setting behind.
             self._connection.execute(f"PRAGMA foreign_keys = {int(check_references)}")
-            with block.under_way, begun(self._connection, "IMMEDIATE"):
+            with self._blocks.begun(), begun(self._connection, "IMMEDIATE"):
                 yield self._connection
                 # Asked before the commit: what fails after it would be taken for a change that was not made.
                 identity, sequence = last_change(self._connection)
                 was_foreign = self._watch.is_foreign()
-            block.made = True
             if outer is None and not was_foreign:
                 self._watch.note()
             if outer is None:
@@ -198,18 +196,10 @@ class SqliteFile:
                 self._acknowledged.write(identity, sequence)
                 self._sequence = sequence
 
-    @property
-    def block(self) -> Block | None:
-        """The innermost transaction that is under way."""
-        block = self._block
-        while block is not None and not block.under_way.locked():
-            block = block.outer
-        return block
-
     @contextlib.contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """Run the block on one state of the file, whatever another process writes meanwhile."""
-        with self.lock, self.translated():
+        with self.lock, self._unclosed():
             if self._connection.in_transaction:
                 yield self._connection
                 return
@@ -297,8 +287,9 @@ class SqliteFile:
         if self._closed:
             return
         try:
-            # Nobody opens the memory while the log is emptied, and that is noted.
-            with self.writing(), contextlib.ExitStack() as last:
+            # Nobody opens the memory while the log is emptied, and that is noted. Another process that writes just now
+            # keeps the log. So does this thread, where it is in a transaction of another memory.
+            with self.writing(patience=min(self._patience, 1)), contextlib.ExitStack() as last:
                 last.callback(self._close)
                 self._seal()
         except MemoryLockedError as error:

@@ -12,12 +12,12 @@ import numpy as np
 
 from neurogated.core.clock import from_micros
 from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, JournalEntry, NodeChange, WeightChange
-from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import register_kind
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.loading import NOW, Keys, keys_from_blob, operators_from_json
 from neurogated.storage.log.sqlite.node_rows import RECORD, moment_or_none, record_of, scope_from_json
+from neurogated.storage.log.sqlite.settings import register_types
 
 __all__ = ["SqliteJournal"]
 
@@ -43,10 +43,10 @@ class SqliteJournal:
     the number of the delta that noted it; an operator names the edges that it spared because they had been used.
     """
 
-    def __init__(self, connection: apsw.Connection, namespace: int, types: Mapping[int, EdgeType]) -> None:
+    def __init__(self, connection: apsw.Connection, namespace: int) -> None:
         self._connection = connection
         self._namespace = namespace
-        self._types = types
+        self._types = register_types(connection)
 
     def entries(self, after: int, up_to: int = NOW) -> Iterator[JournalEntry]:
         """Yield the deltas numbered above `after`, oldest first; the file must not be changed meanwhile."""

@@ -13,7 +13,7 @@ from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.loading import NOW, GraphLoader
 from neurogated.storage.log.sqlite.node_rows import read_changes
-from neurogated.storage.sqlite_graph import register_types
+from neurogated.storage.log.sqlite.settings import namespace_names, note_generation, register_types
 
 __all__ = ["erase_namespace", "erase_removed", "note_erasure"]
 
@@ -64,7 +64,7 @@ def _without_references(file: SqliteFile) -> Iterator[apsw.Connection]:
     # Checking each deleted row for references would read whole tables a row.
     with file.transaction(check_references=False) as connection:
         yield connection
-        connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")
+        note_generation(connection)
 
 
 def _erase_nodes(connection: apsw.Connection) -> None:
@@ -120,7 +120,7 @@ def _erase_past_edges(connection: apsw.Connection) -> None:
     Operators stay in the history, but are evaluated no more: their effect is in the weights.
     """
     connection.execute("CREATE TEMP TABLE present (edge INTEGER PRIMARY KEY, weight REAL, last_activated INTEGER)")
-    for (namespace,) in fetch(connection, "SELECT namespace FROM namespaces"):
+    for namespace in namespace_names(connection):
         connection.executemany("INSERT INTO temp.present VALUES (?, ?, ?)", _present_edges(connection, namespace))
     for table in ("edge_uses", "edge_weights"):
         connection.execute(f"DELETE FROM {table}")

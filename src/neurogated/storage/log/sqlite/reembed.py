@@ -13,6 +13,7 @@ from neurogated.errors import InputError
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.purge import note_erasure
+from neurogated.storage.log.sqlite.settings import note_generation
 
 __all__ = ["embedded_versions", "replace_vectors"]
 
@@ -64,7 +65,7 @@ def replace_vectors(
     ((found,),) = fetch(connection, "SELECT count(*) FROM vectors")
     if found != expected:
         raise InputError(f"{found} vectors were given for {expected} versions; give one for each that is embedded")
-    connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")
+    note_generation(connection)
     note_erasure(connection)
     connection.execute(
         "INSERT OR REPLACE INTO settings VALUES ('embedder', ?), ('dimension', ?)", (embedder, str(dimension))

@@ -8,8 +8,7 @@ from typing import Any, Self
 
 from neurogated.core.clock import from_micros
 from neurogated.core.view import Rows
-from neurogated.storage.graph_state import RecordsErasedError
-from neurogated.storage.log.records import EdgeRecord, NodeRecord
+from neurogated.storage.log.records import EdgeRecord, NodeRecord, RecordsErasedError
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.loading import HOLDS, Keys
@@ -30,7 +29,7 @@ _EDGES = (
 
 @dataclass(frozen=True, slots=True)
 class SqliteRecords:
-    """Records of one namespace; see `graph_state.Records`."""
+    """Records of one namespace; see `Records`."""
 
     file: SqliteFile
     node_keys: Keys

@@ -1,0 +1,319 @@
+"""The graph of a memory file as it was known after an earlier delta."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.column_view import NODE_COLUMNS, ColumnView
+from neurogated.core.delta import HistoryEntry, JournalEntry
+from neurogated.core.view import Rows
+from neurogated.errors import InputError
+from neurogated.storage.follower import Follower
+from neurogated.storage.graph_state import GraphState
+from neurogated.storage.index.graph.columns import Column
+from neurogated.storage.index.graph.topology import Topology
+from neurogated.storage.index.graph_index import GraphIndex, ReadTexts, put_texts
+from neurogated.storage.index.text.lexical_store import OverlaidLexicalStore
+from neurogated.storage.index.vectors.embedding_store import OverlaidEmbeddingStore
+from neurogated.storage.log.log import Engine, Position
+from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.loading import HOLDS, NOW, GraphLoader, Keys, put_vectors
+from neurogated.storage.log.sqlite.node_rows import read_changes, read_columns
+from neurogated.storage.log.sqlite.rows import SqliteRecords
+from neurogated.storage.log.sqlite.settings import register_types
+
+if TYPE_CHECKING:
+    from neurogated.storage.log.sqlite.sqlite_log import SqliteLog
+
+__all__ = ["Past", "PastFollower"]
+
+_CHANGED_SINCE = (
+    "SELECT {0}.node FROM {1} {0} INDEXED BY {1}_since WHERE {0}.since > ? "
+    "UNION SELECT {0}.node FROM {1} {0} INDEXED BY {1}_until WHERE {0}.until > ?"
+)
+
+# Nodes of which a version has ended since, and those whose energy or importance has changed since.
+_CHANGED_NODES = (
+    "SELECT w.node FROM node_versions w INDEXED BY node_versions_until WHERE w.until > :now "
+    "UNION SELECT c.node FROM node_changes c INDEXED BY node_changes_since WHERE c.since > :now"
+)
+
+_ENDED_VECTORS = "FROM vectors v INDEXED BY vectors_until"
+_VECTORS_OF = "FROM json_each(:keys) k JOIN vectors v ON v.node = k.value"
+
+_OPERATORS_SINCE = (
+    "SELECT 1 FROM deltas WHERE namespace = :namespace AND sequence > :now AND spared IS NOT NULL LIMIT 1"
+)
+# Edges there were then that have ended, been used or changed their weight since.
+_EDGES_CHANGED_SINCE = (
+    "SELECT edge FROM edges INDEXED BY edges_until WHERE until > :now AND since <= :now UNION "
+    "SELECT edge FROM edge_uses WHERE since > :now UNION "
+    "SELECT w.edge FROM edge_weights w INDEXED BY edge_weights_since CROSS JOIN edges c ON c.edge = w.edge "
+    "WHERE w.since > :now AND c.since <= :now"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """One graph of a memory file as it was after a delta: a log, and an engine that has no other. It is read only."""
+
+    present: SqliteLog
+    """The log of the graph."""
+    sequence: int
+    """The number of the delta."""
+    latest: Callable[[], GraphState]
+    """Returns the graph as it is."""
+
+    @property
+    def lock(self) -> threading.RLock:
+        """That of the present: looking back asks it while it holds the file, as the present does."""
+        return self.present.file.lock
+
+    def log(self, namespace: str) -> Self:
+        """Return this log; see `Engine`."""
+        if namespace != self.present.name:
+            raise InputError(f"this is the graph as of delta {self.sequence}; ask the present one for other namespaces")
+        return self
+
+    def namespaces(self) -> list[str]:
+        """Return the name of the graph; see `Engine`."""
+        return [self.present.name]
+
+    def nothing(self, patience: float | None = None) -> AbstractContextManager[object]:  # noqa: ARG002 - as long as it takes
+        """Run a block that will be refused to write; see `Engine` and `SupportsErasure`."""
+        return nullcontext()
+
+    writing = transaction = erasing = nothing
+
+    def refuse(self, *_: object, **__: object) -> NoReturn:
+        """Refuse to write."""
+        raise InputError(f"this is the graph as of delta {self.sequence}, which cannot be changed; use undo")
+
+    append = drop_namespace = record_embedder = erase_removed = refuse
+
+    @property
+    def embedder(self) -> tuple[str, int] | None:
+        """Name and dimension of the embedder; old vectors follow the present one too."""
+        return self.latest().embedder
+
+    def close(self) -> None:
+        """Forget the past; the file belongs to the present."""
+
+    def position(self) -> Position:
+        """Return where the log ends, in the epoch of the present one; see `Log`."""
+        return self.present.position()._replace(sequence=self.sequence)
+
+    def entries(self, after: int = 0) -> Iterator[JournalEntry]:
+        """Yield the deltas numbered above `after`; see `Log`."""
+        return self.present.entries(after, up_to=self.sequence)
+
+    def history(self) -> list[HistoryEntry]:
+        """Return every delta that changed the graph until then, oldest first; see `Log`."""
+        return [entry for entry in self.present.history() if entry.sequence <= self.sequence]
+
+    def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> Follower:  # noqa: ARG002
+        """Return what reads the graph as it was; see `SupportsFollowing`."""
+        return PastFollower(self, config)
+
+    def as_of(
+        self,
+        sequence: int,
+        moment: datetime | None,
+        present: Callable[[], GraphState],  # noqa: ARG002 - that of this one
+    ) -> tuple[Engine, datetime]:
+        """Return an engine that shows the graph as it was earlier still; see `SupportsPast`."""
+        return self.present.as_of(sequence, moment, self.latest)
+
+    def last_before(self, moment: datetime) -> int:
+        """Return the number of the last delta made by then; see `SupportsPast`."""
+        return self.present.last_before(moment, up_to=self.sequence)
+
+
+class PastFollower(Follower):
+    """Makes an index of the past.
+
+    The graph is read from the file; vectors and texts are those of the present except for the nodes that have changed
+    since, so that looking back costs what has changed, and not what there is. Rows are those of the present.
+    """
+
+    shares = False
+    borrows = True
+
+    def __init__(self, past: Past, config: MemoryConfig) -> None:
+        self._past = past
+        self._file = past.present.file
+        self._config = config
+        self._as_of = past.sequence
+        self._seen: tuple[GraphIndex, int] | None = None
+        self._changed_texts: Rows = np.empty(0, dtype=np.int64)
+        self._overlaid: OverlaidLexicalStore | None = None
+        # A write in between would change the indexes of the present, which are searched for what they held then.
+        self.searching = past.lock
+
+    def load(self) -> GraphIndex:
+        """Read the graph as it was."""
+        with self.steady():
+            present = self._past.latest()
+            index = self._look_back(present)
+            self._seen = present.form, present.view.sequence
+        return index
+
+    def is_behind(self, index: GraphIndex) -> bool:  # noqa: ARG002 - it is as far as the present was
+        """Return whether the present has changed; what it knows of the past may then have been erased."""
+        present = self._past.latest()
+        return self._seen is None or self._seen[0] is not present.form or self._seen[1] != present.view.sequence
+
+    def follow(self, index: GraphIndex) -> bool:
+        """Keep what the present has changed as it was; False where the present was loaded again."""
+        with self.steady():
+            present = self._past.latest()
+            if self._seen is None or self._seen[0] is not present.form:
+                return False
+            self._follow(index, present, self._seen[1])
+            self._seen = present.form, present.view.sequence
+        return True
+
+    def records(self, index: GraphIndex) -> SqliteRecords:
+        """Return what the file held beside the columns."""
+        return SqliteRecords(self._file, index.node_keys.values, index.edge_keys.values, self._as_of)
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        """Read one state of the file within the block."""
+        self._file.state()
+        with self._file.reading():
+            yield
+
+    def _look_back(self, present: GraphState) -> GraphIndex:
+        """Read the graph as it was, and find out which vectors and texts have changed since."""
+        keys, index, connection = present.form.node_keys.values.copy(), GraphIndex(self._config), self._file.connection
+        loader = GraphLoader(connection, self._namespace, register_types(connection), self._as_of)
+        self._changed_texts, self._overlaid = self._changed_since("node_versions", keys, self._as_of), None
+        self._load_nodes(loader, index, present.view, keys)
+        edge_keys = self._load_edges(loader, index, present, keys)
+        self._vectors = OverlaidEmbeddingStore(present.form.vectors, self._changed_since("vectors", keys, self._as_of))
+        index.vectors = self._vectors
+        put_vectors(index.vectors, keys, self._old_vectors(_ENDED_VECTORS))
+        index.node_keys, index.edge_keys = Column.of(keys), Column.of(edge_keys)
+        index.overlay, index.embedder = self._texts, present.embedder
+        return index
+
+    def _load_nodes(self, loader: GraphLoader, form: GraphIndex, now: ColumnView, keys: Keys) -> None:
+        """Write the node columns as they were; those that have not changed since are taken from the present."""
+        alive = now.alive.all()
+        alive[self._changed_texts] = False
+        columns = {name: getattr(now, name).all() for name in NODE_COLUMNS}
+        columns["kind"] = form.topology.kind_codes(now.kinds)[columns["kind"]]
+        columns["scope"] = form.topology.scope_codes(now.scopes)[columns["scope"]]
+        # One delta after the other ends a version, so that of those which held then there is one a node.
+        then = {"namespace": self._namespace, "now": self._as_of}
+        held = f"n.namespace = :namespace AND {HOLDS.format('v')}"
+        held += f" AND v.node IN ({_CHANGED_NODES})"
+        old, before = read_columns(loader.connection, form.topology, "", held, then)
+        known = np.isin(old, keys)
+        rows = np.searchsorted(keys, old[known])
+        alive[rows] = True
+        for name, column in before.items():
+            columns[name][rows] = column[known]
+        ids = list(now.ids)
+        form.topology.set_nodes(ids, np.arange(len(ids)), columns)
+        for name, (nodes, values) in read_changes(loader.connection, f"{held} AND c.since <= :now", then).items():
+            known = np.isin(nodes, keys)
+            form.topology.set_node_column(name, np.searchsorted(keys, nodes[known]), values[known])
+        form.topology.mark_removed(np.flatnonzero(~alive.astype(np.bool_)))
+        form.topology.sequence = loader.last_sequence()
+        loader.load_node_lifetimes(form.lifetimes, keys)
+
+    def _load_edges(self, loader: GraphLoader, form: GraphIndex, present: GraphState, keys: Keys) -> Keys:
+        """Append the edges as they were; those that have not changed since are taken from the present."""
+        since = {"namespace": self._namespace, "now": self._as_of}
+        ((first_new,),) = fetch(
+            loader.connection, "SELECT min(edge) FROM edges INDEXED BY edges_since WHERE since > ?", (self._as_of,)
+        )
+        changed = np.array([key for (key,) in fetch(loader.connection, _EDGES_CHANGED_SINCE, since)], dtype=np.int64)
+        among = f"AND (e.edge IN ({_EDGES_CHANGED_SINCE})"
+        now, now_keys = present.view, present.form.edge_keys.values
+        kept = (now_keys < (NOW if first_new is None else first_new)) & ~np.isin(now_keys, changed)
+        if fetch(loader.connection, _OPERATORS_SINCE, since):
+            # Whatever can fade may have faded since.
+            among += " OR e.type IN (SELECT type FROM edge_types WHERE plastic)"
+            kept &= ~np.array([kind.plastic for kind in now.edge_types], dtype=np.bool_)[now.edge_type]
+        scratch = Topology(self._config.OVERLAY_EDGES)
+        old_keys = loader.load_weights(scratch, keys, f"{among})")
+        old, same = scratch.view(), np.flatnonzero(kept)
+        edge_keys = np.concatenate((now_keys[same], old_keys))
+        order = np.argsort(edge_keys)
+
+        def joined(present: NDArray[Any], past: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate((present, past))[order]
+
+        topology = form.topology
+        codes = [topology.type_codes(view.edge_types) for view in (now, old)]
+        topology.append_edges(
+            (joined(now.edge_source[same], old.edge_source), joined(now.edge_target[same], old.edge_target)),
+            joined(codes[0][now.edge_type[same]], codes[1][old.edge_type]),
+            joined(now.weight.take(same), old.weight.all()),
+            joined(now.last_activated.take(same), old.last_activated.all()),
+        )
+        loader.load_edge_lifetimes(form.lifetimes, edge_keys[order])
+        loader.load_relations(form.relations, edge_keys[order])
+        return edge_keys[order]
+
+    def _follow(self, index: GraphIndex, present: GraphState, after: int) -> None:
+        """Keep what the present has changed since the delta `after` as it was; the graph here is a copy of its own."""
+        keys = present.form.node_keys.values.copy()
+        vectors = self._changed_since("vectors", keys, after)
+        self._vectors.hide(vectors)
+        known = json.dumps(keys[vectors[vectors < len(index.node_keys)]].tolist())
+        put_vectors(self._vectors, keys, self._old_vectors(_VECTORS_OF, known))
+        texts = self._changed_since("node_versions", keys, after)
+        self._changed_texts = np.union1d(self._changed_texts, texts)
+        if self._overlaid is not None:
+            self._overlaid.hide(texts)
+            self._put_old_texts(self._overlaid, texts, index.topology.view(), self.records(index).nodes)
+
+    def _changed_since(self, table: str, keys: Keys, after: int) -> Rows:
+        """Return the rows of the nodes whose rows in `table` are not those they were after the delta `after`."""
+        statement = _CHANGED_SINCE.format("v", table)
+        found = fetch(self._file.connection, statement, (after, after))
+        changed = np.array(sorted(key for (key,) in found), dtype=np.int64)
+        rows: Rows = np.searchsorted(keys, changed[np.isin(changed, keys)])
+        return rows
+
+    def _old_vectors(self, source: str, keys: str = "[]") -> list[tuple[Any, ...]]:
+        """Return the file's numbers and the vectors, as they were, of nodes that `source` tells."""
+        statement = (
+            f"SELECT v.node, v.vector {source} JOIN nodes n ON n.node = v.node "
+            f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} AND v.until > :now ORDER BY v.node"
+        )
+        values = {"namespace": self._namespace, "now": self._as_of, "keys": keys}
+        return fetch(self._file.connection, statement, values)
+
+    def _texts(self, view: ColumnView, read: ReadTexts) -> OverlaidLexicalStore:
+        """Return keywords and tags as they were; see `GraphIndex.overlay`."""
+        if self._overlaid is None:
+            present = self._past.latest()
+            texts = present.form.own_texts(present.view, present.records.nodes)
+            overlaid = texts.overlaid(self._changed_texts)
+            self._put_old_texts(overlaid, self._changed_texts, view, read)
+            self._overlaid = overlaid
+        return self._overlaid
+
+    def _put_old_texts(self, index: OverlaidLexicalStore, changed: Rows, view: ColumnView, read: ReadTexts) -> None:
+        known = changed[changed < view.node_count]
+        rows = known[view.alive.take(known).astype(np.bool_)]
+        put_texts(index, rows, read(rows))
+
+    @property
+    def _namespace(self) -> int:
+        return self._past.present.namespace

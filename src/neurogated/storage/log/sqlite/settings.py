@@ -1,0 +1,76 @@
+"""What a memory file says of itself and of its graphs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import apsw
+
+from neurogated.core.delta import PendingTask
+from neurogated.core.edge_type import EdgeType
+from neurogated.storage.log.sqlite.connection import fetch
+
+__all__ = [
+    "find_namespace",
+    "namespace_names",
+    "note_generation",
+    "read_derivation",
+    "read_embedder",
+    "read_generation",
+    "read_pending",
+    "register_types",
+]
+
+
+def find_namespace(connection: apsw.Connection, name: str) -> int:
+    """Return the file's number of a namespace, 0 if there is none."""
+    rows = fetch(connection, "SELECT namespace FROM namespaces WHERE name = ?", (name,))
+    return int(rows[0][0]) if rows else 0
+
+
+def namespace_names(connection: apsw.Connection) -> dict[int, str]:
+    """Return the names of all namespaces by their numbers, in the order they were made."""
+    return dict(fetch(connection, "SELECT namespace, name FROM namespaces ORDER BY namespace"))
+
+
+def read_derivation(connection: apsw.Connection) -> str:
+    """Return what changes when rows are erased from which something was derived."""
+    return _settings(connection, "identity", "erasures")
+
+
+def read_generation(connection: apsw.Connection) -> str:
+    """Return what changes when rows of the past are changed, so that whoever reads along must read anew."""
+    return _settings(connection, "identity", "generation")
+
+
+def note_generation(connection: apsw.Connection) -> None:
+    """Let whoever reads along read anew; see `read_generation`."""
+    connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")
+
+
+def _settings(connection: apsw.Connection, *names: str) -> str:
+    marks = ", ".join("?" * len(names))
+    rows = fetch(connection, f"SELECT value FROM settings WHERE name IN ({marks}) ORDER BY name DESC", names)
+    return " ".join(str(value) for (value,) in rows)
+
+
+def read_embedder(connection: apsw.Connection) -> tuple[str, int] | None:
+    """Return name and dimension of the embedder that the vectors come from, None while there is none."""
+    rows = fetch(connection, "SELECT value FROM settings WHERE name IN ('dimension', 'embedder') ORDER BY name")
+    return (str(rows[1][0]), int(rows[0][0])) if rows else None
+
+
+def read_pending(connection: apsw.Connection, namespace: int) -> dict[PendingTask, None]:
+    """Return the judgements of a namespace that wait, oldest first."""
+    rows = fetch(connection, "SELECT kind, nodes FROM pending WHERE namespace = ? ORDER BY task", (namespace,))
+    return {PendingTask(kind, tuple(json.loads(nodes))): None for kind, nodes in rows}
+
+
+def register_types(connection: apsw.Connection) -> Mapping[int, EdgeType]:
+    """Return the file's edge types by their number, registering those that this process has not met."""
+    rows = fetch(connection, "SELECT type, name, value, plastic, both_ways FROM edge_types")
+    return {
+        code: EdgeType.register(name, value, plastic=bool(plastic), both_ways=bool(both_ways))
+        for code, name, value, plastic, both_ways in rows
+    }

@@ -1,0 +1,235 @@
+"""`SqliteEngine` and `SqliteLog`: the journals of a memory file, whose rows are what their deltas wrote."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import apsw
+import numpy as np
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.delta import HistoryEntry, JournalEntry
+from neurogated.errors import InputError, MemoryLockedError
+from neurogated.storage.checkpoint.checkpoints import Checkpoints
+from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.log.log import Engine, Position
+from neurogated.storage.log.sqlite.append import PlanWriter
+from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.file import SqliteFile
+from neurogated.storage.log.sqlite.file_follower import FileFollower
+from neurogated.storage.log.sqlite.journal import SqliteJournal
+from neurogated.storage.log.sqlite.loading import NOW
+from neurogated.storage.log.sqlite.past import Past
+from neurogated.storage.log.sqlite.purge import erase_namespace, erase_removed
+from neurogated.storage.log.sqlite.settings import find_namespace, namespace_names, read_embedder
+from neurogated.storage.resolve import Plan
+
+if TYPE_CHECKING:
+    from neurogated.storage.graph_state import GraphState
+
+__all__ = ["SqliteEngine", "SqliteLog"]
+
+_log = logging.getLogger(__name__)
+
+
+class SqliteEngine:
+    """A memory file with what is derived from it and kept beside it; see `Engine`."""
+
+    def __init__(self, file: SqliteFile) -> None:
+        self.file = file
+        self.checkpoints = Checkpoints(file.path)
+
+    @property
+    def lock(self) -> threading.RLock:
+        """The lock of the file: its graphs share a connection."""
+        return self.file.lock
+
+    def log(self, namespace: str) -> SqliteLog:
+        """Return the log of a graph; see `Engine`."""
+        return SqliteLog(self, namespace)
+
+    def namespaces(self) -> list[str]:
+        """Return the names of all graphs in the file; see `Engine`."""
+        with self.file.lock, self.file.translated():
+            return list(namespace_names(self.file.connection).values())
+
+    def drop_namespace(self, name: str) -> None:
+        """Erase a graph with what is kept of it; see `Engine`."""
+        with self.file.reading() as connection:
+            number = find_namespace(connection, name)
+        self.checkpoints.drop(number)
+        erase_namespace(self.file, name)
+
+    def writing(self, patience: float | None = None) -> AbstractContextManager[object]:
+        """Run a block while no other process writes to the file; see `Engine`."""
+        return self.file.writing(patience)
+
+    def transaction(self) -> AbstractContextManager[object]:
+        """Run a block as one transaction of the file; see `Engine`."""
+        return self.file.transaction()
+
+    @property
+    def embedder(self) -> tuple[str, int] | None:
+        """Name and dimension of the embedder; see `Engine`."""
+        with self.file.reading() as connection:
+            return read_embedder(connection)
+
+    def record_embedder(self, name: str, dimension: int) -> None:
+        """Keep the embedder's name and dimension."""
+        with self.file.transaction() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO settings VALUES (?, ?)", [("embedder", name), ("dimension", str(dimension))]
+            )
+
+    def erase_removed(self, *, history: bool) -> int:
+        """Erase removed nodes, and leave nothing of them on disk; see `SupportsErasure`.
+
+        Raises:
+            StorageError: another process reads just now; the nodes are erased, but not yet from all of the disk.
+        """
+        # What is kept holds words of what is to be erased.
+        self.checkpoints.drop()
+        erased = erase_removed(self.file, history=history)
+        self.file.rewrite()
+        _log.info("%s was compacted: %d nodes erased", self.file.path, erased)
+        return erased
+
+    def erasing(self) -> AbstractContextManager[object]:
+        """Let nobody keep an index beside the file within the block; see `SupportsErasure`."""
+        return self.checkpoints.exclusively()
+
+    def tidy(self, namespace: str) -> None:
+        """Remove what is kept to no use, of a graph and of graphs that there are not."""
+        if self.file.read_only:
+            return
+        with self.file.reading() as connection:
+            names = namespace_names(connection)
+        try:
+            with self.checkpoints.exclusively(patience=0):
+                self.checkpoints.sweep(names)
+                for number, name in names.items():
+                    if name == namespace:
+                        self.checkpoints.tidy(number)
+        except MemoryLockedError:
+            # Another process keeps something just now, and tidies up then.
+            pass
+        except OSError as error:
+            _log.warning("what is kept of other states cannot be removed (%s); remove it", error)
+
+    def close(self) -> None:
+        """Close the file; every acknowledged write is in it."""
+        self.file.close()
+
+
+class SqliteLog:
+    """The journal of one graph of a memory file; see `Log`. Its rows fill the columns of an index directly."""
+
+    def __init__(self, engine: SqliteEngine, name: str) -> None:
+        self.file = engine.file
+        self._checkpoints = engine.checkpoints
+        self.name = name
+        self.namespace = self._number()
+        """The file's number of the graph, 0 where there is none in a file that is only read."""
+
+    def _number(self) -> int:
+        with self.file.reading() as connection:
+            number = find_namespace(connection, self.name)
+        if number or self.file.read_only:
+            return number
+        with self.file.transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO namespaces (name) VALUES (?)", (self.name,))
+            return find_namespace(connection, self.name)
+
+    def find(self, connection: apsw.Connection) -> bool:
+        """Return whether the graph is still there; in a file that is only read it may come and go."""
+        number = find_namespace(connection, self.name)
+        if self.file.read_only:
+            self.namespace = number
+        return number == self.namespace
+
+    def position(self) -> Position:
+        """Return how far the log has come; see `Log`."""
+        with self.file.reading() as connection:
+            ((epoch, sequence),) = fetch(
+                connection,
+                "SELECT (SELECT value FROM settings WHERE name = 'generation'), "
+                "(SELECT coalesce(max(sequence), 0) FROM deltas WHERE namespace = ?)",
+                (self.namespace,),
+            )
+        return Position(int(epoch), int(sequence))
+
+    def append(self, plan: Plan, index: GraphIndex) -> int:
+        """Write the rows of a plan as one transaction; see `Log`.
+
+        Raises:
+            InputError: metadata is no JSON, or the file has vectors of another dimension.
+        """
+        with self.file.transaction() as connection:
+            _check_dimension(connection, plan, index)
+            written = PlanWriter(connection, self.namespace, index).write(plan)
+        index.node_keys.extend(written.new_nodes)
+        index.edge_keys.extend(written.new_edges)
+        return written.sequence
+
+    def entries(self, after: int = 0, up_to: int = NOW) -> Iterator[JournalEntry]:
+        """Yield the deltas numbered above `after`; see `Log`. Those that are made meanwhile are left out.
+
+        Args:
+            after: the number of a delta.
+            up_to: the number of the last delta that counts.
+        """
+        with self.file.reading() as connection:
+            sequences = SqliteJournal(connection, self.namespace).sequences(after, up_to)
+        for sequence in sequences:
+            with self.file.reading() as connection:
+                entries = list(SqliteJournal(connection, self.namespace).entries(sequence - 1, up_to=sequence))
+            # Handed out when nothing is held any more, or whoever takes them could not write in between.
+            yield from entries
+
+    def history(self) -> list[HistoryEntry]:
+        """Return every delta that changed the graph, oldest first; see `Log`."""
+        with self.file.reading() as connection:
+            return SqliteJournal(connection, self.namespace).history()
+
+    def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> FileFollower:
+        """Return what fills an index with columns of the file; see `SupportsFollowing`."""
+        return FileFollower(self, self._checkpoints, config, current)
+
+    def as_of(
+        self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
+    ) -> tuple[Engine, datetime]:
+        """Return an engine that shows the graph as it was; see `SupportsPast`."""
+        return Past(self, sequence, present), moment or from_micros(self._last_change("", sequence)[1])
+
+    def last_before(self, moment: datetime, up_to: int = NOW) -> int:
+        """Return the number of the last delta made by then; see `SupportsPast`. Those after `up_to` do not count."""
+        return self._last_change("AND at <= ?", up_to, to_micros(moment))[0]
+
+    def _last_change(self, condition: str, *values: int) -> tuple[int, int]:
+        """Return number and time of the last delta up to one, perhaps of another namespace, that changed something."""
+        statement = "SELECT sequence, at FROM deltas WHERE namespace = ? AND changes IS NOT NULL AND sequence <= ?"
+        with self.file.reading() as connection:
+            rows = fetch(
+                connection, f"{statement} {condition} ORDER BY sequence DESC LIMIT 1", (self.namespace, *values)
+            )
+        return rows[0] if rows else (0, 0)
+
+
+def _check_dimension(connection: apsw.Connection, plan: Plan, index: GraphIndex) -> None:
+    """Refuse vectors that do not fit those of the graph's past and of the other namespaces."""
+    given = next((node for node in plan.delta.nodes if node.embedding is not None), None)
+    if given is None or given.embedding is None or index.vectors.dimension is not None:
+        return
+    found = fetch(connection, "SELECT vector FROM vectors LIMIT 1")
+    dimensions = {len(given.embedding), *(np.frombuffer(vector, "<f4").size for (vector,) in found)}
+    if len(dimensions) > 1:
+        raise InputError(
+            f"with the embedding of node {given.id!r} this file would hold dimensions {sorted(dimensions)}, "
+            "of its past or another namespace; use the embedder the memory was built with"
+        )
