@@ -85,8 +85,8 @@ class NeuroGraphMemory(Upkeep):
         workers = 1 if self._parts.language_model is None else self.config.llm_concurrency
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers)
         self._writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
-        self._engines = WriterRegistry()
-        self._engines.shared(self.config.namespace, self.store, self._writer)
+        self._writers = WriterRegistry()
+        self._writers.shared(self.config.namespace, self.store, self._writer)
         self._accesses = AccessLog(self._parts.clock, self.config.TOUCH_FLUSH_SECONDS, self.config.MAX_OPEN_NAMESPACES)
         self._frozen = False
         bind_to_process(self)
@@ -319,8 +319,8 @@ class NeuroGraphMemory(Upkeep):
         other = NeuroGraphMemory(config, parts=parts)
         other._owns_parts = False
         other._threads, other._watchdog = self._threads, self._watchdog
-        other._engines, other._accesses = self._engines, self._accesses
-        other._writer = self._engines.shared(namespace, other.store, other._writer)
+        other._writers, other._accesses = self._writers, self._accesses
+        other._writer = self._writers.shared(namespace, other.store, other._writer)
         return other
 
     def compact(self, *, history: bool = False) -> int:

@@ -147,7 +147,7 @@ class Writer:
             return self._store.get_node(node_id)
 
     def writes_to(self, store: GraphStorePort) -> bool:
-        """Return whether `store` is the graph that this engine writes to."""
+        """Return whether `store` is the graph that it writes to."""
         return self._store is store
 
     def exclusively(self) -> AbstractContextManager[object]:
