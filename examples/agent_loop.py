@@ -41,7 +41,7 @@ def answer(question: str, recall: Recall) -> tuple[str, str]:
 def main(folder: str) -> None:
     """Live through a week, answer questions, and learn which memories belong together."""
     with NeuroGraphMemory(MemoryConfig(save_dir=folder)) as memory:
-        memory.add_documents([{"text": entry, "title": "Diary of the greenhouse"} for entry in DIARY])
+        memory.add(DIARY, title="Diary of the greenhouse")
         for question in QUESTIONS:
             recall = memory.recall(question)
             sentence, source = answer(question, recall)

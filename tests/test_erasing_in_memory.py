@@ -34,7 +34,7 @@ def memory() -> Iterator[NeuroGraphMemory]:
 
 def _talk(word: str) -> Document:
     turns = ("Where is the key?", f"The {word} has it.", "I see.")
-    passages = tuple(Passage(text, {"speaker": name}) for text, name in zip(turns, "ABA", strict=True))
+    passages = tuple(Passage(text, speaker=name) for text, name in zip(turns, "ABA", strict=True))
     return Document(passages, title="Talk")
 
 

@@ -274,7 +274,7 @@ def test_a_relation_is_taken_back_with_its_edge(memory: NeuroGraphMemory) -> Non
 def test_a_document_of_nobody_cannot_have_the_id_of_a_users_document() -> None:
     owner = repr(("ana", None, None, ()))
     forged = Document((Passage("My secret is blue."), Passage(owner)))
-    assert forged.id != Document((Passage("My secret is blue."),), scope=Scope("ana")).id
+    assert forged.document_id != Document((Passage("My secret is blue."),), scope=Scope("ana")).document_id
 
 
 def test_what_a_document_of_another_user_says_is_no_neighbour(memory: NeuroGraphMemory) -> None:

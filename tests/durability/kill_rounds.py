@@ -60,7 +60,7 @@ def _text(chance: random.Random) -> str:
 
 def _talk(texts: list[str]) -> Document:
     """Return a dialogue, each turn of which is quoted by the next."""
-    return Document(tuple(Passage(text, {"speaker": "Ann" if turn % 2 else "Bo"}) for turn, text in enumerate(texts)))
+    return Document(tuple(Passage(text, speaker="Ann" if turn % 2 else "Bo") for turn, text in enumerate(texts)))
 
 
 def _graphs(store: Any) -> dict[str, list[Any]]:  # noqa: ANN401

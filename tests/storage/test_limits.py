@@ -226,12 +226,16 @@ _NAMES = st.sampled_from(
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.tuples(_TEXT, _TEXT, st.dictionaries(_NAMES | _TEXT, _JSON, max_size=3)), max_size=20))
-def test_whatever_is_taken_is_read_back(given_nodes: list[tuple[str, str, dict[str, Any]]]) -> None:
+@given(
+    st.lists(
+        st.tuples(_TEXT, _TEXT, st.none() | _TEXT, st.dictionaries(_NAMES | _TEXT, _JSON, max_size=3)), max_size=20
+    )
+)
+def test_whatever_is_taken_is_read_back(given_nodes: list[tuple[str, str, str | None, dict[str, Any]]]) -> None:
     nodes = {}
-    for node_id, content, metadata in given_nodes:
+    for node_id, content, title, metadata in given_nodes:
         try:
-            node = MemoryNode(node_id, content, metadata=metadata)
+            node = MemoryNode(node_id, content, title=title, speaker=title, metadata=metadata)
         except InputError:
             continue
         nodes[node.id] = node

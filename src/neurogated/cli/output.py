@@ -79,6 +79,8 @@ def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
         "score": recalled.score,
         "parts": dict(recalled.parts),
         "content": recalled.content,
+        "title": recalled.node.title,
+        "speaker": recalled.node.speaker,
         "metadata": dict(recalled.metadata),
         "path": [
             {"source": step.source_id, "target": step.target_id, "type": step.type.name, "weight": step.weight,

@@ -34,5 +34,6 @@ def command(arguments: argparse.Namespace) -> int:
         node = memory.update(
             arguments.id, arguments.text, title=arguments.title, valid_from=begin, valid_to=end, ttl=ttl
         )
-    emit(arguments, {"id": node.id, "content": node.content, "metadata": dict(node.metadata)}, node.content)
+    told = {"id": node.id, "content": node.content, "title": node.title, "metadata": dict(node.metadata)}
+    emit(arguments, told, node.content)
     return 0

@@ -123,7 +123,7 @@ def index(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None =
 
 def _refuse_former_passages(part: Collection, memory: NeuroGraphMemory) -> None:
     # Their names may mean other passages by now, so that finding them would count as finding those.
-    present = {document.id for document in part.documents}
+    present = {document.document_id for document in part.documents}
     nodes = memory.store.all_nodes()
     former = {node.metadata.get("document_id") for node in nodes if SOURCES_KEY in node.metadata} - present
     if former:

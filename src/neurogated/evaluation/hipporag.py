@@ -37,7 +37,7 @@ def load_hipporag(name: str, folder: Path) -> Dataset:
     rows = [_row(record, place) for place, record in enumerate(entries)]
     _refuse_repeated([row.idx for row in rows], "idx", corpus_path)
     corpus = Corpus(corpus_path.name, rows)
-    documents = {document.id: document for document in _documents(corpus, rows, entries)}
+    documents = {document.document_id: document for document in _documents(corpus, rows, entries)}
     records = read_records(path)
     questions = [_question(record, place) for place, record in enumerate(records)]
     passages = _gold_passages(records, questions)

@@ -46,7 +46,7 @@ __all__ = [
 OTHER = "other"
 """The stage of whatever belongs to no stage."""
 
-_DOCUMENT, _TITLE = "document_id", "title"
+_DOCUMENT = "document_id"
 _SNAPSHOT = "copy.snapshot"
 _FIRST_TEXT = "The model is loaded with this."
 

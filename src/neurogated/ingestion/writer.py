@@ -156,7 +156,7 @@ class Writer:
         return self._revise(node_id, lambda node: change.applied(node, self._clock()), "update")
 
     def writes_to(self, store: GraphStorePort) -> bool:
-        """Return whether `store` is the graph that this engine writes to."""
+        """Return whether `store` is the graph that it writes to."""
         return self._store is store
 
     def exclusively(self) -> AbstractContextManager[object]:

@@ -1,4 +1,4 @@
-"""One ingestion engine a graph, however many handles a user has on it."""
+"""One writer a graph, however many handles a user has on it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ __all__ = ["WriterRegistry"]
 
 
 class WriterRegistry:
-    """The engines in use, by namespace; an engine that no handle refers to is forgotten.
+    """The writers in use, by namespace; a writer that no handle refers to is forgotten.
 
-    Handles on one graph share its engine, whose lock lets one thread at a time change the texts.
+    Handles on one graph share its writer, whose lock lets one thread at a time change the texts.
     """
 
     def __init__(self) -> None:
-        self._engines: WeakValueDictionary[str, Writer] = WeakValueDictionary()
+        self._writers: WeakValueDictionary[str, Writer] = WeakValueDictionary()
         self._lock = threading.Lock()
 
-    def shared(self, namespace: str, store: GraphStorePort, engine: Writer) -> Writer:
-        """Return the engine that writes to the graph already, otherwise `engine`, which is remembered."""
+    def shared(self, namespace: str, store: GraphStorePort, writer: Writer) -> Writer:
+        """Return the writer of the graph, otherwise `writer`, which is remembered."""
         with self._lock:
-            known = self._engines.get(namespace)
+            known = self._writers.get(namespace)
             if known is not None and known.writes_to(store):
                 return known
-            self._engines[namespace] = engine
-            return engine
+            self._writers[namespace] = writer
+            return writer
