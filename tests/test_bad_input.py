@@ -27,7 +27,7 @@ from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.storage.graph_store import GraphStore
 
 GOOD = "The ferry left at dawn."
-ID = compute_mdhash_id(f"{Document.from_text(GOOD).id}\n0\n{GOOD}", prefix="chunk-")
+ID = compute_mdhash_id(f"{Document.from_text(GOOD).document_id}\n0\n{GOOD}", prefix="chunk-")
 EAST, WEST = timezone(timedelta(hours=12)), timezone(timedelta(hours=-12))
 
 

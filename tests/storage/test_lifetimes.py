@@ -3,6 +3,7 @@
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import FrameType
@@ -86,7 +87,7 @@ def test_expiry_can_be_moved_lifted_and_set(store: GraphStore, clock: ManualCloc
     (middle,) = store.get_nodes(["b"])
 
     def put(expires: object) -> None:
-        store.add_node(MemoryNode("b", middle.content, middle.embedding, metadata=middle.metadata, expires_at=expires))  # type: ignore[arg-type]
+        store.add_node(replace(middle, expires_at=expires))  # type: ignore[arg-type]
 
     clock.advance(3 * HOUR)
     assert not _shows_the_middle(store)
