@@ -98,6 +98,9 @@ FIXED_CONSTANTS = {
     "storage/index/text/bm25.py": {"_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "IMPACT_STEPS", "_AT_ONCE", "_FEW"},
     "storage/index/graph_index.py": {"_INDEX_CHUNK"},  # how many texts are in memory at once
     "core/rendering.py": {"_LONGEST_SUBJECT"},  # what is still a name
+    "core/turns.py": {"_SHORT"},  # what stored tags mean
+    "ingestion/labels.py": {"_LONGEST"},  # what is still a name
+    "retrieval/called_names.py": {"_LEAST_CALLS", "_OWN_NAME"},  # how sure a learned name is
     "viewer/layout.py": {  # pixels
         "_BOX_WIDTH", "_BOX_HEIGHT", "_SMALL_WIDTH", "_SMALL_HEIGHT", "_PORT_HEIGHT", "_COLUMN_GAP", "_ROW_GAP",
         "_MARGIN", "_HEAD", "_MIN_STROKE", "_MAX_STROKE", "_LABEL_GAP", "_LETTER", "_BOW", "_SWEEPS",

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig
-from neurogated.config.memory_config import ENVIRONMENT_PREFIX, parse_bool
+from neurogated.config.memory_config import ENVIRONMENT_PREFIX
+from neurogated.config.setting import parse_bool
 from neurogated.errors import ConfigError, NeurogatedError
 
 SPECIFIED = {

@@ -35,7 +35,8 @@ from neurogated.cli import (
     update,
 )
 from neurogated.cli.logs import LEVELS
-from neurogated.config.memory_config import MemoryConfig, parse_bool
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.config.setting import parse_bool
 from neurogated.errors import ConfigError
 
 __all__ = ["COMMANDS", "DEFAULT_COMMAND", "build_parser", "complete_switches"]

@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Any, Protocol
 
 from neurogated.core.keywords import fold, split_keywords
+from neurogated.core.turns import turn_tags
 from neurogated.core.words import split_words
 
 __all__ = [
@@ -70,14 +71,28 @@ class Described(Text, Protocol):
     def timestamp(self) -> datetime | None:
         """When what it tells happened."""
 
+    @property
+    def role(self) -> str | None:
+        """Of a message: `user`, `assistant`, or another."""
+
+    @property
+    def position(self) -> int | None:
+        """Place in its session; None outside of one."""
+
 
 def render(node: Text) -> str:
     """Return the text that stands for a memory before the embedder, a language model or a reader.
 
     A passage often does not name what it is about; and `Speaker said, "…"` is found far better than `speaker: …`.
     """
-    text = f'{node.speaker} said, "{node.content}"' if node.speaker else node.content
+    text = f'{node.speaker} said, "{_without_label(node)}"' if node.speaker else node.content
     return f"{node.title}\n{text}" if node.title else text
+
+
+def _without_label(node: Text) -> str:
+    """Return the content without the speaker's name and a colon before it."""
+    label = f"{node.speaker}:"
+    return node.content.removeprefix(label).lstrip() if node.content.startswith(label) else node.content
 
 
 def keyword_text(node: Described) -> str:
@@ -89,7 +104,8 @@ def keyword_text(node: Described) -> str:
 def tags(node: Described) -> frozenset[str]:
     """Return the tags of a node, by which it can be found; each holds a blank.
 
-    They are what it is about, who speaks, whether it tells a time, its document, and the tags that its owner gave it.
+    They are what it is about, who speaks, whether it tells a time, its document, those of a turn, and the tags that its
+    owner gave it.
     """
     named = [subject_tag(name) for name in subjects(node.title)]
     named += [speaker_tag(name) for name in _names(node.speaker)]
@@ -97,7 +113,7 @@ def tags(node: Described) -> frozenset[str]:
     found += [trait_tag(TIME)] * bool(node.metadata.get("times"))
     if isinstance(document_id := node.metadata.get("document_id"), str):
         found.append(document_tag(document_id))
-    return frozenset(found)
+    return frozenset((*found, *turn_tags(node)))
 
 
 def subjects(title: str | None) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from neurogated.evaluation.model import Dataset
 from neurogated.evaluation.records import new_folder, write_json, write_rankings
 from neurogated.evaluation.uncertainty import LEVEL, ROUNDS, paired_bootstrap
 from neurogated.memory import show_progress
+from neurogated.retrieval.turns import TURN_WEIGHTS
 
 __all__ = [
     "ALL_QUESTIONS",
@@ -69,6 +70,8 @@ class Variant:
 
 FULL = Variant("full", "full configuration")
 
+_NO_TURNS = dict.fromkeys(TURN_WEIGHTS, 0)
+
 VARIANTS: Sequence[Variant] = (
     Variant("no_activation", "no activation, similarity alone", {"ENERGY_WEIGHT": 0}),
     Variant("uniform_kernel", "uniform kernel", {"UNIFORM_KERNEL": True}),
@@ -81,15 +84,23 @@ VARIANTS: Sequence[Variant] = (
     Variant("no_subject", "no subject of a memory", {"SUBJECT_WEIGHT": 0}),
     Variant("not_named_first", "energy not divided by the subjects named", {"NAMED_FIRST": False}),
     Variant("no_marks", "no marks such as times", {"MARK_WEIGHT": 0}),
+    Variant("no_neighbours", "turns without those around them", {"NEIGHBOUR_WEIGHT": 0}),
+    Variant("no_answers", "questions and answers apart", {"ANSWER_WEIGHT": 0, "QUESTION_COST": 0}),
+    Variant("no_length", "length of a message not counted", {"LENGTH_COST": 0}),
+    Variant("no_place", "place in a message not counted", {"PLACE_COST": 0}),
+    Variant("no_own_words", "no preference for the user's own words", {"OWN_WORDS_WEIGHT": 0}),
+    Variant("no_overviews", "overviews asked as other questions", {"LONG_FOR_OVERVIEWS": False}),
+    Variant("no_learned_names", "names of speakers not learned", {"LEARN_NAMES": False}),
+    Variant("no_labels", "speakers before a colon not found", {"FIND_SPEAKERS": False}, reindex=True),
     Variant(
         "hybrid",
         "plain hybrid search: cosine and keywords",
-        {"ENERGY_WEIGHT": 0, "SUBJECT_WEIGHT": 0, "MARK_WEIGHT": 0},
+        {"ENERGY_WEIGHT": 0, "SUBJECT_WEIGHT": 0, "MARK_WEIGHT": 0, **_NO_TURNS},
     ),
     Variant(
         "cosine",
         "plain vector search: cosine alone",
-        {"ENERGY_WEIGHT": 0, "KEYWORD_WEIGHT": 0, "SUBJECT_WEIGHT": 0, "MARK_WEIGHT": 0},
+        {"ENERGY_WEIGHT": 0, "KEYWORD_WEIGHT": 0, "SUBJECT_WEIGHT": 0, "MARK_WEIGHT": 0, **_NO_TURNS},
     ),
     Variant("energy_alone", "similarity not kept in the score", {"SIMILARITY_WEIGHT": 0}),
     *(

@@ -15,10 +15,13 @@ from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
 from neurogated.core.times import find_times
+from neurogated.core.turns import PART, piece
+from neurogated.core.words import count_words
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, checked_ttl
 from neurogated.ingestion.drafts import Batch, Draft, Part
+from neurogated.ingestion.labels import labelled_speaker
 from neurogated.ingestion.revision import expiry
 from neurogated.ingestion.sessions import Session
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -97,11 +100,27 @@ class Planner:
                     continued = previous.id if previous is not None and draft.named else None
                     sessions[part.session].add(draft.id, draft.fields.get("timestamp"), continued)
         for session in sessions.values():
+            speaker: str | None = ""
             for turn in session.turns:
-                if turn.id in drafts and turn.id not in session.stored:
+                if turn.id in session.stored:
+                    speaker = session.stored[turn.id].speaker
+                elif turn.id in drafts:
                     draft = drafts[turn.id]
-                    drafts[turn.id] = replace(draft, fields={**draft.fields, "position": turn.position})
+                    speaker = self._speaker(draft, speaker)
+                    found = {} if speaker is None else {"speaker": speaker}
+                    drafts[turn.id] = replace(draft, fields={**draft.fields, **found, "position": turn.position})
         return sessions.values()
+
+    def _speaker(self, draft: Draft, before: str | None) -> str | None:
+        """Return who says a new turn, given who says the turn before; an empty text for the first of a session.
+
+        A name before a colon counts if the turn before has a speaker too; a later piece of a message has that of the
+        first.
+        """
+        given: str | None = draft.fields.get("speaker")
+        if given is not None or before is None or not self._config.FIND_SPEAKERS:
+            return given
+        return labelled_speaker(draft.content) if (piece(draft.metadata) or (0, 0))[0] == 0 else before or None
 
     def _parted(self, session: Session) -> Iterator[EdgeKey]:
         """Yield the SEQ edges between stored turns that a new one has come between."""
@@ -130,7 +149,9 @@ class Planner:
             metadata |= {} if document_id is None else {"document_id": document_id}
             fields = document.fields_of(passage)
             frame = render(MemoryNode("frame", "", title=document.title, speaker=passage.speaker))
-            for place, chunk in enumerate(self._chunker.split(passage.text, frame)):
+            chunks = self._chunker.split(passage.text, frame)
+            words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
+            for place, chunk in enumerate(chunks):
                 if document.id is not None:
                     node_id = document.id if not place else f"{document.id}#{place}"
                 elif document_id is None:
@@ -142,7 +163,7 @@ class Planner:
                     Draft(
                         node_id,
                         chunk,
-                        json_metadata(metadata),
+                        json_metadata(metadata if words is None else {**metadata, PART: [place, words]}),
                         lifetime,
                         find_times(chunk),
                         document.scope,

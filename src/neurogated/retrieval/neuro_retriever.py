@@ -29,6 +29,7 @@ from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.similarity import PARTS, QuestionSimilarity, Scored, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
+from neurogated.retrieval.turns import TURN_WEIGHTS
 
 __all__ = ["NeuroRetriever", "RecallOptions"]
 
@@ -38,7 +39,7 @@ _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 # Seconds that a recall waits for others at the most before it goes ahead beside them.
 _PATIENCE = 0.05
-_COSINE_ALONE = {"KEYWORD_WEIGHT": 0.0, "SUBJECT_WEIGHT": 0.0, "MARK_WEIGHT": 0.0}
+_COSINE_ALONE = dict.fromkeys(("KEYWORD_WEIGHT", "SUBJECT_WEIGHT", "MARK_WEIGHT", *TURN_WEIGHTS), 0.0)
 
 
 class _Ranking(NamedTuple):

@@ -16,10 +16,11 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import names_in, subjects_among, trait_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
+from neurogated.retrieval.turns import Turns
 
 __all__ = ["PARTS", "QuestionSimilarity", "Scored", "Similarities"]
 
-PARTS = ("cosine", "keywords", "subject", "marks")
+PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "marks")
 """What the similarity of a memory is made of."""
 Values = NDArray[np.float64]
 Scored = tuple[Rows, Values]
@@ -48,6 +49,16 @@ class Similarities(NamedTuple):
     def keywords(self) -> Values:
         """BM25 (n,), 1 for the best of all nodes."""
         return self._column(2)
+
+    @property
+    def neighbours(self) -> Values:
+        """(n,): what the turns around a turn add; 0 outside of conversations."""
+        return self._column(3)
+
+    @property
+    def message(self) -> Values:
+        """(n,): what length, place and role of a message add; 0 outside of conversations."""
+        return self._column(4)
 
     @property
     def subject(self) -> Values:
@@ -121,6 +132,7 @@ class QuestionSimilarity:
         """Subjects that the question names, in folded words."""
         self._subjects = found if config.SUBJECT_WEIGHT else frozenset()
         self._best_keywords = 0.0
+        self._turns = Turns(store, view, config, query=query, vector=vector)
         self._total = 1.0 + config.KEYWORD_WEIGHT + config.SUBJECT_WEIGHT + config.MARK_WEIGHT
         self.known = Similarities(np.empty(0, dtype=np.int64), np.empty((1 + len(PARTS), 0)))
 
@@ -173,10 +185,22 @@ class QuestionSimilarity:
         marks = none
         for mark, share in self._kernel.marks.items():
             marks = np.maximum(marks, share * self._store.has_any_tag([trait_tag(mark)], self._view, rows))
+        own = cosine + config.KEYWORD_WEIGHT * keywords
+        turns = self._turns.measure(rows, own, self._own_similarity)
+        subject = np.maximum(subject, self._turns.named(rows))
         similarity = (
-            cosine + config.KEYWORD_WEIGHT * keywords + config.SUBJECT_WEIGHT * subject + config.MARK_WEIGHT * marks
+            own + config.SUBJECT_WEIGHT * subject + config.MARK_WEIGHT * marks + turns.neighbours + turns.message
         ) / self._total
-        return Similarities(rows, np.array((similarity, cosine, keywords, subject, marks)))
+        return Similarities(
+            rows, np.array((similarity, cosine, keywords, turns.neighbours, turns.message, subject, marks))
+        )
+
+    def _own_similarity(self, rows: Rows) -> Values:
+        """Return the weighted sum of cosine and keywords of nodes; `rows` ascend."""
+        own = self._cosines(rows)
+        if self._best_keywords:
+            own += self._config.KEYWORD_WEIGHT * np.minimum(1.0, self._keyword_scores(rows) / self._best_keywords)
+        return own
 
     def _cosines(self, rows: Rows) -> Values:
         return self._store.similarities(self._vector, self._view, rows)

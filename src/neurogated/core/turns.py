@@ -1,0 +1,121 @@
+"""What is read of a turn of a conversation by itself: its role, its length, whether it asks, and whom it calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from neurogated.core.keywords import fold
+from neurogated.core.words import count_words, split_words
+
+__all__ = [
+    "ASKS_TAG",
+    "LENGTH_TAGS",
+    "PART",
+    "PLACE_TAGS",
+    "Spoken",
+    "asks",
+    "call_tag",
+    "called",
+    "length_level",
+    "part_of",
+    "piece",
+    "role_tag",
+    "turn_tags",
+]
+
+PART = "part"
+"""Metadata of a piece of a message that was cut: its place in the message, from 0, and the message's words."""
+ASKS_TAG = "turn asks"
+"""Tag of a turn that ends with a question."""
+_SHORT = 48
+LENGTH_TAGS: Sequence[str] = ("length 1", "length 2", "length 4")
+"""Tags of turns, the binary digits of how often the length of their message has doubled; see `length_level`."""
+PLACE_TAGS: Sequence[str] = ("place 1", "place 2")
+"""Tags of pieces of a message, the digits of how often their place has doubled: of the second and third once, of the
+fourth to the seventh twice, of later ones thrice."""
+_QUESTION = re.compile("[?\uff1f\u061f][\\s\"'\u201d\u2019\u00bb)\\]*_]*\\Z")
+_NAME = r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*"
+# A name that is set off from the sentence: "Thanks, Ann!", "Hey Ann!", "Ann, that was kind."
+_CALL = re.compile(rf"(?:(?:^|[.!?\u2026\n]\s*)(?:[^\W\d_]+\s)?|,\s)({_NAME})(?=\s*[,!.?\u2026]|\s*$)")
+
+
+class Spoken(Protocol):
+    """A text as far as it may be a turn."""
+
+    @property
+    def content(self) -> str:
+        """The text itself."""
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """JSON values, `entities` and `part` among them."""
+
+    @property
+    def role(self) -> str | None:
+        """Of a message: `user`, `assistant`, or another."""
+
+    @property
+    def position(self) -> int | None:
+        """Place in its session; None outside of one."""
+
+
+def turn_tags(node: Spoken) -> list[str]:
+    """Return the tags of a turn of a session; none of any other text."""
+    if node.position is None:
+        return []
+    place, words = part_of(node)
+    length, later = length_level(words), (place + 1).bit_length() - 1
+    tags = [role_tag(node.role)] if node.role else []
+    tags += [ASKS_TAG] * asks(node.content)
+    tags += _digits(length, LENGTH_TAGS) + _digits(later, PLACE_TAGS)
+    return tags + [call_tag(name) for name in called(node.content, node.metadata.get("entities"))]
+
+
+def part_of(node: Spoken) -> tuple[int, int]:
+    """Return the place of a piece in its message, from 0, and how many words the message has."""
+    return piece(node.metadata) or (0, count_words([node.content])[0])
+
+
+def piece(metadata: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Return place and words of what `metadata` calls a piece of a message; None for what is whole."""
+    part = metadata.get(PART)
+    if isinstance(part, list | tuple) and len(part) == 2 and all(isinstance(number, int) for number in part):  # noqa: PLR2004
+        return max(0, part[0]), max(0, part[1])
+    return None
+
+
+def length_level(words: int) -> int:
+    """Return how often a length has doubled since 24 words; 0 up to 47."""
+    return (2 * words // _SHORT).bit_length() - 1 if words >= _SHORT else 0
+
+
+def _digits(number: int, tags: Sequence[str]) -> list[str]:
+    """Return the tags of the binary digits of a number, or of the largest that they can tell."""
+    most = 2 ** len(tags) - 1
+    return [tag for digit, tag in enumerate(tags) if min(number, most) >> digit & 1]
+
+
+def asks(text: str) -> bool:
+    """Return whether a text ends with a question."""
+    return _QUESTION.search(text) is not None
+
+
+def called(text: str, names: object) -> frozenset[str]:
+    """Return which of the `names` found in a text are set off as those of the person spoken to, in folded words."""
+    if not isinstance(names, list | tuple) or not names:
+        return frozenset()
+    found = {fold(match[1]) for match in _CALL.finditer(text)}
+    single = (words[0] for words in map(split_words, (fold(str(name)) for name in names)) if len(words) == 1)
+    return frozenset(found.intersection(single))
+
+
+def role_tag(role: str) -> str:
+    """Return the tag of messages of a role."""
+    return f"role {fold(role)}"
+
+
+def call_tag(name: str) -> str:
+    """Return the tag of turns that call somebody by `name`, folded."""
+    return f"calls {name}"

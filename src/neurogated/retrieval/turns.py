@@ -1,0 +1,172 @@
+"""What the conversation around a turn, and the message it belongs to, say about its worth for a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.keywords import fold
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
+from neurogated.core.view import GraphView, Rows
+from neurogated.core.words import split_words
+from neurogated.retrieval.called_names import SpeakersByName
+from neurogated.retrieval.overviews import asks_for_overview
+
+__all__ = ["TURN_WEIGHTS", "Neighbours", "TurnParts", "Turns", "neighbours"]
+
+Values = NDArray[np.float64]
+Measure = Callable[[Rows], Values]
+
+TURN_WEIGHTS = (
+    "NEIGHBOUR_WEIGHT",
+    "ANSWER_WEIGHT",
+    "QUESTION_COST",
+    "LENGTH_COST",
+    "PLACE_COST",
+    "OWN_WORDS_WEIGHT",
+)
+"""The settings that weigh what makes a turn differ from other memories."""
+_USER = "user"
+# The first person singular in English, German, French, Spanish and Chinese; the pronouns of a language are few.
+_FIRST_PERSON = frozenset(
+    [
+        *("i", "me", "my", "mine", "myself", "ich", "mich", "mir", "mein", "meine", "meinen", "meinem", "meiner"),
+        *("je", "j", "moi", "mon", "ma", "mes", "yo", "mi", "mis", "conmigo"),
+    ]
+)
+_FIRST_PERSON_CHINESE = re.compile("\u6211(?!\u4eec|\u5011)")
+
+
+class Neighbours(NamedTuple):
+    """The turns around some turns; parallel arrays."""
+
+    owner: Rows
+    """Position of the turn among those asked for."""
+    row: Rows
+    """A turn near it."""
+    before: NDArray[np.bool_]
+    """Whether that is the one just before it."""
+
+
+class TurnParts(NamedTuple):
+    """What is added to the similarity of some nodes, (n,) each; 0 for what is no turn."""
+
+    neighbours: Values
+    message: Values
+
+
+def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
+    """Return the turns up to `reach` steps before and after the nodes at `rows`, by SEQ edges."""
+    owners, found, befores = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], []
+    owner, frontier, before = np.arange(rows.size), rows, None
+    for _ in range(reach):
+        arcs = view.arcs(frontier, EdgeType.SEQ, both_ways=True)
+        backwards = view.edge_target[arcs.edge] == frontier[arcs.origin]
+        # A walk goes on in the direction in which it began.
+        onwards = np.ones(backwards.size, dtype=np.bool_) if before is None else backwards == before[arcs.origin]
+        owner, frontier, before = owner[arcs.origin][onwards], arcs.target[onwards], backwards[onwards]
+        owners.append(owner)
+        found.append(frontier)
+        befores.append(before if not befores else np.zeros(before.size, dtype=np.bool_))
+    just_before = np.concatenate(befores) if befores else np.empty(0, dtype=np.bool_)
+    return Neighbours(np.concatenate(owners), np.concatenate(found), just_before)
+
+
+class Turns:
+    """Measures turns for one question.
+
+    A turn counts as similar where the turns around it are: the mean similarity of `NEIGHBOUR_TURNS` on each side. The
+    turn after a question takes over a part of the question's similarity, and a question itself loses a little, for it
+    holds no answer. Both count half as much with every four-fold length, since a long message explains itself. They are
+    centred at the mean over the first nodes that are measured, the candidates, so that turns are favoured over other
+    memories no more than they deserve.
+
+    Of the message, its length and the place of a piece in it count: what is brief says most with each word, and the
+    first piece tells what the others are about.
+    """
+
+    def __init__(
+        self, store: GraphStorePort, view: GraphView, config: MemoryConfig, *, query: str, vector: NDArray[np.float32]
+    ) -> None:
+        self._store = store
+        self._view = view
+        self._config = config
+        self._vector = vector
+        folded = fold(query)
+        words = split_words(folded)
+        # For an overview, what is told at length is as good as what is brief.
+        brief = not (config.LONG_FOR_OVERVIEWS and asks_for_overview(folded))
+        self._length_cost = config.LENGTH_COST * brief
+        self._own_words = config.OWN_WORDS_WEIGHT * (brief and is_first_person(folded))
+        self._speakers = SpeakersByName(store, view, words) if config.LEARN_NAMES and config.SUBJECT_WEIGHT else None
+        self._counts = any(getattr(config, name) for name in TURN_WEIGHTS)
+        self._centre: tuple[float, float] | None = None
+
+    def named(self, rows: Rows) -> Values:
+        """Return 1 for the turns of speakers whom the question calls by a name learned from their conversation."""
+        return np.zeros(rows.size) if self._speakers is None else self._speakers.of(rows)
+
+    def measure(self, rows: Rows, own: Values, measure: Measure) -> TurnParts:
+        """Return the parts of the nodes at `rows`, which ascend.
+
+        Args:
+            rows: nodes.
+            own: (n,) their own similarity.
+            measure: returns the own similarity of other nodes, by rows that ascend.
+        """
+        parts = TurnParts(np.zeros(rows.size), np.zeros(rows.size))
+        if not self._counts:
+            return parts
+        (turns,) = (self._view.position.take(rows) >= 0).nonzero()
+        if turns.size:
+            here = rows[turns]
+            levels = self._levels(LENGTH_TAGS, here)
+            parts.neighbours[turns] = self._around(here, own[turns], measure) * np.exp2(-levels / 2)
+            parts.message[turns] = self._of_message(here, levels)
+        return parts
+
+    def _around(self, rows: Rows, own: Values, measure: Measure) -> Values:
+        config, size = self._config, rows.size
+        near = neighbours(self._view, rows, config.NEIGHBOUR_TURNS)
+        distinct, place = np.unique(near.row, return_inverse=True)
+        every = np.union1d(distinct, rows)
+        asking = self._store.has_any_tag([ASKS_TAG], self._view, every)
+        similarity, asks = measure(distinct), asking[every.searchsorted(distinct)]
+        count = np.bincount(near.owner, minlength=size)
+        mean = np.bincount(near.owner, similarity[place], size) / np.maximum(count, 1)
+        asked = near.before & asks[place]
+        answered = np.bincount(near.owner[asked], similarity[place[asked]], size)
+        answers = np.bincount(near.owner[asked], minlength=size) > 0
+        if self._centre is None:
+            self._centre = float(mean[count > 0].mean()) if count.any() else 0.0, float(own.mean())
+        around = config.NEIGHBOUR_WEIGHT * np.where(count > 0, mean - self._centre[0], 0.0)
+        around += config.ANSWER_WEIGHT * np.where(answers, answered - self._centre[1], 0.0)
+        return around - config.QUESTION_COST * asking[every.searchsorted(rows)]
+
+    def _of_message(self, rows: Rows, levels: Values) -> Values:
+        config = self._config
+        worth = -self._length_cost * levels
+        if config.PLACE_COST:
+            worth -= config.PLACE_COST * self._levels(PLACE_TAGS, rows)
+        if self._own_words:
+            worth += self._own_words * self._store.has_any_tag([role_tag(_USER)], self._view, rows)
+        return worth
+
+    def _levels(self, tags: Sequence[str], rows: Rows) -> Values:
+        """Return the number whose binary digits each node carries as tags."""
+        levels = np.zeros(rows.size)
+        for digit, tag in enumerate(tags):
+            levels += 2**digit * self._store.has_any_tag([tag], self._view, rows)
+        return levels
+
+
+def is_first_person(folded: str) -> bool:
+    """Return whether somebody speaks of himself or herself in a text, folded."""
+    return not _FIRST_PERSON.isdisjoint(split_words(folded)) or _FIRST_PERSON_CHINESE.search(folded) is not None

@@ -1,0 +1,96 @@
+"""What is read of a turn of a conversation."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurogated import MemoryNode
+from neurogated.core.turns import (
+    ASKS_TAG,
+    LENGTH_TAGS,
+    PART,
+    PLACE_TAGS,
+    asks,
+    call_tag,
+    called,
+    length_level,
+    part_of,
+    role_tag,
+    turn_tags,
+)
+
+
+def turn(content: str, metadata: Mapping[str, object] | None = None, role: str | None = None) -> MemoryNode:
+    return MemoryNode("n", content, metadata=metadata or {}, role=role, position=0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Where?", 'She said, "Where?"', "真的吗\uff1f", "أين\u061f", "**Where?**", "Fine. And you?  "],
+)
+def test_what_ends_with_a_question_mark_asks(text: str) -> None:
+    assert asks(text)
+
+
+@pytest.mark.parametrize("text", ["", "Where? There.", "Fine.", "?!x"])
+def test_what_goes_on_after_a_question_does_not_ask(text: str) -> None:
+    assert not asks(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Thanks, Ann!", {"ann"}),
+        ("Hey Ann! How are you?", {"ann"}),
+        ("Ann, that was kind.", {"ann"}),
+        ("That was kind, Ann", {"ann"}),
+        ("Wow! Ann, I met Bo.", {"ann"}),
+        ("I met Ann yesterday.", set()),
+        ("Thanks, Zoë!", {"zoe"}),
+        ("Thanks, Oslo!", set()),
+    ],
+)
+def test_a_name_that_is_set_off_calls_somebody(text: str, expected: set[str]) -> None:
+    assert called(text, ["Ann", "Bo", "Zoë", "Ann Li"]) == expected
+
+
+@given(st.integers(0, 10**6))
+def test_a_level_is_a_doubling_of_the_length(words: int) -> None:
+    level = 0
+    while words >= 48 * 2**level:
+        level += 1
+    assert length_level(words) == level
+
+
+def test_a_turn_carries_its_role_and_what_it_asks() -> None:
+    node = turn("Thanks, Ann! Where is Bo?", role="User", metadata={"entities": ["Ann", "Bo"]})
+    assert set(turn_tags(node)) == {role_tag("user"), ASKS_TAG, call_tag("ann")}
+
+
+def test_only_turns_carry_such_tags() -> None:
+    assert turn_tags(replace(turn("Where is Bo?", role="user"), position=None)) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "words", "expected"),
+    [
+        (0, 10, set()),
+        (0, 48, {LENGTH_TAGS[0]}),
+        (1, 500, {LENGTH_TAGS[2], PLACE_TAGS[0]}),
+        (2, 1000, {LENGTH_TAGS[0], LENGTH_TAGS[2], PLACE_TAGS[0]}),
+        (3, 500, {LENGTH_TAGS[2], PLACE_TAGS[1]}),
+        (1000, 10**9, {*LENGTH_TAGS, *PLACE_TAGS}),
+    ],
+)
+def test_a_piece_tells_its_place_and_the_length_of_its_message(place: int, words: int, expected: set[str]) -> None:
+    assert set(turn_tags(turn("Text.", metadata={PART: [place, words]}))) == expected
+
+
+@pytest.mark.parametrize("value", [None, 5, "x", [], [1], [1, "x"], [1, 2, 3], {"a": 1}, [-1, -5]])
+def test_a_part_of_the_caller_s_own_is_no_part(value: object) -> None:
+    place, words = part_of(turn("two words", metadata={PART: value}))
+    assert place == 0
+    assert words in (0, 2)

@@ -1,0 +1,215 @@
+"""What the conversation around a turn adds, against plain Python that walks it turn by turn."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from numpy.typing import NDArray
+
+from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode
+from neurogated.core.keywords import fold
+from neurogated.core.scope import Scope
+from neurogated.core.turns import PART, asks, length_level
+from neurogated.retrieval.overviews import asks_for_overview
+from neurogated.retrieval.similarity import QuestionSimilarity
+from neurogated.retrieval.turns import is_first_person, neighbours
+
+OFF = {
+    "NEIGHBOUR_WEIGHT": 0,
+    "ANSWER_WEIGHT": 0,
+    "QUESTION_COST": 0,
+    "LENGTH_COST": 0,
+    "PLACE_COST": 0,
+    "OWN_WORDS_WEIGHT": 0,
+    "LEARN_NAMES": False,
+}
+QUERY = "Did I see a heron in Lyon?"
+TOWARDS = np.array([0.8, 0.6], dtype=np.float32)
+
+
+def chained(*sessions: Sequence[MemoryNode]) -> GraphStore:
+    store = GraphStore()
+    for turns in sessions:
+        for node in turns:
+            store.add_node(node)
+        for first, second in pairwise(turns):
+            store.add_edge(MemoryEdge(first.id, second.id, EdgeType.SEQ, 1.0))
+    return store
+
+
+def asked(store: GraphStore, query: str = QUERY, **changes: float) -> QuestionSimilarity:
+    config = MemoryConfig().replace(**{**OFF, **changes})
+    similarity = QuestionSimilarity(store, store.view(), config, query=query, vector=TOWARDS, kernel=Kernel())
+    similarity.propose(100)
+    return similarity
+
+
+texts = st.sampled_from(
+    ["a heron", "Lyon and a heron?", "what?", "stone", "the heron of Lyon", "Where is it?", "bird " * 60]
+)
+vectors = st.sampled_from([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.8, 0.6]])
+turns = st.lists(st.tuples(texts, vectors, st.sampled_from(["user", "assistant", None])), max_size=6)
+
+
+def session(number: int, drawn: Sequence[tuple[str, list[float], str | None]]) -> list[MemoryNode]:
+    return [
+        MemoryNode(f"s{number}-{place}", text, embedding=vector, role=role, position=place)
+        for place, (text, vector, role) in enumerate(drawn)
+    ]
+
+
+def own(store: GraphStore, node: MemoryNode) -> float:
+    scores = dict(store.keyword_search(QUERY, len(store)))
+    vector: NDArray[np.float32] = np.asarray(node.embedding)
+    cosine = float(vector @ TOWARDS / np.linalg.norm(vector))
+    best = max(scores.values(), default=0.0)
+    return cosine + MemoryConfig().KEYWORD_WEIGHT * (scores.get(node.id, 0.0) / best if best else 0.0)
+
+
+@given(st.lists(turns, max_size=3), st.integers(0, 3))
+@settings(max_examples=80)
+def test_the_turns_around_count_as_a_walk_along_the_session_says(
+    drawn: list[list[tuple[str, list[float], str | None]]], reach: int
+) -> None:
+    sessions = [session(number, one) for number, one in enumerate(drawn)]
+    everything = [node for one in sessions for node in one]
+    if not everything:
+        return
+    store = chained(*sessions)
+    got = asked(store, NEIGHBOUR_TURNS=reach, NEIGHBOUR_WEIGHT=0.75, ANSWER_WEIGHT=0.25, QUESTION_COST=0.1).of(
+        store.view().live_nodes()
+    )
+    similarity = {node.id: own(store, node) for node in everything}
+    means: dict[str, float] = {}
+    for one in sessions:
+        for place, node in enumerate(one):
+            around = one[max(0, place - reach) : place] + one[place + 1 : place + 1 + reach]
+            if around:
+                means[node.id] = sum(similarity[other.id] for other in around) / len(around)
+    centre = sum(means.values()) / len(means) if means else 0.0
+    average = sum(similarity.values()) / len(similarity)
+    row = 0
+    for one in sessions:
+        for place, node in enumerate(one):
+            expected = 0.75 * (means[node.id] - centre) if node.id in means else 0.0
+            if reach and place and asks(one[place - 1].content):
+                expected += 0.25 * (similarity[one[place - 1].id] - average)
+            expected -= 0.1 * asks(node.content)
+            expected /= 2 ** (length_level(len(node.content.split())) / 2)
+            assert got.neighbours[row] == pytest.approx(expected, abs=1e-6)
+            row += 1
+
+
+@given(st.lists(turns, max_size=3), st.lists(st.integers(0, 17), max_size=6))
+@settings(max_examples=40)
+def test_turns_are_measured_the_same_however_they_are_asked_for(
+    drawn: list[list[tuple[str, list[float], str | None]]], later: list[int]
+) -> None:
+    store = chained(*(session(number, one) for number, one in enumerate(drawn)))
+    every = store.view().live_nodes()
+    piecewise, whole = (asked(store, NEIGHBOUR_WEIGHT=0.75, ANSWER_WEIGHT=0.25, LENGTH_COST=0.05) for _ in range(2))
+    for row in later:
+        piecewise.of(every[every == row])
+    for left, right in zip(piecewise.of(every), whole.of(every), strict=True):
+        assert np.array_equal(left, right)
+
+
+@pytest.mark.parametrize("reach", [0, 1, 2, 5])
+def test_neighbours_never_leave_the_session(reach: int) -> None:
+    store = chained(*(session(number, [("a", [1.0, 0.0], None)] * 4) for number in range(2)))
+    view = store.view()
+    found = neighbours(view, view.live_nodes(), reach)
+    pairs = {(int(owner), int(row)) for owner, row in zip(found.owner, found.row, strict=True)}
+    expected = {
+        (first, second)
+        for first in range(8)
+        for second in range(8)
+        if first // 4 == second // 4 and 0 < abs(first - second) <= reach
+    }
+    assert pairs == expected
+    just_before = {(int(o), int(r)) for o, r, b in zip(*found, strict=True) if b}
+    assert just_before == {(first, second) for first, second in expected if first - second == 1}
+
+
+def test_a_message_loses_with_its_length_and_the_place_in_it() -> None:
+    parts = [MemoryNode(f"p{place}", "a heron", position=place, metadata={PART: [place, 200]}) for place in range(4)]
+    store = chained([*parts, MemoryNode("brief", "a heron", position=9)])
+    got = asked(store, LENGTH_COST=0.05, PLACE_COST=0.1).of(store.view().live_nodes())
+    assert got.message.tolist() == pytest.approx([-0.15, -0.25, -0.25, -0.35, 0.0])
+
+
+@pytest.mark.parametrize("query", ["Can you summarise what I saw?", "Give me an overview of the heron", "总结一下"])
+def test_for_an_overview_length_costs_nothing(query: str) -> None:
+    store = chained([MemoryNode("long", "a heron", role="user", position=0, metadata={PART: [0, 200]})])
+    assert asks_for_overview(fold(query))
+    for overviews, expected in ((True, 0.0), (False, -0.15)):
+        got = asked(store, query, LENGTH_COST=0.05, LONG_FOR_OVERVIEWS=overviews).of(store.view().live_nodes())
+        assert got.message.tolist() == pytest.approx([expected])
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("Where did I park?", True),
+        ("What's my dog called?", True),
+        ("Wo habe ich geparkt?", True),
+        ("我的狗叫什么?", True),
+        ("我们去哪里?", False),
+        ("Where did Ann park?", False),
+        ("Who painted the Mona Lisa?", False),
+    ],
+)
+def test_who_asks_of_herself_is_told_her_own_words_first(query: str, *, first: bool) -> None:
+    assert is_first_person(fold(query)) is first
+    store = chained(
+        [MemoryNode(role, "a heron", role=role, position=n) for n, role in enumerate(("user", "assistant"))]
+    )
+    got = asked(store, query, OWN_WORDS_WEIGHT=0.05).of(store.view().live_nodes())
+    assert got.message.tolist() == pytest.approx([0.05 * first, 0.0])
+
+
+def talk(*said: tuple[str, str, list[str]], user: str | None = None) -> list[MemoryNode]:
+    return [
+        MemoryNode(
+            f"{user}-{place}", text, role=role, position=place, metadata={"entities": names}, scope=Scope(user_id=user)
+        )
+        for place, (role, text, names) in enumerate(said)
+    ]
+
+
+CALLS = [
+    ("user", "Hey Mel! I was in Lyon.", ["Mel", "Lyon"]),
+    ("assistant", "Nice, Ann!", ["Ann"]),
+    ("user", "Thanks, Mel.", ["Mel"]),
+    ("assistant", "Bye, Ann!", ["Ann"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("What did Mel say?", [0, 1, 0, 1]),
+        ("Where was ann?", [1, 0, 1, 0]),
+        ("Was it Ann or Mel?", [1, 1, 1, 1]),
+        ("Where is Lyon?", [0, 0, 0, 0]),
+    ],
+)
+def test_speakers_are_known_by_the_names_they_are_called(query: str, meant: list[int]) -> None:
+    store = chained(talk(*CALLS))
+    rows = store.view().live_nodes()
+    assert asked(store, query, LEARN_NAMES=True).of(rows).subject.tolist() == meant
+    assert asked(store, query).of(rows).subject.tolist() == [0, 0, 0, 0]
+
+
+def test_a_name_that_the_one_called_says_as_well_is_that_of_a_third() -> None:
+    said = [*CALLS, ("assistant", "I met Mel in town.", ["Mel"])]
+    store = chained(talk(*said))
+    assert not asked(store, "What did Mel say?", LEARN_NAMES=True).of(store.view().live_nodes()).subject.any()
+
+
+def test_one_call_is_not_enough() -> None:
+    store = chained(talk(*CALLS[:2]))
+    assert not asked(store, "What did Mel say?", LEARN_NAMES=True).of(store.view().live_nodes()).subject.any()
