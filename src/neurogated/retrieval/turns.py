@@ -64,7 +64,8 @@ class TurnParts(NamedTuple):
 
 def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
     """Return the turns up to `reach` steps before and after the nodes at `rows`, by SEQ edges."""
-    owners, found, befores = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], []
+    owners, found = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    befores: list[NDArray[np.bool_]] = []
     owner, frontier, before = np.arange(rows.size), rows, None
     for _ in range(reach):
         arcs = view.arcs(frontier, EdgeType.SEQ, both_ways=True)
