@@ -177,6 +177,12 @@ def _write(folder: Path, corpus: object, questions: object) -> Dataset:
     return load_dataset("d", folder, "hipporag")
 
 
+def test_rows_without_a_title_are_texts_of_their_own(tmp_path: Path) -> None:
+    for form in ("title in the text", "no titles"):
+        (collection,) = _write(tmp_path, *FORMS[form](CORPUS, QUESTIONS)).collections
+        assert all(len(document.passages) == 1 for document in collection.documents)
+
+
 @pytest.mark.parametrize("form", [*FORMS, *HOTPOTQA])
 def test_every_form_names_the_same_gold_passages(tmp_path: Path, form: str) -> None:
     if form in FORMS:

@@ -1,7 +1,7 @@
 """Ranking: what a recall returns, in which order, and why."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import hypothesis.strategies as st
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
-from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, NeuroGraphMemory, compose
+from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall, compose
 from neurogated.core.rendering import TIME
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
@@ -60,7 +60,8 @@ def test_classic_ranks_by_energy_and_fills_up_by_similarity(store: GraphStore) -
 
 
 def test_gated_score_is_the_weighted_sum_of_its_parts(store: GraphStore) -> None:
-    recall = _retriever(store, TOP_K_ANCHORS=1, SIMILARITY_WEIGHT=0.5, ENERGY_WEIGHT=2.0).recall("1 0", top_n=4)
+    settings = {"SIMILARITY_WEIGHT": 0.5, "ENERGY_WEIGHT": 2.0, "KEEP_BEST_FIRST": False}
+    recall = _retriever(store, TOP_K_ANCHORS=1, **settings).recall("1 0", top_n=4)
     for memory in recall:
         assert memory.score == pytest.approx(0.5 * memory.parts["similarity"] + 2.0 * memory.parts["energy"])
     scores = [memory.score for memory in recall]
@@ -155,6 +156,20 @@ weightings = st.fixed_dictionaries(
 )
 
 
+def _attainable(recall: Recall, config: MemoryConfig) -> float:
+    """Return the most that the best match could have."""
+    weights = {"keywords": config.KEYWORD_WEIGHT, "subject": config.SUBJECT_WEIGHT, "marks": config.MARK_WEIGHT}
+
+    def likeness(parts: Mapping[str, float]) -> float:
+        return parts["cosine"] + sum(weight * parts[name] for name, weight in weights.items())
+
+    if not recall.memories:
+        return 1.0
+    best = max((memory.parts for memory in sorted(recall, key=lambda one: one.id)), key=likeness)
+    has_keywords = any(memory.parts["keywords"] for memory in recall)
+    return 1 + sum(weight * (best[name] if name != "keywords" else has_keywords) for name, weight in weights.items())
+
+
 @given(drawn_nodes, st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7))), weightings)
 def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
     drawn: list[tuple[str, list[float] | None, dict[str, object], int]],
@@ -168,15 +183,15 @@ def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
     for source, target in links:
         if source != target and max(source, target) < len(drawn):
             store.add_edge(f"n{source}", f"n{target}", EdgeType.SEQ, 0.5)
-    config = MemoryConfig().replace(**weights)
+    config = MemoryConfig(KEEP_BEST_FIRST=False).replace(**weights)
     retriever = NeuroRetriever(store, config, embedder=_Compass(), kernel_source=_Timely(), clock=clock)
     recall = retriever.recall("1 0", top_n=20)
-    total = 1 + config.KEYWORD_WEIGHT + config.SUBJECT_WEIGHT + config.MARK_WEIGHT
+    total = _attainable(recall, config)
     for memory in recall:
         parts = memory.parts
         likeness = parts["cosine"] + config.KEYWORD_WEIGHT * parts["keywords"]
         likeness += config.SUBJECT_WEIGHT * parts["subject"] + config.MARK_WEIGHT * parts["marks"]
-        assert parts["similarity"] == pytest.approx(likeness / total)
+        assert parts["similarity"] == pytest.approx(min(1.0, likeness / total))
         score = config.SIMILARITY_WEIGHT * parts["similarity"] + config.ENERGY_WEIGHT * parts["energy"]
         assert memory.score == pytest.approx(score + config.RECENCY_WEIGHT * parts["recency"])
         idle = (clock() - memory.node.last_accessed) / timedelta(days=1)

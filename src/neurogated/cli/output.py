@@ -45,7 +45,8 @@ def kernel_line(kernel: Kernel) -> str:
 
 def recall_text(store: GraphStorePort, recall: Recall) -> str:
     """Return memories with their scores, and by which way the energy of each came; `store` is the graph asked."""
-    lines = [recall.query, kernel_line(recall.kernel), *(f"note: {note}" for note in recall.notes)]
+    lines = [recall.query, kernel_line(recall.kernel), f"trust in the graph: {recall.trust:.2f}"]
+    lines += [f"note: {note}" for note in recall.notes]
     for rank, recalled in enumerate(recall, start=1):
         parts = ", ".join(f"{name} {value:.3f}" for name, value in recalled.parts.items() if value)
         lines += ["", f"{rank}. score {recalled.score:.3f} ({parts})  id {recalled.id}"]
@@ -68,6 +69,7 @@ def recall_json(recall: Recall) -> dict[str, Any]:
             "against": {kind.name: weight for kind, weight in recall.kernel.against.items()},
             "justification": recall.kernel.justification,
         },
+        "trust": recall.trust,
         "notes": list(recall.notes),
         "memories": [_memory_json(recalled) for recalled in recall],
     }

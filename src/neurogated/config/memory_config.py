@@ -88,6 +88,19 @@ class MemoryConfig:
     ENERGY_WEIGHT: float = setting(
         0.8, "weight of the energy that spread to a node in the gated score", low=0.0, high=1000.0
     )
+    KEEP_BEST_FIRST: bool = setting(True, "let energy lift no memory above those that are most like the question")
+    BEST_MARGIN: float = setting(
+        0.04, "how far below the best match, as a share of its score, a memory counts as one too", low=0.0, high=1.0
+    )
+    TRUST_FLOOR: float = setting(
+        0.5, "share of the energy that counts where the best match does not stand out; 1: all of it", low=0.0, high=1.0
+    )
+    TRUST_LEAD: float = setting(
+        0.2,
+        "lead of the best match over the second, as a share of its score, from which all energy counts",
+        low=0.0,
+        high=1.0,
+    )
     NAMED_FIRST: bool = setting(
         True, "divide the energy that spread by the number of subjects, titles of texts, that the question names"
     )
@@ -143,6 +156,9 @@ class MemoryConfig:
         5, "TERM edges join texts that share a term no more than so many hold; 0: none", low=0
     )
     MAX_MENTIONS: int = setting(20, "MENTION edges lead to what no more than so many texts name; 0: none", low=0)
+    FIND_TITLES: bool = setting(
+        True, "find the title of a text that has none: a header, a heading, or the subject of its first sentence"
+    )
     entity_finder: str = setting(
         "auto",
         "what finds names in texts: 'auto' is the language model where there is one and patterns elsewhere; 'spacy' "

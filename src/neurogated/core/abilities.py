@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import Vector
@@ -36,6 +36,7 @@ class EmbeddedVersion(NamedTuple):
     content: str
     title: str | None
     speaker: str | None
+    metadata: Mapping[str, Any]
 
 
 @runtime_checkable

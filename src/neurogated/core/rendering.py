@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, Protocol
 
+from neurogated.core.found_names import found_names
 from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.turns import turn_tags
 from neurogated.core.words import split_words
@@ -23,6 +24,7 @@ __all__ = [
     "own_tag",
     "render",
     "speaker_tag",
+    "subject_names",
     "subject_tag",
     "subjects",
     "subjects_among",
@@ -55,13 +57,13 @@ class Text(Protocol):
     def speaker(self) -> str | None:
         """Who says it."""
 
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """JSON values, `entities`, `times`, `found_names` and `document_id` among them."""
+
 
 class Described(Text, Protocol):
     """A text with what is known of it, as a store indexes it."""
-
-    @property
-    def metadata(self) -> Mapping[str, Any]:
-        """JSON values, `entities`, `times` and `document_id` among them."""
 
     @property
     def tags(self) -> Sequence[str]:
@@ -86,7 +88,8 @@ def render(node: Text) -> str:
     A passage often does not name what it is about; and `Speaker said, "…"` is found far better than `speaker: …`.
     """
     text = f'{node.speaker} said, "{_without_label(node)}"' if node.speaker else node.content
-    return f"{node.title}\n{text}" if node.title else text
+    title = node.title or _found_title(node)
+    return f"{title}\n{text}" if title else text
 
 
 def _without_label(node: Text) -> str:
@@ -107,13 +110,19 @@ def tags(node: Described) -> frozenset[str]:
     They are what it is about, who speaks, whether it tells a time, its document, those of a turn, and the tags that its
     owner gave it.
     """
-    named = [subject_tag(name) for name in subjects(node.title)]
+    named = [subject_tag(name) for name in subject_names(node)]
     named += [speaker_tag(name) for name in _names(node.speaker)]
     found = [*named, *map(opening_tag, named), *map(own_tag, node.tags)]
     found += [trait_tag(TIME)] * bool(node.metadata.get("times"))
     if isinstance(document_id := node.metadata.get("document_id"), str):
         found.append(document_tag(document_id))
     return frozenset((*found, *turn_tags(node)))
+
+
+def subject_names(node: Text) -> tuple[str, ...]:
+    """Return the names, in folded words, of what a text is about: by its title, or else as they were found in it."""
+    titles = found_names(node.metadata) if node.title is None else (node.title,)
+    return tuple(dict.fromkeys(chain.from_iterable(map(subjects, titles))))
 
 
 def subjects(title: str | None) -> tuple[str, ...]:
@@ -131,6 +140,11 @@ def subjects(title: str | None) -> tuple[str, ...]:
 def subjects_among(found: Iterable[str]) -> frozenset[str]:
     """Return the names of those tags of a node that say what it is about."""
     return frozenset(tag.removeprefix(_SUBJECT) for tag in found if tag.startswith(_SUBJECT))
+
+
+def _found_title(node: Text) -> str | None:
+    """Return the title that was found, for a text that does not hold it, such as a later chunk of a document."""
+    return next((name for name in found_names(node.metadata)[:1] if name not in node.content), None)
 
 
 def subject_tag(name: str) -> str:

@@ -43,7 +43,7 @@ class RecalledMemory:
 
     node: MemoryNode
     score: float
-    """What the ranking goes by."""
+    """What the ranking goes by; in the gated mode about 1 for an exact repeat, and no more than the best match has."""
     parts: Mapping[str, float]
     """What the score is made of: `similarity` (-1–1), `energy` (≥ 0) and `recency` (0–1); and what the similarity is
     made of: `cosine` (-1–1), `keywords`, `subject` and `marks` (0–1)."""
@@ -79,6 +79,8 @@ class Recall:
     """The mode of activation."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each stage took: `embed`, `kernel`, `search`, `activate`, `rank`."""
+    trust: float = 1.0
+    """How much of the energy that spread counts, 0–1: little where the best match does not stand out."""
     notes: tuple[str, ...] = ()
     """What the caller should know, such as a part that failed and was done without."""
 

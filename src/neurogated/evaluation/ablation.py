@@ -82,6 +82,8 @@ VARIANTS: Sequence[Variant] = (
     Variant("move_again", "energy moves more than once", {"MOVE_ONCE": False}),
     Variant("no_keywords", "no keywords in common", {"KEYWORD_WEIGHT": 0}),
     Variant("no_subject", "no subject of a memory", {"SUBJECT_WEIGHT": 0}),
+    Variant("full_trust", "the graph trusted on every question alike", {"TRUST_FLOOR": 1}),
+    Variant("first_place_open", "energy lifts above the best match, too", {"KEEP_BEST_FIRST": False}),
     Variant("not_named_first", "energy not divided by the subjects named", {"NAMED_FIRST": False}),
     Variant("no_marks", "no marks such as times", {"MARK_WEIGHT": 0}),
     Variant("no_neighbours", "turns without those around them", {"NEIGHBOUR_WEIGHT": 0}),
@@ -107,6 +109,7 @@ VARIANTS: Sequence[Variant] = (
         Variant(f"closed_{name.lower()}", f"{name} edges closed", {"CLOSED_EDGE_TYPES": name})
         for name in ("SEQ", "SIM", "TERM", "MENTION", "CAUSE")
     ),
+    Variant("no_found_titles", "no titles found in texts without one", {"FIND_TITLES": False}, reindex=True),
 )
 """What is switched off, in the order of the table."""
 

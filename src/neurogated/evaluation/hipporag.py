@@ -81,15 +81,21 @@ def _text_field(record: Record) -> str | None:
 def _documents(corpus: Corpus, rows: Sequence[Row], entries: Sequence[Record]) -> Iterator[Document]:
     """Yield a document for each run of rows that share a title: they are parts of one text, in order.
 
-    A passage names all rows that are copies of it, since a memory of one is a memory of all.
+    Rows without a title are texts of their own. A passage names all rows that are copies of it, since a memory of one
+    is a memory of all.
     """
-    for title, run in groupby(zip(rows, entries, strict=True), key=lambda pair: pair[0].title):
+    for (title, _), run in groupby(zip(rows, entries, strict=True), key=lambda pair: _text_of(pair[0])):
         part = list(run)
         passages = [passage_of(row.text, {SOURCES_KEY: corpus.copies(row)}, record.where) for row, record in part]
         try:
             yield Document(tuple(passages), title or None)
         except InputError as error:
             raise DatasetError(f"{part[0][1].where}: {error}") from None
+
+
+def _text_of(row: Row) -> tuple[str, int | None]:
+    """Return what rows of one text have in common: the title, or else the number."""
+    return row.title, None if row.title else row.idx
 
 
 # Questions

@@ -15,8 +15,8 @@ from neurogated.core.rendering import (
     keyword_text,
     names_in,
     opening_tag,
+    subject_names,
     subject_tag,
-    subjects,
     subjects_among,
 )
 from neurogated.core.words import split_words
@@ -50,7 +50,7 @@ class Text(NamedTuple):
     @classmethod
     def of(cls, node: MemoryNode) -> Text:
         """Return what the text of a node holds."""
-        return cls(split_words(fold(node.content)), frozenset(split_keywords(keyword_text(node))), subjects(node.title))
+        return cls(split_words(fold(node.content)), frozenset(split_keywords(keyword_text(node))), subject_names(node))
 
 
 class TextChange:

@@ -11,6 +11,7 @@ from uuid import uuid4
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, to_utc
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.found_names import FOUND_NAMES, found_names
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
@@ -19,11 +20,12 @@ from neurogated.core.turns import PART, piece
 from neurogated.core.words import count_words
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
-from neurogated.ingestion.document import Document, checked_ttl
+from neurogated.ingestion.document import Document, Passage, checked_ttl
 from neurogated.ingestion.drafts import Batch, Draft, Part
 from neurogated.ingestion.labels import labelled_speaker
 from neurogated.ingestion.revision import expiry
 from neurogated.ingestion.sessions import Session
+from neurogated.ingestion.titles import find_names
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["Planner", "stored"]
@@ -146,10 +148,10 @@ class Planner:
         document_id = None if document.in_session or document.id is not None else document.document_id
         for passage in document.passages:
             metadata = {**document.metadata, **passage.metadata}
+            metadata |= self._found_names(document, passage, metadata)
             metadata |= {} if document_id is None else {"document_id": document_id}
             fields = document.fields_of(passage)
-            frame = render(MemoryNode("frame", "", title=document.title, speaker=passage.speaker))
-            chunks = self._chunker.split(passage.text, frame)
+            chunks = self._chunks(document, passage, found_names(metadata))
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
             for place, chunk in enumerate(chunks):
                 if document.id is not None:
@@ -172,6 +174,21 @@ class Planner:
                     )
                 )
         return drafts
+
+    def _chunks(self, document: Document, passage: Passage, names: Sequence[str]) -> list[str]:
+        """Return the chunks of a passage, which leave room for what is embedded with them."""
+        frame = MemoryNode("frame", "", title=document.title, speaker=passage.speaker)
+        chunks = self._chunker.split(passage.text, render(frame))
+        if len(chunks) == 1 or not names:
+            return chunks
+        # The later ones are embedded under the title that was found.
+        return self._chunker.split(passage.text, render(replace(frame, metadata={FOUND_NAMES: list(names)})))
+
+    def _found_names(self, document: Document, passage: Passage, given: Mapping[str, object]) -> dict[str, list[str]]:
+        """Return, as metadata, the names of what a passage is about that it tells itself; a turn has none."""
+        told = document.title is not None or passage.speaker is not None or document.in_session or FOUND_NAMES in given
+        names = () if told or not self._config.FIND_TITLES else find_names(passage.text)
+        return {FOUND_NAMES: list(names)} if names else {}
 
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
         times = {"valid_from": document.valid_from, "valid_to": document.valid_to}

@@ -13,6 +13,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import checked_moment, to_utc
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.found_names import FOUND_NAMES
 from neurogated.core.model import EdgeKey, MemoryNode, Vector, as_vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
@@ -24,6 +25,7 @@ from neurogated.ingestion.document import checked_text, checked_ttl
 from neurogated.ingestion.edge_builder import nearest_in, similarity_edges
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.sessions import turn_ids
+from neurogated.ingestion.titles import find_names
 from neurogated.ingestion.user_graph import UserGraph
 
 __all__ = ["Changes", "Reviser", "Revision", "expiry", "revision_of", "with_lifetime"]
@@ -210,10 +212,12 @@ class Reviser:
         metadata, named = dict(new.metadata), Findings(nodes=[new])
         if new.content != old.content:
             # What was found in the old text says nothing about the new one; what is given now stays.
-            for name in (_TIMES, ENTITIES):
+            for name in (_TIMES, ENTITIES, FOUND_NAMES):
                 if metadata.get(name) == old.metadata.get(name):
                     metadata.pop(name, None)
             metadata = {**({_TIMES: list(times)} if (times := find_times(new.content)) else {}), **metadata}
+            if self._finds_title(new, metadata):
+                metadata[FOUND_NAMES] = list(find_names(new.content))
             new = replace(new, metadata=metadata)
             named = self._analysis.find_entities([new]) if ENTITIES not in metadata else Findings(nodes=[new])
         (node,) = named.nodes
@@ -230,6 +234,11 @@ class Reviser:
             return as_vector(vectors[0])
         mean = vectors.mean(axis=0)
         return as_vector(mean / (np.linalg.norm(mean) or 1.0))
+
+    def _finds_title(self, node: MemoryNode, metadata: Mapping[str, Any]) -> bool:
+        """Return whether the names of what a new text is about are to be found; a turn has none."""
+        is_turn = node.speaker is not None or node.scope.session_id is not None
+        return self._config.FIND_TITLES and node.title is None and not is_turn and FOUND_NAMES not in metadata
 
     def _causes(self, node: MemoryNode, at: datetime) -> Findings:
         """Judge a node again with its neighbours in its document or session."""

@@ -29,6 +29,7 @@ from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.similarity import PARTS, QuestionSimilarity, Scored, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
+from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
 
 __all__ = ["NeuroRetriever", "RecallOptions"]
@@ -49,6 +50,8 @@ class _Ranking(NamedTuple):
     score: NDArray[np.float64]
     energy: NDArray[np.float64]
     recency: NDArray[np.float64]
+    trust: float = 1.0
+    """How much of the energy counts."""
 
 
 class RecallOptions(FilterOptions, total=False):
@@ -227,6 +230,7 @@ class NeuroRetriever:
             found.anchors,
             self._config.ACTIVATION,
             seconds=MappingProxyType(seconds),
+            trust=found.ranking.trust,
             notes=(asked.kernel.note,) if asked.kernel.note else (),
         )
 
@@ -253,7 +257,8 @@ class NeuroRetriever:
     def _by_score(self, activation: Activation, likeness: QuestionSimilarity, wanted: int, present: int) -> _Ranking:
         """Rank candidates and nodes that energy reached by the weighted sum of similarity, spread energy and recency.
 
-        The weights are the settings `SIMILARITY_WEIGHT`, `ENERGY_WEIGHT` and `RECENCY_WEIGHT`.
+        Energy counts as far as the graph is trusted; see `retrieval.trust`. The weights are the settings
+        `SIMILARITY_WEIGHT`, `ENERGY_WEIGHT` and `RECENCY_WEIGHT`.
         """
         reached, energies = _admitted(activation.view, *activation.spread)
         likeness.of(reached)
@@ -263,13 +268,15 @@ class NeuroRetriever:
         subjects = max(1, len(likeness.named)) if self._config.NAMED_FIRST else 1
         energy[np.searchsorted(known.rows, reached)] = energies / subjects
         recency = self._recency(activation.view, known.rows, present)
-        score = (
-            self._config.SIMILARITY_WEIGHT * known.similarity
-            + self._config.ENERGY_WEIGHT * energy
-            + self._config.RECENCY_WEIGHT * recency
-        )
-        best = _best(activation.view, known.rows, score, wanted)
-        return _Ranking(known.at(known.rows[best]), score[best], energy[best], recency[best])
+        base = self._config.SIMILARITY_WEIGHT * known.similarity + self._config.RECENCY_WEIGHT * recency
+        matches = _best(activation.view, known.rows, base, 2)
+        if not matches:
+            return _Ranking(known, base, energy, recency)
+        trust = trust_in_graph(base[matches], self._config)
+        energy *= trust
+        order, score = lifted_scores(base, self._config.ENERGY_WEIGHT * energy, self._config)
+        best = _best(activation.view, known.rows, order, wanted)
+        return _Ranking(known.at(known.rows[best]), score[best], energy[best], recency[best], trust)
 
     def _recency(self, view: GraphView, rows: Rows, present: int) -> NDArray[np.float64]:
         """Return how lately nodes were used, 1 for now, halved with every `RECENCY_HALF_LIFE_DAYS`."""

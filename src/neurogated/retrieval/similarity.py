@@ -37,7 +37,7 @@ class Similarities(NamedTuple):
 
     @property
     def similarity(self) -> Values:
-        """Weighted mean of the parts (n,), -1–1."""
+        """Weighted mean of the parts that the best match has (n,), -1–1."""
         return self._column(0)
 
     @property
@@ -149,6 +149,7 @@ class QuestionSimilarity:
             self._best_keywords = float(by_keywords[1].max(initial=0.0))
         rows = _distinct(np.concatenate((nearest[0], by_keywords[0])))
         self.known = self._measure(rows, nearest, by_keywords)
+        self._scale()
         return self.known
 
     @property
@@ -166,10 +167,28 @@ class QuestionSimilarity:
         self._learn(rows)
         return self.known.similarity[self.known.rows.searchsorted(rows)]
 
+    def _scale(self) -> None:
+        """Count similarity against the most that the best match could have; the order of memories stays as it is.
+
+        What it cannot have, a subject that the question does not name or a mark that no one asks for, lowers nothing.
+        """
+        admitted = self.admitted
+        if not admitted.rows.size:
+            return
+        best, config = int(admitted.similarity.argmax()), self._config
+        total = 1.0 + config.KEYWORD_WEIGHT * bool(self._best_keywords)
+        total += config.SUBJECT_WEIGHT * admitted.subject[best] + config.MARK_WEIGHT * admitted.marks[best]
+        total = max(1.0, total + admitted.neighbours[best] + admitted.message[best])
+        self.known.columns[0] *= self._total / total
+        self._total = float(total)
+
     def _learn(self, rows: Rows) -> None:
         unknown = rows[~self.known.holds(rows)]
         if unknown.size:
-            self.known = self.known.joined(self._measure(unknown))
+            measured = self._measure(unknown)
+            # What only the graph reaches may have more than the best match.
+            np.minimum(measured.columns[0], 1.0, out=measured.columns[0])
+            self.known = self.known.joined(measured)
 
     def _measure(self, rows: Rows, nearest: Scored = _NOTHING, by_keywords: Scored = _NOTHING) -> Similarities:
         """Measure nodes; what the searches found of them is taken from there."""

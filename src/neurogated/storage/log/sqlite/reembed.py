@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 
 import apsw
@@ -31,15 +32,15 @@ def embedded_versions(file: SqliteFile) -> Iterator[EmbeddedVersion]:
         with file.lock, file.translated():
             rows = fetch(
                 file.connection,
-                f"SELECT v.node, v.since, v.content, v.title, v.speaker {_EMBEDDED} AND (v.node, v.since) > (?, ?) "
-                "ORDER BY v.node, v.since LIMIT ?",
+                f"SELECT v.node, v.since, v.content, v.title, v.speaker, v.metadata {_EMBEDDED} "
+                "AND (v.node, v.since) > (?, ?) ORDER BY v.node, v.since LIMIT ?",
                 (*last, _AT_ONCE),
             )
         if not rows:
             return
-        for node, since, content, title, speaker in rows:
+        for node, since, content, title, speaker, metadata in rows:
             last = (node, since)
-            yield EmbeddedVersion(last, content, title, speaker)
+            yield EmbeddedVersion(last, content, title, speaker, json.loads(metadata))
 
 
 def replace_vectors(

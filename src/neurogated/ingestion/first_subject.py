@@ -1,0 +1,198 @@
+"""What the first sentence of a text is about, told by what stands before its verb.
+
+`The Wasp Factory is a novel …`, `Ada Quill (born 1901) was …`, `Die Elbe ist ein Strom …`: the subject is the name that
+the sentence begins with. It counts as a name where its words are written as one, or where a definition follows.
+Capitals tell little in German, where every noun has one; so in languages other than English a definition has to follow.
+Chinese has no capitals: there the words before 是 count where a definition follows.
+"""
+
+from __future__ import annotations
+
+import re
+
+from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.ingestion.sentences import split_sentences
+
+__all__ = ["first_subject"]
+
+_QUOTE = '"'
+_OPENING = "\"'“”«»\u2018’„*_ \t"
+_DEFINITIONS = (
+    r"(?:is|was|are|were)\s+(?:an?|the|one)",
+    r"(?:ist|war|sind|waren)\s+(?:der|die|das|den|ein|eine|einer|eines)",
+    r"(?:est|était|sont|étaient|fut)\s+(?:une?|l[ea]s?|des|l['’])",
+    r"(?:es|son|fue|era|fueron|eran)\s+(?:una?|unos|unas|el|la|los|las)",
+    r"(?:è|sono|fu|era|erano)\s+(?:una?|uno|il|lo|la|i|gli|le|l['’]|un['’])",
+    r"(?:é|são|foi|era|eram)\s+(?:uma?|uns|umas|o|a|os|as)",
+    r"(?:is|was|zijn|waren)\s+(?:een|de|het)",
+)
+_DEFINED = re.compile(rf"\s(?:{'|'.join(_DEFINITIONS)})\b")
+_ENGLISH_VERB = re.compile(r"\s(?:is|was|are|were)\b")
+_BRACKET = re.compile("\\s*[(\uff08]")
+_QUOTED = re.compile('["“«„](?P<name>[^"”“»\n]{2,80})["”“»]')
+_COMMA = re.compile(r",\s")
+# What begins with another mark is an item, a quotation of somebody else, or code.
+_BEGINS = re.compile(f"[{re.escape(_OPENING)}《「『]*\\w")
+# "Using Quill's method …"
+_CLAUSE = re.compile(r"[a-z]ing\Z")
+_WORD = re.compile(r"[^\s\-–/]+")
+_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_HAN_DEFINITION = re.compile(
+    '[《「『“"]?(?P<name>[^\\s，。、；：！？\uff08(《》「」『』“”"]{2,12}?)[》」』”"]?(?:[\uff08(][^\uff08\uff09()]*[\uff09)])?[，,]?'
+    "(?:是|为|為)(?:一|位于|位於|指|由|[^\\s，。！？]{1,12}的)"
+)
+_HAN_NO_SUBJECT = re.compile(
+    r"[这這那此其谁誰哪]|为什么|為什麼|可能|如果|因为|因為|.*[我你您他她它]|.*[的了吗嗎呢吧]|.*(?:不|就|都|也|还|還|只)\Z"
+)
+_ARTICLES = re.compile(r"(?:the|an?|der|die|das|le|la|les|el|los|las|il|lo|gli|het|de|een)\s+", re.IGNORECASE)
+_MOST_WORDS = 9
+_MOST_TERM_WORDS = 3
+
+
+def _set_of(words: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\S+", words))
+
+
+# What may stand in a name in small letters.
+_SMALL = _set_of(
+    """of the a an and or in on to for by at from with as & de la le les du des del della di da das do dos el los las y
+    e et und der die den dem zu zur zum von vom van het een à il lo i gli ap ab bin ibn bint al abu ben ter ten"""
+)
+# They begin a sentence and are the name of nothing.
+_NO_SUBJECTS = _set_of(
+    """i you he she it we they this that these those there here who what which when where why how my your his her its
+    our their one some all both each every any no not if while since because although after before then so and but or
+    nor yet as at by for from in of on to with today yesterday tomorrow now please thanks hello hi hey yes ok okay sure
+    well also maybe let lets
+    ich du er sie es wir ihr dies diese dieser dieses das der die hier dort wer was wann wo warum wie mein meine dein
+    deine sein unser unsere euer alle heute gestern morgen bitte danke hallo ja nein
+    je tu il elle nous vous ils elles ce cette ces cela ça qui que quoi où quand mon ma mes ton ta son sa
+    yo tú él ella nosotros ellos ellas esto este esta estos estas eso ese esa quien cuando donde mi su
+    io lui lei noi voi loro questo questa quello quella chi che quando dove"""
+)
+_ENGLISH = _set_of("the of and is are were with for by from to")
+_OTHERS = _set_of(
+    """der das und ist ein eine von mit den dem im zur zum auf für nicht le les des du est et une dans pour el los las
+    es un una en y por con para il di che della nel per uma dos het een van"""
+)
+_finder = OfflineEntityFinder()
+
+
+def first_subject(text: str) -> str | None:
+    """Return what the first sentence of a text is about, None where it names nothing."""
+    sentence = next((one.strip() for one in split_sentences(text) if one.strip()), "")
+    if not _BEGINS.match(sentence):
+        return None
+    if _HAN.search(sentence):
+        found = _HAN_DEFINITION.match(sentence)
+        return None if found is None or _HAN_NO_SUBJECT.match(found["name"]) else found["name"]
+    if _is_english(sentence):
+        return _before_verb(sentence) or _opening_name(sentence, text)
+    return _defined_elsewhere(sentence, text)
+
+
+def _is_english(sentence: str) -> bool:
+    words = set(re.findall(r"\w+", sentence.casefold()))
+    return len(words & _ENGLISH) > len(words & _OTHERS)
+
+
+def _before_verb(sentence: str) -> str | None:
+    """Return the name before the verb of an English sentence, or before what is put between the two."""
+    defined = _DEFINED.search(sentence)
+    verb = defined or _ENGLISH_VERB.search(sentence)
+    head, mark = _head(sentence, verb)
+    words = _WORD.findall(head)
+    if not _may_be_subject(words) or "\n" in head:
+        return None
+    if mark == _QUOTE or _is_title(words):
+        # An adverb begins a sentence as a name does, "Clearly, …", and so does a clause, "When PAM is used …".
+        if mark == "," and len(words) == 1 and not (defined and head in _finder.find(sentence)):
+            return None
+        begins = defined or _plain(words[0]) not in _NO_SUBJECTS
+        return head if begins and (defined or _finder.find(f"It is {head}.")) else None
+    article = _ARTICLES.match(head)
+    # In a definition common words may be what is defined: "A breed group is a …".
+    is_term = defined is not None and mark != "," and _is_term(words[1:] if article else words)
+    return head[article.end() if article else 0 :] if is_term else None
+
+
+def _defined_elsewhere(sentence: str, text: str) -> str | None:
+    """Return what a sentence of a language other than English defines."""
+    defined = _DEFINED.search(sentence)
+    if defined is None:
+        return None
+    head, _ = _head(sentence, defined)
+    words = _WORD.findall(head)
+    if not _may_be_subject(words) or not _is_title(words) or "\n" in head:
+        return None
+    article = _ARTICLES.match(head)
+    name = head[article.end() :] if article else head
+    # Without an article a single word may be an adverb: "Manchmal ist die …".
+    return name if article or len(words) > 1 or _stands_within(name, text) else None
+
+
+def _head(sentence: str, verb: re.Match[str] | None) -> tuple[str, str]:
+    """Return what stands before the verb, or before a bracket or comma that comes earlier; and that mark, if any.
+
+    Of a sentence that begins with a quotation it is what is quoted.
+    """
+    if quoted := _QUOTED.match(sentence):
+        return quoted["name"].strip(), _QUOTE
+    end = verb.start() if verb else len(sentence)
+    bracket = _BRACKET.search(sentence, 0, end)
+    comma = _COMMA.search(sentence, 0, end) if verb else None
+    first = min((found for found in (bracket, comma) if found), key=re.Match.start, default=None)
+    if first is None and verb is None:
+        return "", ""
+    head = sentence[: first.start() if first else end].strip(_OPENING)
+    return head, "" if first is None else first[0].strip()
+
+
+def _may_be_subject(words: list[str]) -> bool:
+    return 0 < len(words) <= _MOST_WORDS and not all(_plain(word) in _NO_SUBJECTS | _SMALL for word in words)
+
+
+def _plain(word: str) -> str:
+    return word.casefold().strip("'’.,:;!?\"“”")
+
+
+def _is_title(words: list[str]) -> bool:
+    """Return whether words are written as a name is."""
+    if _plain(words[-1]) in _SMALL or words[0][0].islower():
+        return False
+    return all(word in _SMALL or not word[0].islower() for word in words[1:])
+
+
+def _is_term(words: list[str]) -> bool:
+    """Return whether words are a term of a few words, none of which is a function word or begins a clause."""
+    if not 1 < len(words) <= _MOST_TERM_WORDS or _CLAUSE.search(words[0]):
+        return False
+    return not any(_plain(word) in _NO_SUBJECTS | _SMALL for word in words)
+
+
+def _stands_within(word: str, text: str) -> bool:
+    """Return whether a word stands in a text as it is written here within a sentence, too."""
+    return re.search(rf"[\w,;]\s{re.escape(word)}\b", text) is not None
+
+
+def _opening_name(sentence: str, text: str) -> str | None:
+    """Return the name that an English sentence begins with."""
+    name = next(iter(_finder.find(sentence)), None)
+    if name is None:
+        return None
+    first = name.split()[0]
+    # A single word may have its capital for the place alone: "Got it!"
+    is_lone = " " not in name
+    if _plain(first) in _NO_SUBJECTS or _CLAUSE.search(first) or (is_lone and not _stands_within(name, text)):
+        return None
+    begin = sentence.find(name)
+    before = sentence[:begin].strip(_OPENING)
+    # "John, can you …" speaks to John, and not about him.
+    rest = sentence[begin + len(name) :]
+    is_called = is_lone and rest.startswith(",")
+    says_nothing = not re.search(r"\w", rest)
+    return (
+        None
+        if is_called or says_nothing or "\n" in name or (before and not _ARTICLES.fullmatch(f"{before} "))
+        else name
+    )

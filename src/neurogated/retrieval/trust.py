@@ -1,0 +1,62 @@
+"""How far to trust the graph on one question.
+
+Energy starts from what is like the question. If one memory stands out, energy starts from the right place, and what it
+leads to is worth finding. If several are about as good, the graph leads away from any of them. So trust grows with the
+lead of the best match, from `TRUST_FLOOR` to 1, which it reaches at `TRUST_LEAD`:
+
+    lead  = (best - second) / best
+    trust = TRUST_FLOOR + (1 - TRUST_FLOOR) * min(1, lead / TRUST_LEAD)
+
+With `KEEP_BEST_FIRST` the best matches keep their places, whatever the graph says: energy lifts no other memory above
+the best match, nor above those that are at most `BEST_MARGIN` below it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.config.memory_config import MemoryConfig
+
+__all__ = ["lifted_scores", "trust_in_graph"]
+
+Values = NDArray[np.float64]
+
+
+def trust_in_graph(best: Values, config: MemoryConfig) -> float:
+    """Return how much of the energy that spread counts, 0–1.
+
+    Args:
+        best: scores without energy of the best match and, if there is one, of the second best, (1,) or (2,).
+        config: `TRUST_FLOOR` and `TRUST_LEAD` count.
+    """
+    if not config.SIMILARITY_WEIGHT:
+        # Nothing says then which match is the best.
+        return 1.0
+    first, second = float(best[0]), float(best[1]) if best.size > 1 else 0.0
+    lead = (first - second) / first if first > 0 else 0.0
+    share = min(1.0, lead / config.TRUST_LEAD) if config.TRUST_LEAD else 1.0
+    return config.TRUST_FLOOR + (1.0 - config.TRUST_FLOOR) * share
+
+
+def lifted_scores(base: Values, lift: Values, config: MemoryConfig) -> tuple[Values, Values]:
+    """Return what memories are ranked by, and their scores.
+
+    Args:
+        base: scores without energy (n,), at least one.
+        lift: what energy adds to each (n,).
+        config: `KEEP_BEST_FIRST` and `BEST_MARGIN` count.
+
+    Returns:
+        Two columns (n,). They are the same sum, unless the best matches keep their places: then these are ranked before
+        all others, by their scores without energy, and no other score is above theirs.
+    """
+    lifted = base + lift
+    if not (config.KEEP_BEST_FIRST and config.SIMILARITY_WEIGHT):
+        return lifted, lifted
+    best = base.max()
+    kept = base >= best - config.BEST_MARGIN * abs(best)
+    least = base[kept].min()
+    # Above all others, and among themselves in their own order.
+    order = np.where(kept, base - least + max(0.0, float(lifted.max())) + 1.0, lifted)
+    return order, np.where(kept, base, np.minimum(lifted, least))

@@ -1,0 +1,82 @@
+"""What becomes of a title that was found in a text."""
+
+from neurogated import EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory, Passage
+from neurogated.core.found_names import FOUND_NAMES, found_names
+from neurogated.core.rendering import keyword_text, render, subject_names
+from neurogated.ingestion.document import Document
+
+CONFIG = MemoryConfig(storage="memory", embedding_name="hash")
+QUILL = "Ada Ruth Quill (born 1901) was a keeper of the light. She played chess."
+
+
+def _names(memory: NeuroGraphMemory, node_id: str) -> list[str]:
+    return list(found_names(memory.store.get_node(node_id).metadata))
+
+
+def test_a_text_without_a_title_is_about_what_it_names_itself() -> None:
+    with NeuroGraphMemory(CONFIG) as memory:
+        (about,) = memory.add(QUILL)
+        memory.add("Chess is a game for two.")
+        found = {recalled.id: recalled for recalled in memory.recall("Which game did Ada Quill play?")}
+        assert found[about].parts["subject"] == 1.0
+        assert memory.store.get_node(about).title is None
+
+
+def test_texts_that_name_it_lead_to_it() -> None:
+    with NeuroGraphMemory(CONFIG) as memory:
+        (about,) = memory.add(QUILL)
+        (naming,) = memory.add("In March nobody had seen Ada Quill for days.")
+        types = {edge.type for edge in memory.store.all_edges() if (edge.source_id, edge.target_id) == (naming, about)}
+        assert EdgeType.MENTION in types
+
+
+def test_a_given_title_is_never_replaced() -> None:
+    with NeuroGraphMemory(CONFIG) as memory:
+        (given,) = memory.add(QUILL, title="The keeper")
+        assert _names(memory, given) == []
+        (found,) = memory.add(QUILL)
+        memory.update(found, title="The other keeper")
+        assert subject_names(memory.store.get_node(found)) == ("the other keeper",)
+
+
+def test_turns_have_no_title() -> None:
+    with NeuroGraphMemory(CONFIG) as memory:
+        (turn,) = memory.add({"role": "user", "content": QUILL}, session_id="s")
+        assert _names(memory, turn) == []
+        said = Document((Passage(QUILL, speaker="Bo"),))
+        ((spoken,),) = memory.add_documents([said], progress=False)
+        assert _names(memory, spoken) == []
+
+
+def test_a_new_text_has_a_title_of_its_own() -> None:
+    with NeuroGraphMemory(CONFIG) as memory:
+        (node_id,) = memory.add(QUILL)
+        assert _names(memory, node_id)[0] == "Ada Ruth Quill"
+        memory.update(node_id, content="Boris Kray was a painter of bees.")
+        assert _names(memory, node_id) == ["Boris Kray"]
+        memory.update(node_id, content="nothing in particular")
+        assert _names(memory, node_id) == []
+
+
+def test_the_switch_is_off() -> None:
+    with NeuroGraphMemory(CONFIG.replace(FIND_TITLES=False)) as memory:
+        (node_id,) = memory.add(QUILL)
+        assert _names(memory, node_id) == []
+        memory.update(node_id, content="Boris Kray was a painter of bees.")
+        assert _names(memory, node_id) == []
+
+
+def test_chunks_that_do_not_hold_it_are_embedded_and_searched_under_it() -> None:
+    text = "# The Long Mole\n\n" + " ".join(f"Stone number {n} was laid in the year {1800 + n}." for n in range(40))
+    with NeuroGraphMemory(CONFIG.replace(CHUNK_SIZE=60, CHUNK_OVERLAP=0)) as memory:
+        first, second, *_ = (memory.store.get_node(node_id) for node_id in memory.add(text))
+        assert render(first) == keyword_text(first) == first.content
+        assert render(second) == f"The Long Mole\n{second.content}"
+        assert memory.recall("What is the Long Mole?")[0].parts["subject"] == 1.0
+
+
+def test_names_that_are_none_are_passed_over() -> None:
+    for odd in (None, 5, "x", {"a": 1}, [1, None], []):
+        node = MemoryNode("n", "text", metadata={FOUND_NAMES: odd})
+        assert subject_names(node) == ()
+        assert render(node) == "text"

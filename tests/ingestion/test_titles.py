@@ -1,0 +1,135 @@
+"""Titles and other names that texts give themselves."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurogated.ingestion.aliases import find_aliases
+from neurogated.ingestion.titles import find_names, find_title
+
+BODY = "It stands at the harbour, and it has done so since 1820.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (f"The Long Mole\n{BODY}", "The Long Mole"),
+        (f"The Long Mole\n\n{BODY}", "The Long Mole"),
+        (f"\n  The Long Mole\n{BODY}", "The Long Mole"),
+        (f"Washington, D.C.\n{BODY}", "Washington, D.C."),
+        (f"# The Long Mole\n{BODY}", "The Long Mole"),
+        (f"### The Long Mole ###\n\n{BODY}", "The Long Mole"),
+        (f"**The Long Mole**\n{BODY}", "The Long Mole"),
+        (f"the long mole\n=============\n{BODY}", None),
+        (f"The long mole\n-------------\n{BODY}", "The long mole"),
+        (f"Title: The Long Mole\n{BODY}", "The Long Mole"),
+        (f"Titel: Die lange Mole\n\n{BODY}", "Die lange Mole"),
+        (f"From: ada@example.org\nTo: bo@example.org\nSubject: Re: AW: The Long Mole\n\n{BODY}", "The Long Mole"),
+        (f"Betreff: WG: Die lange Mole\n\n{BODY}", "Die lange Mole"),
+        (f'---\nauthor: Ada\ntitle: "The Long Mole"\n---\n{BODY}', "The Long Mole"),
+        ("主题：会议记录\n我们今天讨论了预算。", "会议记录"),
+        ("港口的防波堤\n港口的防波堤建于一八二零年，至今仍在使用。", "港口的防波堤"),
+    ],
+)
+def test_a_header_or_a_heading_is_the_title(text: str, title: str | None) -> None:
+    assert find_title(text) == title
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n\t",
+        "The Long Mole",
+        "Hi Bo,\n\nplease call me back.",
+        "Thanks!\n\nI will do so tomorrow.",
+        "milk\neggs\nbread and a very long loaf of it",
+        "- Buy milk\n- Buy a lot of eggs and bread",
+        "1. Buy milk\n2. Buy a lot of eggs and bread",
+        "This text was wrapped by hand after a few words so\nthat its first line is no heading at all.",
+        "What shall we do?\nI do not know, but we have to do it soon.",
+        "def find(text):\n    return text.strip().splitlines()[0]",
+        "> The Long Mole\nThat is what he wrote about in his letter.",
+        "| a | b |\n|---|---|\n| 1 | 2, and some more of it |",
+        "http://example.org/mole\nThat is the page which I meant yesterday.",
+        "Note: call Bo\nHe has to know about the mole and the harbour.",
+        "We met at noon and talked about nothing in particular.",
+        "I am planning a trip.",
+        "Got it! Just let me know what you need.",
+        "Absolutely, that is a great idea.",
+        "When PAM is used to encrypt passwords, nothing else is needed.",
+        "Using Quill's essay as a start is a great way to begin.",
+        "John, can you send me the file of the meeting?",
+        "Wir haben gestern den Vertrag unterschrieben.",
+        "Der Hund ist krank und will nicht fressen.",
+        "Manchmal ist die installierte Version aktueller als die andere.",
+        "Zeigt Details über Pakete an, wie diese in der Liste stehen.",
+        "El perro está enfermo y no quiere comer.",
+        "我是一个学生。",
+        "你是一名哲学家吗？",
+        "可能我母亲是一个上海人的原因。",
+    ],
+)
+def test_what_begins_no_text_of_its_own_is_no_title(text: str) -> None:
+    assert find_title(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("The Wasp Factory is a novel by Iain Banks.", "The Wasp Factory"),
+        ("Ada Ruth Quill (born 1901) was a keeper of the light.", "Ada Ruth Quill"),
+        ("Too Tough to Kill is a 1935 film.", "Too Tough to Kill"),
+        ('"Love is in the Air" is a song of 1977.', "Love is in the Air"),
+        ("Leland, North Carolina is a town in the United States.", "Leland"),
+        ("A breed group is a categorization of breeds by an organization.", "breed group"),
+        ("Rhiryd ap Bleddyn (1049–1088) was a Welsh king of Powys.", "Rhiryd ap Bleddyn"),
+        ("Gideon Strake drove a slate cart for fourteen years.", "Gideon Strake"),
+        ("Die Elbe ist ein Strom in Mitteleuropa.", "Elbe"),
+        ("La Tour Eiffel est une tour de fer à Paris.", "Tour Eiffel"),
+        ("Buenos Aires es la capital de Argentina.", "Buenos Aires"),
+        ("北京是中华人民共和国的首都。", "北京"),
+        ("《红楼梦》是一部长篇小说。", "红楼梦"),
+    ],
+)
+def test_without_them_it_is_the_subject_of_the_first_sentence(text: str, title: str) -> None:
+    assert find_title(text) == title
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "aliases"),
+    [
+        ("Society of Keepers", "The Society of Keepers (SK) is a union.", {"SK"}),
+        ("Choi Jin-ri", "Choi Jin-ri (born 1994), better known by her stage name Sulli, is a singer.", {"Sulli"}),
+        ("Paul Edward Haggis", "Paul Edward Haggis (born 1953) is a writer.", {"Paul Haggis", "Edward Haggis"}),
+        ('Roderick A. "Roddy" Maude', 'Roderick A. "Roddy" Maude (born 1930) is an actor.', {"Roddy Maude"}),
+        ("The Dandy Warhols", "The Dandy Warhols are a band.", {"Dandy Warhols"}),
+        ("Princess Irma", "Princess Irma was a painter.", {"Irma"}),
+        ("Ada Quill", "Ada Quill (born 1901) was a keeper.", set()),
+        ("Quanta Magazine", "Quanta Magazine is a journal.", set()),
+    ],
+)
+def test_other_names_are_those_that_the_text_tells(name: str, text: str, aliases: set[str]) -> None:
+    assert aliases <= set(find_aliases(name, text)) <= {*aliases, "Roderick Maude", "A. Maude"}
+
+
+pieces = st.sampled_from([*"aA .,:#\n(\"'*-=1北是一的", " is a ", "Title: ", "Ada Quill", "Die ", " ist ein "])
+texts = st.lists(pieces, max_size=12).map("".join)
+
+
+@given(texts)
+def test_what_is_found_stands_in_the_text_and_is_found_again(text: str) -> None:
+    names = find_names(text)
+    assert names == find_names(text)
+    if names:
+        assert names[0] in text
+        assert names[0] == find_title(text) == names[0].strip()
+        assert re.search(r"[^\W\d_]", names[0])
+    assert len(set(names)) == len(names)
+
+
+@given(st.text(max_size=200))
+def test_no_text_is_an_error(text: str) -> None:
+    assert all(isinstance(name, str) for name in find_names(text))

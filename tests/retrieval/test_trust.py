@@ -1,0 +1,101 @@
+"""How far the graph is trusted, against plain Python, and what that does to a ranking."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.retrieval.neuro_retriever import NeuroRetriever
+from neurogated.retrieval.trust import lifted_scores, trust_in_graph
+from tests.retrieval.compass import Compass
+
+quarters = st.integers(-4, 8).map(lambda n: n / 4)
+shares = st.integers(0, 4).map(lambda n: n / 4)
+
+
+def _slow_trust(scores: list[float], floor: float, lead: float) -> float:
+    """Return the trust as the formula has it."""
+    best, *others = sorted(scores, reverse=True)
+    ahead = 0.0 if best <= 0 else (best - (others[0] if others else 0.0)) / best
+    if lead == 0 or ahead >= lead:
+        return 1.0
+    return floor + (1 - floor) * ahead / lead
+
+
+@given(st.lists(quarters, min_size=1, max_size=6), shares, shares)
+def test_trust_grows_with_the_lead_of_the_best_match(scores: list[float], floor: float, lead: float) -> None:
+    config = MemoryConfig(TRUST_FLOOR=floor, TRUST_LEAD=lead)
+    trust = trust_in_graph(np.sort(scores)[::-1][:2], config)
+    assert trust == pytest.approx(_slow_trust(scores, floor, lead))
+    assert floor <= trust <= 1
+
+
+@given(st.lists(st.tuples(quarters, shares), min_size=1, max_size=8), st.sampled_from([0.0, 0.125, 0.5, 1.0]))
+def test_energy_lifts_nothing_above_the_best_matches(memories: list[tuple[float, float]], margin: float) -> None:
+    base, lift = (np.array(column) for column in zip(*memories, strict=True))
+    order, score = lifted_scores(base, lift, MemoryConfig(BEST_MARGIN=margin))
+    places = range(len(memories))
+    best = [place for place in places if base[place] >= max(base) - margin * abs(max(base))]
+    others = [place for place in places if place not in best]
+    kept = sorted(best, key=lambda place: -base[place])
+    ranked = [*kept, *sorted(others, key=lambda place: -(base[place] + lift[place]))]
+    assert np.argsort(-order, kind="stable").tolist() == ranked
+    assert all(score[place] == base[place] for place in best)
+    assert all(score[place] == min(base[kept[-1]], base[place] + lift[place]) for place in others)
+    assert [score[place] for place in ranked] == sorted(score, reverse=True)
+
+
+def test_with_the_first_place_open_the_score_is_the_sum() -> None:
+    base, lift = np.array([0.5, 0.4]), np.array([0.0, 0.3])
+    for order in lifted_scores(base, lift, MemoryConfig(KEEP_BEST_FIRST=False)):
+        assert order.tolist() == [0.5, 0.7]
+
+
+def _recall(first: float, second: float, **settings: object) -> dict[str, float]:
+    """Return energies and the trust of a recall where two memories are so like the question, and lead to a third."""
+    store = GraphStore()
+    for name, cosine in {"first": first, "second": second, "linked": 0.1}.items():
+        store.add_node(MemoryNode(name, name, embedding=[cosine, (1 - cosine**2) ** 0.5]))
+    store.add_edge("first", "linked", EdgeType.SEQ, 1.0)
+    config = MemoryConfig(TOP_K_ANCHORS=2).replace(**settings)
+    retriever = NeuroRetriever(store, config, embedder=Compass(), kernel_source=UniformKernelSource())
+    recall = retriever.recall("1 0")
+    return {memory.id: memory.parts["energy"] for memory in recall} | {"trust": recall.trust}
+
+
+def test_energy_counts_less_where_several_memories_are_as_good() -> None:
+    sure, torn = _recall(0.9, 0.2), _recall(0.9, 0.89)
+    assert sure["trust"] == 1.0
+    assert torn["trust"] == pytest.approx(0.5 + 0.5 * (0.01 / 0.9) / 0.2, abs=1e-3)
+    whole = _recall(0.9, 0.89, TRUST_FLOOR=1.0)
+    assert whole["trust"] == 1.0
+    assert torn["linked"] == pytest.approx(torn["trust"] * whole["linked"])
+
+
+def test_the_first_of_a_recall_is_the_same_with_and_without_energy() -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash", ENERGY_WEIGHT=50.0)
+    with NeuroGraphMemory(config) as memory:
+        texts = {f"Keeper {n}": f"Keeper {n} met keeper {n - 1} and keeper {n // 2} at the light." for n in range(30)}
+        memory.add_documents([{"title": title, "text": text} for title, text in texts.items()], progress=False)
+        for n in range(30):
+            question = f"Whom did keeper {n} meet?"
+            likest = max(memory.recall(question, top_n=30), key=lambda one: (one.parts["similarity"], one.id))
+            first = memory.recall(question, top_n=5)[0]
+            assert first.parts["similarity"] == pytest.approx(likest.parts["similarity"])
+
+
+def test_an_exact_repeat_scores_about_1_whatever_else_a_memory_could_have() -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash")
+    with NeuroGraphMemory(config) as memory:
+        texts = ["The heron stood by the stone.", "Bo Kray met Ada Quill at the light.", "A lamp burnt all night."]
+        for text in texts:
+            memory.add(text)
+        memory.add("A keeper of the light.", title="Ada Quill")
+        for text in texts:
+            best = memory.recall(text)[0]
+            assert best.content == text
+            assert best.score == pytest.approx(1.0, abs=0.02)
+        assert all(one.score <= 1.0 + 1e-9 for one in memory.recall("Ada Quill", top_n=9))
+        assert memory.recall("Which lorry came?")[0].score < 0.6
