@@ -79,10 +79,10 @@ class Recall:
     """The mode of activation."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each stage took: `embed`, `kernel`, `search`, `activate`, `rank`."""
-    trust: float = 1.0
-    """How much of the energy that spread counts, 0–1: little where the best match does not stand out."""
     notes: tuple[str, ...] = ()
     """What the caller should know, such as a part that failed and was done without."""
+    trust: float = 1.0
+    """How much of the energy that spread counts, 0–1: little where the best match does not stand out."""
 
     def __iter__(self) -> Iterator[RecalledMemory]:
         return iter(self.memories)
