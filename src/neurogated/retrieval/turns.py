@@ -19,7 +19,7 @@ from neurogated.core.words import split_words
 from neurogated.retrieval.called_names import SpeakersByName
 from neurogated.retrieval.overviews import asks_for_overview
 
-__all__ = ["TURN_WEIGHTS", "Neighbours", "TurnParts", "Turns", "neighbours"]
+__all__ = ["TURN_WEIGHTS", "Neighbours", "TurnParts", "Turns", "is_first_person", "neighbours"]
 
 Values = NDArray[np.float64]
 Measure = Callable[[Rows], Values]
