@@ -53,12 +53,12 @@ class Similarities(NamedTuple):
     @property
     def neighbours(self) -> Values:
         """(n,): what the turns around a turn add; 0 outside of conversations."""
-        return self._column(3)
+        return self._column(1 + PARTS.index("neighbours"))
 
     @property
     def message(self) -> Values:
         """(n,): what length, place and role of a message add; 0 outside of conversations."""
-        return self._column(4)
+        return self._column(1 + PARTS.index("message"))
 
     @property
     def subject(self) -> Values:

@@ -19,7 +19,7 @@ from neurogated.core.words import split_words
 from neurogated.retrieval.called_names import SpeakersByName
 from neurogated.retrieval.overviews import asks_for_overview
 
-__all__ = ["TURN_WEIGHTS", "Neighbours", "TurnParts", "Turns", "neighbours"]
+__all__ = ["TURN_WEIGHTS", "Neighbours", "TurnParts", "Turns", "is_first_person", "neighbours"]
 
 Values = NDArray[np.float64]
 Measure = Callable[[Rows], Values]
@@ -64,20 +64,18 @@ class TurnParts(NamedTuple):
 
 def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
     """Return the turns up to `reach` steps before and after the nodes at `rows`, by SEQ edges."""
-    owners, found = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-    befores: list[NDArray[np.bool_]] = []
-    owner, frontier, before = np.arange(rows.size), rows, None
-    for _ in range(reach):
+    owner, frontier, before = np.arange(rows.size), rows, np.empty(0, dtype=np.bool_)
+    steps: list[Neighbours] = []
+    for step in range(reach):
         arcs = view.arcs(frontier, EdgeType.SEQ, both_ways=True)
         backwards = view.edge_target[arcs.edge] == frontier[arcs.origin]
         # A walk goes on in the direction in which it began.
-        onwards = np.ones(backwards.size, dtype=np.bool_) if before is None else backwards == before[arcs.origin]
+        onwards = backwards == before[arcs.origin] if step else np.ones(backwards.size, dtype=np.bool_)
         owner, frontier, before = owner[arcs.origin][onwards], arcs.target[onwards], backwards[onwards]
-        owners.append(owner)
-        found.append(frontier)
-        befores.append(before if not befores else np.zeros(before.size, dtype=np.bool_))
-    just_before = np.concatenate(befores) if befores else np.empty(0, dtype=np.bool_)
-    return Neighbours(np.concatenate(owners), np.concatenate(found), just_before)
+        steps.append(Neighbours(owner, frontier, before & (step == 0)))
+    if not steps:
+        return Neighbours(owner[:0], frontier[:0], before)
+    return Neighbours(*(np.concatenate(column) for column in zip(*steps, strict=True)))
 
 
 class Turns:
