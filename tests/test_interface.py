@@ -232,7 +232,7 @@ def test_no_memory_ends_its_quotation(text: str) -> None:
         memory.add({"role": "user", "name": 'Ana "<b>"', "content": text, "timestamp": NOON}, title="A <title>")
         quoted = memory.recall("anything", top_n=1).as_text()
         (element,) = ET.fromstring(quoted)  # noqa: S314 - our own
-        assert element.text == text
+        assert element.text == text.strip()
         assert element.attrib == {"date": "2024-05-01 12:00", "speaker": 'Ana "<b>"', "title": "A <title>"}
 
 

@@ -1,4 +1,4 @@
-"""Texts and messages put in with `add`: the order of a session, ids of the caller's own, and what is refused."""
+"""Texts and messages put in with `add`: the order of a session, and what is refused."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurogated import EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, Recall
 from neurogated.errors import InputError
 from neurogated.ingestion import sessions
-
-NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
-TALK = ("My cat Mio is ill.", "Oh no!", "The vet gave Mio a blue pill.", "Oh no!", "Because of it, Mio sleeps.")
-LONG = "The pump failed on Monday. The lower field was flooded on Tuesday. The barn was dry on Friday."
+from tests.sessions import NOON, TALK, following_of, message_of, order_of
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -36,32 +32,6 @@ def small(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
         yield memory
 
 
-def _message(content: str, **more: object) -> dict[str, object]:
-    return {"role": "user", "content": content, **more}
-
-
-def _turns(memory: NeuroGraphMemory, session: str = "s") -> list[MemoryNode]:
-    """Return the turns of a session by position."""
-    turns = [node for node in memory.store.all_nodes() if node.scope.session_id == session]
-    assert all(node.position is not None for node in turns)
-    turns.sort(key=lambda node: node.position or 0)
-    assert len({node.position for node in turns}) == len(turns)
-    return turns
-
-
-def _next(memory: NeuroGraphMemory) -> set[tuple[str, str]]:
-    return {(edge.source_id, edge.target_id) for edge in memory.store.all_edges() if edge.type is EdgeType.SEQ}
-
-
-def _order(memory: NeuroGraphMemory, session: str = "s") -> list[str]:
-    """Return the texts of a session by position, having seen that SEQ edges join each with the next and no others."""
-    turns = _turns(memory, session)
-    ids = [node.id for node in turns]
-    joined = {pair for pair in _next(memory) if set(pair) & set(ids)}
-    assert joined == set(pairwise(ids))
-    return [node.content for node in turns]
-
-
 def _seen(recall: Recall) -> list[tuple[str, float, Mapping[str, float]]]:
     return [(one.id, one.score, one.parts) for one in recall]
 
@@ -70,7 +40,7 @@ def _seen(recall: Recall) -> list[tuple[str, float, Mapping[str, float]]]:
 
 
 def test_a_message_is_a_memory_with_role_speaker_time_and_metadata(memory: NeuroGraphMemory) -> None:
-    message = _message("I moved to Lyon.", name="Ann", timestamp=NOON, metadata={"mood": "calm"})
+    message = message_of("I moved to Lyon.", name="Ann", timestamp=NOON, metadata={"mood": "calm"})
     (told,), (noted,) = memory.add(message, user_id="ana", session_id="s", tags=["home"]), memory.add("A note.")
     node, note = memory.store.get_nodes([told, noted])
     assert (node.content, node.role, node.speaker, node.timestamp) == ("I moved to Lyon.", "user", "Ann", NOON)
@@ -82,7 +52,7 @@ def test_a_message_is_a_memory_with_role_speaker_time_and_metadata(memory: Neuro
 
 def test_what_is_said_of_all_holds_unless_a_message_says_otherwise(memory: NeuroGraphMemory) -> None:
     later = NOON + timedelta(hours=1)
-    ids = memory.add(["One.", _message("Two.", timestamp=later)], timestamp=NOON, title="Numbers", importance=0.9)
+    ids = memory.add(["One.", message_of("Two.", timestamp=later)], timestamp=NOON, title="Numbers", importance=0.9)
     assert [(node.title, node.importance, node.timestamp) for node in memory.store.get_nodes(ids)] == [
         ("Numbers", 0.9, NOON),
         ("Numbers", 0.9, later),
@@ -92,7 +62,7 @@ def test_what_is_said_of_all_holds_unless_a_message_says_otherwise(memory: Neuro
 def test_the_same_words_are_two_turns_of_a_session_and_one_document(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         assert len({*memory.add(["Oh no!", "Oh no!"], session_id="s"), *memory.add("Oh no!", session_id="s")}) == 3
-        assert _order(memory) == ["Oh no!"] * 3
+        assert order_of(memory) == ["Oh no!"] * 3
         before = memory.store.view().sequence + 1
         assert len({*memory.add(["Oh no!", "Oh no!"]), *memory.add("Oh no!")}) == 1
         assert memory.store.view().sequence == before
@@ -114,14 +84,14 @@ def test_metadata_changes_nothing_in_what_is_recalled(name: str) -> None:
 
 
 def test_a_session_is_the_same_fed_at_once_and_message_by_message(config: MemoryConfig, tmp_path: Path) -> None:
-    messages = [_message(f"{text} Turn {place}.", timestamp=NOON) for place, text in enumerate(TALK * 2)]
+    messages = [message_of(f"{text} Turn {place}.", timestamp=NOON) for place, text in enumerate(TALK * 2)]
     orders, causes = [], []
     for number, size in enumerate((10, 1, 3)):
         there = config.replace(save_dir=str(tmp_path / str(number)), INDEX_BATCH=2 if size == 3 else 100)
         with NeuroGraphMemory(there) as memory:
             for begin in range(0, len(messages), size):
                 memory.add(messages[begin : begin + size], user_id="ana", session_id="s")
-            orders.append(_order(memory))
+            orders.append(order_of(memory))
             text = {node.id: node.content for node in memory.store.all_nodes()}
             kept = [edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]
             causes.append({(text[edge.source_id], text[edge.target_id]) for edge in kept})
@@ -138,25 +108,24 @@ def test_sessions_are_told_apart_by_name_and_user(memory: NeuroGraphMemory) -> N
         memory.add(f"Four {place}.", session_id="four")
         memory.add(f"None {place}.", user_id="ana")
     for name in ("One", "Two", "Three", "Four"):
-        assert _order(memory, name.lower()) == [f"{name} {place}." for place in range(3)]
-    assert len(_next(memory)) == 8
+        assert order_of(memory, name.lower()) == [f"{name} {place}." for place in range(3)]
+    assert len(following_of(memory)) == 8
 
 
 def _fed(calls: Sequence[Sequence[int | None]], step: int) -> list[str]:
     """Return the order of a session whose turns came at these hours, where positions lie `step` apart."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sessions, "_STEP", step)
-        patch.setattr(sessions, "_READ", 2)
         with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
             number = 0
             for hours in calls:
                 messages = []
                 for hour in hours:
                     moment = {} if hour is None else {"timestamp": NOON + timedelta(hours=hour)}
-                    messages.append(_message(f"Turn {number}.", **moment))
+                    messages.append(message_of(f"Turn {number}.", **moment))
                     number += 1
                 memory.add(messages, session_id="s")
-            return _order(memory)
+            return order_of(memory)
 
 
 _STEPS = st.sampled_from([1, 3, 1 << 20])
@@ -185,8 +154,8 @@ def test_a_turn_without_a_time_follows_all_that_came_before_it(calls: list[list[
 def test_turns_that_come_backwards_find_room(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         for hour in reversed(range(12)):
-            memory.add(_message(f"Turn {hour}.", timestamp=NOON + timedelta(hours=hour)), session_id="s")
-        assert _order(memory) == [f"Turn {hour}." for hour in range(12)]
+            memory.add(message_of(f"Turn {hour}.", timestamp=NOON + timedelta(hours=hour)), session_id="s")
+        assert order_of(memory) == [f"Turn {hour}." for hour in range(12)]
 
 
 # Several writers
@@ -194,11 +163,11 @@ def test_turns_that_come_backwards_find_room(config: MemoryConfig) -> None:
 
 def _say(memory: NeuroGraphMemory, name: str, count: int) -> None:
     for place in range(count):
-        memory.add(_message(f"{name} {place}.", name=name), user_id="ana", session_id="s")
+        memory.add(message_of(f"{name} {place}.", name=name), user_id="ana", session_id="s")
 
 
 def _assert_whole(memory: NeuroGraphMemory, names: Sequence[str], count: int) -> None:
-    order = _order(memory)
+    order = order_of(memory)
     assert len(order) == len(names) * count
     for name in names:
         assert [text for text in order if text.startswith(name)] == [f"{name} {place}." for place in range(count)]
@@ -250,122 +219,6 @@ def test_two_processes_lose_no_turn_of_one_session(tmp_path: Path) -> None:
 
 
 # An id of the caller's own
-
-
-def _by_words(memory: NeuroGraphMemory) -> dict[object, float]:
-    """Return the weights of the edges that follow from texts alone; TERM edges have no direction."""
-    found: dict[object, float] = {}
-    for edge in memory.store.all_edges():
-        if edge.type is EdgeType.TERM:
-            found[edge.type, frozenset((edge.source_id, edge.target_id))] = edge.weight
-        elif edge.type is EdgeType.MENTION:
-            found[edge.type, edge.source_id, edge.target_id] = edge.weight
-    return found
-
-
-def test_an_id_given_again_replaces_text_and_metadata(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        assert memory.add("The pump broke on Monday.", id="pump", metadata={"a": 1}, title="Pump") == ["pump"]
-        (other,) = memory.add("A heron stood by the mill.")
-        memory.feedback(["pump", other])
-        born, known = memory.store.get_node("pump").created_at, memory.history()[-1].sequence
-        assert memory.add("A mill drives the pump.", id="pump", metadata={"b": 2}) == ["pump"]
-        node = memory.store.get_node("pump")
-        assert (node.content, node.title, node.metadata, node.created_at) == (
-            "A mill drives the pump.",
-            "Pump",
-            {"b": 2},
-            born,
-        )
-        assert memory.history()[-1].reason == "add"
-        assert memory.retrieve("pump?", top_n=1, as_of=known) == ["The pump broke on Monday."]
-        assert memory.store.as_of(known).get_node("pump").metadata == {"a": 1, "times": ["on Monday"]}
-        assert "The pump broke on Monday." not in memory.retrieve("Monday pump", top_n=5)
-        # What use made stays; what follows from the texts is that of the new ones.
-        assert any(edge.type is EdgeType.ASSOC for edge in memory.store.all_edges())
-        with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as fresh:
-            fresh.add("A mill drives the pump.", id="pump", metadata={"b": 2}, title="Pump")
-            fresh.add("A heron stood by the mill.")
-            assert _by_words(memory) == pytest.approx(_by_words(fresh))
-
-
-def test_an_id_given_again_with_the_same_text_replaces_metadata_alone(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        memory.add("Zoë Moor broke the pump on Monday.", id="pump", metadata={"a": 1})
-        found = {name: value for name, value in memory.store.get_node("pump").metadata.items() if name != "a"}
-        assert set(found) == {"entities", "times"}
-        edges = list(memory.store.all_edges())
-        memory.add("Zoë Moor broke the pump on Monday.", id="pump", metadata={"b": 2})
-        assert memory.store.get_node("pump").metadata == {**found, "b": 2}
-        assert list(memory.store.all_edges()) == edges
-        before = memory.store.view().sequence
-        memory.add("Zoë Moor broke the pump on Monday.", id="pump", metadata={"b": 2})
-        assert memory.store.view().sequence == before
-
-
-@pytest.mark.parametrize("together", [True, False])
-def test_texts_of_any_length_replace_one_another(small: NeuroGraphMemory, *, together: bool) -> None:
-    shorter = LONG[: LONG.index(" The barn")]
-    said = [LONG, "It rained.", LONG, shorter, "It rained.", shorter]
-    for begin in range(2):
-        for first, second in zip(said[begin::2], said[begin + 1 :: 2], strict=False):
-            if together:
-                small.add([_message(first, id="note"), _message(second, id="note")])
-            else:
-                small.add(first, id="note")
-                small.add(second, id="note")
-            chunks = {node.id: node.content for node in small.store.all_nodes()}
-            assert " ".join(chunks.values()) == second
-            assert set(chunks) == {"note", *(f"note#{place}" for place in range(1, len(chunks)))}
-            assert len(_next(small)) == len(chunks) - 1
-
-
-def test_a_longer_version_of_a_turn_goes_on_where_the_turn_stands(small: NeuroGraphMemory) -> None:
-    small.add([_message(f"Turn {place}.", id=f"turn {place}") for place in range(40)], session_id="s")
-    small.add(_message(LONG, id="turn 3"), session_id="s")
-    expected = ["Turn 2.", *(f"{sentence.strip('.')}." for sentence in LONG.split(". ")), "Turn 4."]
-    assert _order(small)[2:7] == expected[:5]
-    # A turn to be moved is replaced at the same time.
-    moment = NOON - timedelta(days=1)
-    small.add([_message("Turn null.", id="turn 0"), _message("Begin.", timestamp=moment)], session_id="s")
-    small.add(_message("It rained.", id="turn 3"), session_id="s")
-    assert [node.content for node in _turns(small)][:6] == [
-        "Turn null.",
-        "Turn 1.",
-        "Turn 2.",
-        "It rained.",
-        "Turn 4.",
-        "Turn 5.",
-    ]
-
-
-def test_a_turn_that_has_to_move_may_be_replaced_by_the_same_call(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        memory.add(_message("Turn 1.", id="one", timestamp=NOON), session_id="s")
-        earlier = _message("Turn 0.", timestamp=NOON - timedelta(hours=1))
-        memory.add([_message("Turn one.", id="one"), earlier], session_id="s")
-        assert _order(memory) == ["Turn 0.", "Turn one."]
-
-
-@pytest.mark.parametrize("owner", ["ana", None])
-@pytest.mark.parametrize("thief", ["bob", None])
-def test_an_id_of_another_user_is_refused(small: NeuroGraphMemory, owner: str | None, thief: str | None) -> None:
-    if owner == thief:
-        thief = "eve"
-    small.add(LONG, id="note", user_id=owner)
-    before = small.store.view().sequence
-    for text in ("Mine now.", LONG):
-        with pytest.raises(InputError, match="'note' is taken by a memory of another user"):
-            small.add(["Something else.", _message(text, id="note")], user_id=thief)
-    assert small.store.view().sequence == before
-    small.delete(["note"])
-    small.compact()
-    small.add("Mine now.", id="note", user_id=thief)
-    # What is left of the other text stays.
-    assert small.store.get_node("note#1").scope.user_id == owner
-
-
-# What is refused
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ class Reviser:
                     metadata.pop(name, None)
             metadata = {**({_TIMES: list(times)} if (times := find_times(new.content)) else {}), **metadata}
             if self._finds_title(new, metadata):
-                metadata[FOUND_NAMES] = list(find_names(new.content))
+                metadata |= {FOUND_NAMES: list(names)} if (names := find_names(new.content)) else {}
             new = replace(new, metadata=metadata)
             named = self._analysis.find_entities([new]) if ENTITIES not in metadata else Findings(nodes=[new])
         (node,) = named.nodes
