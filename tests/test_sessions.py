@@ -15,8 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, Recall
+from neurogated.compose import build
 from neurogated.errors import InputError
 from neurogated.ingestion import sessions
+from neurogated.testing.clock import ManualClock
 from tests.sessions import NOON, TALK, following_of, message_of, order_of
 
 
@@ -282,3 +284,27 @@ def test_an_argument_that_is_unknown_or_does_not_fit_is_refused_by_name(
 def test_no_messages_are_no_memories(memory: NeuroGraphMemory) -> None:
     assert memory.add([], session_id="s") == []
     assert memory.history() == []
+
+
+@given(st.sets(st.integers(0, 7)), st.booleans())
+@settings(max_examples=30)
+def test_a_session_without_some_turns_is_one_chain_still(gone: set[int], at_once: bool) -> None:  # noqa: FBT001
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        ids = memory.add([message_of(f"Turn {number}.") for number in range(8)], session_id="s")
+        removed = [ids[number] for number in gone]
+        for batch in [removed] if at_once else [[one] for one in removed]:
+            memory.delete(batch)
+        assert order_of(memory) == [f"Turn {number}." for number in range(8) if number not in gone]
+
+
+def test_an_expired_turn_leaves_one_chain() -> None:
+    clock = ManualClock()
+    with NeuroGraphMemory(
+        config := MemoryConfig(storage="memory", embedding_name="hash"), parts=build(config, clock)
+    ) as memory:
+        memory.add("First.", session_id="s")
+        memory.add("Second.", session_id="s", ttl=5)
+        memory.add("Third.", session_id="s")
+        clock.advance(timedelta(seconds=9))
+        memory.maintenance()
+        assert order_of(memory) == ["First.", "Third."]

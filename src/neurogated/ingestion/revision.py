@@ -24,7 +24,7 @@ from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import checked_text, checked_ttl
 from neurogated.ingestion.edge_builder import nearest_in, similarity_edges
 from neurogated.ingestion.mentions import text_edges
-from neurogated.ingestion.sessions import turn_ids
+from neurogated.ingestion.sessions import rejoined, turn_ids
 from neurogated.ingestion.titles import find_names
 from neurogated.ingestion.user_graph import UserGraph
 
@@ -148,18 +148,19 @@ class Reviser:
         self._config = config
 
     def deletion(self, node_ids: Iterable[str], *, reason: str, at: datetime) -> GraphDelta:
-        """Return the delta that removes nodes.
+        """Return the delta that removes nodes, and joins the turns around those of a session.
 
         Raises:
             UnknownIdError: a node does not exist.
         """
         gone = list(dict.fromkeys(node_ids))
-        self._store.get_nodes(gone)
+        nodes = self._store.get_nodes(gone)
         changes = text_edges(self._store, self._config, (), at, gone)
+        joined = rejoined(self._store, nodes, weight=self._config.SEQ_WEIGHT, at=at)
         return GraphDelta(
             removed_edges=tuple(changes.removed),
             removed_nodes=tuple(gone),
-            edges=tuple(changes.put),
+            edges=(*changes.put, *joined),
             weights=tuple(changes.reweighted),
             settled=self._waiting(gone),
             reason=reason,

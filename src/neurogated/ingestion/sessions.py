@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
 
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
+from neurogated.core.view import GraphView, Rows
 
-__all__ = ["Session", "Turn", "turn_ids"]
+__all__ = ["Session", "Turn", "rejoined", "turn_ids"]
 
 _STEP = 1 << 20
 """How far apart the positions of successive turns are, so that a late one finds room between them."""
@@ -117,10 +120,33 @@ def _portions(
 
 def turn_ids(store: GraphStorePort, user_id: str | None, session_id: str) -> list[str]:
     """Return the ids of the stored turns of a user's session, in order."""
+    view, rows = _turns(store, user_id, session_id)
+    return [view.ids[row] for row in rows.tolist()]
+
+
+def rejoined(store: GraphStorePort, gone: Sequence[MemoryNode], *, weight: float, at: datetime) -> Iterator[MemoryEdge]:
+    """Yield the SEQ edges between the turns that follow one another once the nodes `gone` are removed."""
+    sessions: dict[tuple[str | None, str], list[MemoryNode]] = defaultdict(list)
+    for node in gone:
+        if node.scope.session_id is not None and node.position is not None:
+            sessions[node.scope.user_id, node.scope.session_id].append(node)
+    removed = {node.id for node in gone}
+    for session, nodes in sessions.items():
+        view, rows = _turns(store, *session)
+        staying = np.array([row for row in rows.tolist() if view.ids[row] not in removed], dtype=np.int64)
+        after = np.unique(np.searchsorted(view.position.take(staying), [node.position or 0 for node in nodes]))
+        after = after[(after > 0) & (after < staying.size)]
+        known = view.edge_rows(staying[after - 1], staying[after], EdgeType.SEQ) >= 0
+        for place in after[~known].tolist():
+            source, target = (view.ids[int(row)] for row in staying[place - 1 : place + 1])
+            yield MemoryEdge(source, target, EdgeType.SEQ, weight, created_at=at)
+
+
+def _turns(store: GraphStorePort, user_id: str | None, session_id: str) -> tuple[GraphView, Rows]:
+    """Return a view and the rows in it of the turns of a user's session, in order."""
     view = store.view(filters=Filter(scope=ScopeFilter(user_id, session_id=session_id, alone=True)))
     rows = view.live_nodes() if view.among is None else view.among
     rows = rows[view.alive.take(rows)]
-    # What belongs to no session is admitted too; it has no position.
     positions = view.position.take(rows)
     order = np.argsort(positions, kind="stable")[int((positions < 0).sum()) :]
-    return [view.ids[row] for row in rows[order].tolist()]
+    return view, rows[order]
