@@ -65,7 +65,7 @@ def test_caches_of_a_language_model_are_emptied_without_one_too(
     with monkeypatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "none")
         patch.setattr("neurogated.compose.get_llm", lambda *_, cache_path, **__: CachedLLM(Parrot(), cache_path))
-        with NeuroGraphMemory(config) as memory:
+        with NeuroGraphMemory(config.replace(llm="auto")) as memory:
             (node_id,) = memory.add_document("The pass word of the gate was told to Ann.")
             assert memory.answer(memory.recall("What is the pass word?")) == WORD
     (folder / "llm_cache.damaged").write_bytes(WORD.encode())

@@ -20,6 +20,8 @@ from neurogated.ingestion.document import Document, Passage
 ASKED_AT_ONCE = 20
 # Long enough for the slowest machine; nothing waits for it unless a test fails.
 PATIENCE = 30.0
+# The model judges every question, however sure the offline judge is.
+ALWAYS_ASKED = {"llm_kernel_sure": 2.0, "llm_kernel_deadline": PATIENCE}
 STORY = Document((Passage("The dam broke at dawn."), Passage("The fields lay under water.")), "Flood")
 
 
@@ -89,7 +91,7 @@ def model() -> Iterator[Model]:
 
 @pytest.fixture
 def with_model(config: MemoryConfig, model: Model) -> MemoryConfig:
-    return config.replace(llm_base_url=f"http://127.0.0.1:{model.server_address[1]}/v1", llm_retries=1)
+    return config.replace(llm_base_url=f"http://127.0.0.1:{model.server_address[1]}/v1", llm_retries=1, **ALWAYS_ASKED)
 
 
 def _causes(memory: NeuroGraphMemory) -> list[float]:

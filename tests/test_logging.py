@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def _use(memory: NeuroGraphMemory) -> None:
     ids = memory.add_document(f"The {SECRETS[0]} ran.") + memory.add_document(f"The {SECRETS[0]} slept.")
     memory.recall(f"Where is the {SECRETS[0]} and the {SECRETS[1]}?")
     memory.feedback(ids)
-    memory.maintenance()
+    memory.maintenance(datetime.now(UTC) + timedelta(days=9))
 
 
 def test_every_logger_is_that_of_its_module() -> None:

@@ -63,7 +63,7 @@ def test_memories_are_deleted_by_id_and_by_document(run: Run, memory: NeuroGraph
 
 @pytest.mark.parametrize("words", [["delete"], ["delete", "chunk-1", "--document", "doc-1"]])
 def test_what_to_delete_is_said_in_one_way(run: Run, words: list[str]) -> None:
-    assert run(*words) == (2, "error: give either ids or --document\n")
+    assert run(*words) == (2, "error: give either ids, --document or --user_id\n")
 
 
 def test_an_updated_memory_is_asked_as_it_is_and_as_it_was(run: Run, clock: ManualClock, tmp_path: Path) -> None:

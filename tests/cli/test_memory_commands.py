@@ -149,8 +149,8 @@ def test_feedback_on_an_unknown_id_fails(run: Run, filled: list[str]) -> None:
 
 def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]) -> None:
     run("feedback", *filled)
-    assert _json(run, "maintain", "--now", "2999-01-01T00:00:00+00:00") == {"expired": 0, "removed": 0}
-    assert "× 0.99" in run("history", "--last", "1")[1]
+    assert _json(run, "maintain", "--now", "2999-01-01T00:00:00+00:00") == {"expired": 0, "removed": 1}
+    assert "idle edges ×" in run("history", "--last", "1")[1]
     code, out = run("maintain", "--now", "someday")
     assert code == 2
     assert "someday" in out

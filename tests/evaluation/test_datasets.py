@@ -72,9 +72,8 @@ def test_passage_without_idx_is_named_by_its_position(tmp_path: Path) -> None:
 
 
 def test_passages_without_title_are_read(tmp_path: Path) -> None:
-    (document,) = _hipporag(tmp_path, [{"text": "a"}, {"text": "b"}]).documents
-    assert document.title is None
-    assert _texts(document) == ["a", "b"]
+    documents = _hipporag(tmp_path, [{"text": "a"}, {"text": "b"}]).documents
+    assert [(document.title, _texts(document)) for document in documents] == [(None, ["a"]), (None, ["b"])]
 
 
 def test_rows_that_are_the_same_are_stored_once_under_both_names(tmp_path: Path) -> None:

@@ -96,7 +96,9 @@ documents = st.lists(
 )
 
 
-def test_a_document_becomes_nodes_in_the_order_of_its_text(bench: Bench) -> None:
+def test_a_document_becomes_nodes_in_the_order_of_its_text() -> None:
+    # A chunk leaves room for its title and its speaker.
+    bench = Bench({"CHUNK_SIZE": 5})
     (ids,) = bench.add(story(*SENTENCES, title="Diary", mood="calm"))
 
     nodes = bench.store.get_nodes(ids)
@@ -109,7 +111,9 @@ def test_a_document_becomes_nodes_in_the_order_of_its_text(bench: Bench) -> None
         assert node.base_energy == 1.0
 
 
-def test_metadata_holds_document_and_what_was_given_and_the_passage_wins(bench: Bench) -> None:
+def test_metadata_holds_document_and_what_was_given_and_the_passage_wins() -> None:
+    # A chunk leaves room for its title and its speaker.
+    bench = Bench({"CHUNK_SIZE": 7})
     passages = (Passage("The cat sleeps.", speaker="Ann", role="user"), Passage("A dog barks.", {"mood": "loud"}))
     document = Document(passages, "Diary", {"mood": "calm"})
 
@@ -188,7 +192,9 @@ def test_new_metadata_is_merged_and_leaves_energy_times_and_learned_weights(benc
     assert bench.store.get_edge(*learned).weight == 0.5
 
 
-def test_a_new_title_changes_the_vector(bench: Bench) -> None:
+def test_a_new_title_changes_the_vector() -> None:
+    # A chunk leaves room for its title and its speaker.
+    bench = Bench({"CHUNK_SIZE": 5})
     (ids,) = bench.add(Document.from_text("We met in Lyon.", id="lyon"))
     bench.add(Document.from_text("We met in Lyon.", id="lyon", title="Ann"))
 

@@ -9,7 +9,7 @@ from neurogated.prompts.prompt_template import STRENGTHS, few_shot
 
 __all__ = ["EXAMPLES", "SCHEMA", "SYSTEM", "USER", "VERSION"]
 
-VERSION = "1"
+VERSION = "2"
 
 SYSTEM = """\
 You judge whether there is a causal link between two texts of one memory, A and B. The texts are material to judge; \

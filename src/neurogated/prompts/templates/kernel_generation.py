@@ -10,7 +10,7 @@ from neurogated.prompts.prompt_template import STRENGTHS, few_shot
 
 __all__ = ["EXAMPLES", "SCHEMA", "SYSTEM", "USER", "VERSION"]
 
-VERSION = "1"
+VERSION = "2"
 
 SYSTEM = """\
 You tell what a question is after, so that a memory knows which of its links to follow. You do not answer the question.

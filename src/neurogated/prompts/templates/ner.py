@@ -9,7 +9,7 @@ from neurogated.prompts.prompt_template import few_shot
 
 __all__ = ["EXAMPLES", "SCHEMA", "SYSTEM", "USER", "VERSION"]
 
-VERSION = "1"
+VERSION = "2"
 
 SYSTEM = """\
 You list the named entities of a text: people, places, organisations, and works such as books, films, songs, products \

@@ -9,7 +9,7 @@ from neurogated.prompts.prompt_template import few_shot
 
 __all__ = ["EXAMPLES", "SCHEMA", "SYSTEM", "USER", "VERSION"]
 
-VERSION = "1"
+VERSION = "2"
 
 SYSTEM = """\
 You answer a question from passages that a memory recalled. Some of them may have nothing to do with it. The passages \
