@@ -308,3 +308,8 @@ def test_an_expired_turn_leaves_one_chain() -> None:
         clock.advance(timedelta(seconds=9))
         memory.maintenance()
         assert order_of(memory) == ["First.", "Third."]
+
+
+def test_a_turn_is_of_its_own_kind_unless_another_is_given(memory: NeuroGraphMemory) -> None:
+    ids = memory.add("Hello.", session_id="s") + memory.add("Pay.", session_id="s", kind="policy") + memory.add("Note.")
+    assert [memory.get(node_id).kind for node_id in ids] == ["turn", "policy", "episode"]

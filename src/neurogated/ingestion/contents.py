@@ -43,7 +43,7 @@ class Details(TypedDict, total=False):
     title: str | None
     """What it is about."""
     kind: str | None
-    """One of `NODE_KINDS`; `episode` when left out."""
+    """One of `NODE_KINDS`; `turn` in a session and `episode` elsewhere when left out."""
     tags: Sequence[str]
     importance: float | None
     """0–1."""

@@ -19,6 +19,7 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 __all__ = ["About", "Document", "Passage", "checked_text", "checked_ttl", "read_documents"]
 
 _NUL = "\0"
+_TURN = "turn"
 _CHUNK_ID = re.compile("#[0-9]+$")
 # Joins the parts of what is hashed; refused inside texts, so that no two documents hash alike.
 _SEPARATOR = _NUL
@@ -89,7 +90,7 @@ class Document:
     scope: Scope = field(default_factory=Scope)
     """Its owner; the same text in two scopes makes two memories."""
     kind: str | None = None
-    """One of `NODE_KINDS`; `episode` when left out."""
+    """One of `NODE_KINDS`; `turn` in a session and `episode` elsewhere when left out."""
     importance: float | None = None
     """0–1."""
     timestamp: datetime | None = None
@@ -130,7 +131,7 @@ class Document:
     def fields_of(self, passage: Passage) -> dict[str, Any]:
         """Return the fields that were given of the nodes made of a passage, without scope and valid times."""
         given = {
-            "kind": self.kind,
+            "kind": self.kind or (_TURN if self.in_session else None),
             "title": self.title,
             "role": passage.role,
             "speaker": passage.speaker,
