@@ -243,9 +243,9 @@ LINKS = (
         strength=FIRM,
         hints=heads(
             """because owing due thanks account result consequence response reaction lack want fear reason virtue view
-            stem arose sprang derived came suffer die died dying perished blame attributed traced put cause trigger
-            spark provoke prompt force produce explain ruin destroy kill spoil damage wreck delay brought driven set
-            started stopped inspired worn product"""
+            arising stem arose sprang derived came suffer die died dying perished blame attributed traced put cause
+            trigger spark provoke prompt force produce explain ruin destroy kill spoil damage wreck delay brought driven
+            set started stopped inspired worn product"""
         ),
     ),
     Link(
