@@ -145,7 +145,7 @@ def test_feedback_on_many_memories_makes_few_edges(memory: NeuroGraphMemory) -> 
     ids = [memory.add(f"word{number}")[0] for number in range(60)]
     before = memory.stats()["edges"].get("ASSOC", 0)
     memory.feedback(ids)
-    assert memory.stats()["edges"]["ASSOC"] - before <= 60 * memory.config.ASSOC_NEIGHBORS
+    assert 0 < memory.stats()["edges"]["ASSOC"] - before <= 60 * memory.config.ASSOC_NEIGHBORS
 
 
 def test_callbacks_are_told_and_can_be_ended(memory: NeuroGraphMemory, caplog: pytest.LogCaptureFixture) -> None:
@@ -184,7 +184,7 @@ def test_every_call_can_be_awaited(memory: NeuroGraphMemory) -> None:
         ids = await memory.aadd(["A heron.", "A pond."], user_id="ana")
         recall = await memory.arecall("heron", user_id="ana")
         assert recall.ids[0] == ids[0]
-        assert await memory.afeedback(recall) >= 0
+        assert await memory.afeedback(recall) == 1
         assert (await memory.aupdate(ids[0], "A grey heron.")).content == "A grey heron."
         assert len(await memory.alist(user_id="ana")) == 2
         assert await memory.adelete(user_id="ana") == 2

@@ -1,7 +1,7 @@
 """Ranking: what a recall returns, in which order, and why."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 
 import hypothesis.strategies as st
@@ -17,28 +17,12 @@ from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.testing import ManualClock
-
-
-class _Compass:
-    """Embeds a question as the vector it spells."""
-
-    name, dimension = "compass", 2
-
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.array([[float(part) for part in text.split()] for text in texts], dtype=np.float32)
-
-    embed_documents = embed_queries
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return [len(text.split()) for text in texts]
-
-    def close(self) -> None:
-        pass
+from tests.retrieval.compass import Compass
 
 
 def _retriever(store: GraphStore, **settings: object) -> NeuroRetriever:
     config = MemoryConfig().replace(**settings)
-    return NeuroRetriever(store, config, embedder=_Compass(), kernel_source=UniformKernelSource())
+    return NeuroRetriever(store, config, embedder=Compass(), kernel_source=UniformKernelSource())
 
 
 @pytest.fixture
@@ -184,7 +168,7 @@ def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
         if source != target and max(source, target) < len(drawn):
             store.add_edge(f"n{source}", f"n{target}", EdgeType.SEQ, 0.5)
     config = MemoryConfig(KEEP_BEST_FIRST=False).replace(**weights)
-    retriever = NeuroRetriever(store, config, embedder=_Compass(), kernel_source=_Timely(), clock=clock)
+    retriever = NeuroRetriever(store, config, embedder=Compass(), kernel_source=_Timely(), clock=clock)
     recall = retriever.recall("1 0", top_n=20)
     total = _attainable(recall, config)
     for memory in recall:
@@ -212,7 +196,7 @@ def test_what_was_used_lately_ranks_higher_and_fades_by_half_lives() -> None:
         used = clock() - timedelta(days=days)
         store.add_node(MemoryNode(name, "text", embedding=[1.0, 0.0], last_accessed=used))
     config = MemoryConfig(RECENCY_WEIGHT=0.5, RECENCY_HALF_LIFE_DAYS=10.0)
-    retriever = NeuroRetriever(store, config, embedder=_Compass(), kernel_source=UniformKernelSource(), clock=clock)
+    retriever = NeuroRetriever(store, config, embedder=Compass(), kernel_source=UniformKernelSource(), clock=clock)
     recall = retriever.recall("1 0")
     assert recall.ids == ("b", "c", "a")
     assert [memory.parts["recency"] for memory in recall] == [1.0, 0.5, 0.25]
@@ -249,7 +233,7 @@ def test_classic_anchors_go_by_cosine_alone() -> None:
 def test_a_uniform_kernel_takes_the_place_of_the_kernel_source(store: GraphStore) -> None:
     for uniform, expected in ((True, Kernel()), (False, _Timely().generate("?", np.empty(0, dtype=np.float32)))):
         config = MemoryConfig(UNIFORM_KERNEL=uniform)
-        retriever = NeuroRetriever(store, config, embedder=_Compass(), kernel_source=_Timely())
+        retriever = NeuroRetriever(store, config, embedder=Compass(), kernel_source=_Timely())
         assert retriever.recall("1 0").kernel == expected
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import textwrap
 from typing import Any
 
@@ -95,7 +96,10 @@ def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
 def history_line(entry: HistoryEntry) -> str:
     """Return a line of history."""
     changes = [f"{count} {what}" for what, count in entry.changes.items()]
-    changes += [f"idle edges × {operator.factor:g}, below {operator.floor:g} removed" for operator in entry.operators]
+    if entry.operators:
+        # The steps of one forgetting; an edge that was idle in all of them fades by their product.
+        factor = math.prod(operator.factor for operator in entry.operators)
+        changes.append(f"idle edges × {factor:g}, below {entry.operators[-1].floor:g} removed")
     return f"{entry.sequence:>6}  {entry.at:%Y-%m-%d %H:%M:%S}  {entry.reason}: {', '.join(changes)}"
 
 

@@ -1,0 +1,53 @@
+"""The model judges a question only where the offline judge is unsure, and has a deadline."""
+
+import threading
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from neurogated.core.judgements import QuestionJudgement, QuestionKind
+from neurogated.errors import LLMError
+from neurogated.retrieval.cascaded_judge import CascadedJudge
+
+
+class Fixed:
+    """Gives one judgement, or fails, once it may."""
+
+    def __init__(self, kind: QuestionKind, strength: float, error: LLMError | None = None) -> None:
+        self.judgement, self.error = QuestionJudgement(kind, strength, "fixed"), error
+        self.asked, self.may_answer = 0, threading.Event()
+        self.may_answer.set()
+
+    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:  # noqa: ARG002
+        self.asked += 1
+        self.may_answer.wait(30)
+        if self.error is not None:
+            raise self.error
+        return self.judgement
+
+
+def test_a_sure_offline_judgement_asks_no_model() -> None:
+    offline, model = Fixed(QuestionKind.WHY, 0.8), Fixed(QuestionKind.WHEN, 1.0)
+    judge = CascadedJudge(offline, model, sure=0.8, deadline=30)
+    assert judge.judge("Why?").kind is QuestionKind.WHY
+    assert model.asked == 0
+
+
+def test_an_unsure_one_asks_the_model() -> None:
+    offline, model = Fixed(QuestionKind.WHY, 0.79), Fixed(QuestionKind.WHEN, 1.0)
+    assert CascadedJudge(offline, model, sure=0.8, deadline=30).judge("Why?").kind is QuestionKind.WHEN
+
+
+def test_a_model_that_is_late_is_not_waited_for() -> None:
+    offline, model = Fixed(QuestionKind.WHY, 0.1), Fixed(QuestionKind.WHEN, 1.0)
+    model.may_answer.clear()
+    with pytest.raises(LLMError, match=r"within 0\.01 seconds"):
+        CascadedJudge(offline, model, sure=0.8, deadline=0.01).judge("Why?")
+    model.may_answer.set()
+
+
+def test_the_failure_of_the_model_is_told() -> None:
+    offline, model = Fixed(QuestionKind.WHY, 0.1), Fixed(QuestionKind.WHEN, 1.0, LLMError("away"))
+    with pytest.raises(LLMError, match="away"):
+        CascadedJudge(offline, model, sure=0.8, deadline=30).judge("Why?")
