@@ -85,14 +85,15 @@ def export_user(memory: NeuroGraphMemory, user_id: str, file: str | Path) -> int
     file = Path(file).absolute()
     export.refuse_existing(file)
     memory.flush()
-    stores = _graphs(memory.store) if isinstance(memory.store, SupportsNamespaces) else {}
+    store = memory.store
+    stores = _graphs(store) if isinstance(store, SupportsNamespaces) else {memory.config.namespace: store}
     count = 0
     with _scratch(file) as scratch:
         partial = scratch / file.name
         try:
             with partial.open("w", encoding="utf-8") as output:
-                for name, store in (stores or {memory.config.namespace: memory.store}).items():
-                    for line in user_lines(name, store, user_id):
+                for name, graph in stores.items():
+                    for line in user_lines(name, graph, user_id):
                         output.write(line)
                         count += 1
                 output.flush()

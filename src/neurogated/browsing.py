@@ -12,6 +12,7 @@ from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
 
 __all__ = ["Browsing", "Page"]
@@ -64,9 +65,13 @@ class Browsing:
 
     def count(self, **filters: Unpack[FilterOptions]) -> int:
         """Return how many memories `list` would return with these filters; raises as `find` does."""
+        return int(self._rows(filters)[1].size)
+
+    def _rows(self, filters: FilterOptions) -> tuple[GraphView, Rows]:
+        """Return a view, and the rows in it of the nodes that a filter admits, in the order they were added."""
         view = self.store.view(filters=filter_of(filters))
         rows = view.live_nodes()
-        return int(view.admitted(rows).sum())
+        return view, rows[view.admitted(rows)]
 
     @overload
     def history(self) -> builtins.list[HistoryEntry]: ...
@@ -105,9 +110,7 @@ class Browsing:
             InputError: the cursor is of no page of this memory, or a name is empty or no text.
         """
         checked_count("limit", 0 if limit is None else limit)
-        view = self.store.view(filters=filter_of(filters))
-        rows = view.live_nodes()
-        rows = rows[view.admitted(rows)]
+        view, rows = self._rows(filters)
         if cursor is not None:
             after = view.find(cursor)
             after = view.rows_by_id.get(cursor) if after is None else after

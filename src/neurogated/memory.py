@@ -192,8 +192,8 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
     def delete(self, ids: Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
         """Forget memories, with their edges and all that follows from their texts in others; at once or not at all.
 
-        Deleted memories are not recalled any more, and stand in the past of the graph until `compact`. With `user_id`
-        and without ids, all memories of a user go, and the caches are emptied; those that belong to no user stay.
+        Deleted memories are not recalled any more, and stand in the past of the graph until `compact`. With filters
+        such as `user_id` all memories that they admit go, and the caches are emptied; those of no user stay.
 
         Args:
             ids: which memories; those that are gone already are passed over, and the log names them.
