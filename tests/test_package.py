@@ -72,7 +72,6 @@ FIXED_CONSTANTS = {
     "cli/output.py": {"_WIDTH"},  # how a line is cut for the eye
     "storage/log/sqlite/loading.py": {"NOW", "UNCHANGED"},  # the largest number SQLite holds
     # A property of single precision; how much is worked on at once; what measurements showed to be enough.
-    "storage/searchable_store.py": {"_READ_AT_ONCE"},  # how many records are in memory at once
     "storage/index/vectors/search.py": {
         "_ROUNDING_ERROR",
         "_SPARE",
@@ -123,7 +122,7 @@ FIXED_CONSTANTS = {
     },
     "storage/log/sqlite/reembed.py": {"_AT_ONCE"},  # how many texts are in memory at once
     "core/forking.py": {"_PATIENCE_SECONDS"},  # longer than a write takes
-    "storage/isolated_store.py": {"_LOOKS", "_LOOK_SECONDS"},  # how often a lock is looked at
+    "storage/live_graph.py": {"_LOOKS", "_LOOK_SECONDS"},  # how often a lock is looked at
     # Who may read it; how often a lock is looked at, which costs next to nothing; a line of fixed length.
     "storage/log/sqlite/process_lock.py": {"_MODE", "_FIRST_PAUSE", "_LONGEST_PAUSE", "_DIGITS"},
     "storage/log/sqlite/file_guard.py": {"_SHARED_FIRST", "_SHARED_SIZE", "_IN_USE_AT"},  # the bytes that SQLite locks
@@ -131,7 +130,7 @@ FIXED_CONSTANTS = {
     "core/edge_columns.py": {"_AT_ONCE"},
     "plasticity/undo.py": {"_AT_ONCE"},
     "storage/verify.py": {"_AT_ONCE"},
-    "storage/readable_store.py": {"_AT_ONCE"},
+    "storage/log/records.py": {"_AT_ONCE"},
     # SQLite's file format.
     "storage/log/sqlite/sealing.py": {"_HEADER_SIZE", "_PAGE_SIZE_AT", "_PAGES_AT", "_LARGEST_PAGE"},
     # A line of fixed length; who may read it.

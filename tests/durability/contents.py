@@ -53,7 +53,7 @@ def graph_of(store: GraphStore) -> tuple[Any, ...]:
     """Return all that one graph shows: nodes with vectors, edges, and what searches find."""
     view = store.view()
     query = np.ones(1100, dtype=np.float32)
-    found = store.nearest(query, 5) if store._index.vectors.size else []
+    found = store.nearest(query, 5) if store.graph.index.vectors.size else []
     keys = store.keyword_search("apple elsewhere anew stone", 8)
     return view.sequence, list(store.all_nodes()), list(store.all_edges()), found, keys
 

@@ -307,14 +307,14 @@ def test_a_checkpoint_of_what_was_erased_is_not_even_begun(config: MemoryConfig)
         secret = one.add_document("The password is swordfish.")
         assert isinstance(two.store, SqliteStore)
         assert two.recall("What is the password?").ids == tuple(secret)
-        with two.store._lock:
-            frozen = two.store._follower.freeze()
+        with two.store.graph.lock:
+            frozen = two.store.follower.freeze()
         assert frozen is not None
         one.delete(secret)
         one.compact()
-        assert two.store._engine.checkpoints.write(frozen, two.store._follower.is_current) is None
-        with two.store._lock:
-            assert two.store._follower.freeze() is None
+        assert two.store.engine.checkpoints.write(frozen, two.store.follower.is_current) is None
+        with two.store.graph.lock:
+            assert two.store.follower.freeze() is None
 
 
 def _files(config: MemoryConfig) -> list[Path]:

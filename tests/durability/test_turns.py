@@ -138,7 +138,7 @@ def test_a_failure_that_is_swallowed_within_a_transaction_undoes_its_part(path: 
         store.add_node(_node("before"))
 
         def half() -> None:
-            with store._engine.file.transaction() as connection:
+            with store.engine.file.transaction() as connection:
                 connection.execute("INSERT INTO nodes VALUES (77, 1, 'half')")
                 connection.execute("INSERT INTO nodes VALUES (77, 1, 'twice')")
 
@@ -212,7 +212,7 @@ def test_a_crash_while_a_memory_is_dropped_never_leaves_an_older_one(
     """Whichever deletion is the last: there is the whole memory, or none."""
     with SqliteStore.open(path) as store:
         store.add_node(_node("a"))
-        store._engine.file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.engine.file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         store.add_node(_node("b"))
         shutil.copytree(path.parent, path.parent / "killed")
     path = path.parent / "killed" / "memory.db"

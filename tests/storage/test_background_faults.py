@@ -104,10 +104,10 @@ def test_indexes_are_kept_again_after_memory_ran_out(
         with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
             patch.setattr(Checkpoints, "write", full)
             store.add_node(MemoryNode(id="a", content="heron"))
-            store._follower.checkpointer.settle()
+            store.follower.checkpointer.settle()
         assert "could not be kept (MemoryError())" in caplog.text
         store.add_node(MemoryNode(id="b", content="egret"))
-        store._follower.checkpointer.settle()
+        store.follower.checkpointer.settle()
         assert [folder.name for folder in (tmp_path / "memory.index").iterdir()] == ["1-2"]
 
 
@@ -122,8 +122,8 @@ def test_indexes_are_kept_again_after_a_fault_of_the_program(tmp_path: Path, mon
         with monkeypatch.context() as patch:
             patch.setattr(Checkpoints, "write", odd)
             store.add_node(MemoryNode(id="a", content="heron"))
-            store._follower.checkpointer.settle()
+            store.follower.checkpointer.settle()
         store.add_node(MemoryNode(id="b", content="egret"))
-        store._follower.checkpointer.settle()
+        store.follower.checkpointer.settle()
         assert [folder.name for folder in (tmp_path / "memory.index").iterdir()] == ["1-2"]
     assert [each.exc_type for each in told] == [KeyError]

@@ -56,7 +56,7 @@ def forget(store: SqliteStore, clock: ManualClock) -> GraphDelta:
 
 def rows(store: GraphStorePort, statement: str) -> list[tuple[int, ...]]:
     assert isinstance(store, SqliteStore)
-    return fetch(store._engine.file.connection, statement)
+    return fetch(store.engine.file.connection, statement)
 
 
 def counted(store: GraphStorePort, *tables: str) -> list[int]:

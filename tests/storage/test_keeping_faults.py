@@ -30,7 +30,7 @@ def _node(number: int) -> MemoryNode:
 def _put(store: SqliteStore, *numbers: int) -> None:
     for number in numbers:
         store.add_node(_node(number))
-    store._follower.checkpointer.settle()
+    store.follower.checkpointer.settle()
 
 
 def _states(path: Path) -> list[str]:
@@ -42,7 +42,7 @@ def _opened_from_kept(path: Path, caplog: pytest.LogCaptureFixture) -> bool:
     caplog.clear()
     with caplog.at_level(logging.WARNING), SqliteStore.open(path, config=SELDOM) as store:
         assert store.check() == []
-        return store._engine.checkpoints._trusted != {} and not caplog.text
+        return store.engine.checkpoints._trusted != {} and not caplog.text
 
 
 def test_an_erasure_that_cannot_remove_what_is_kept_erases_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ def test_damage_to_a_file_that_states_share_gets_no_new_checksum(path: Path, cap
     with SqliteStore.open(path, config=OFTEN) as store:
         # All at once, so that they are in one file, too large to be written again with the few that come later.
         store.apply(GraphDelta(nodes=tuple(map(_node, range(700)))))
-        store._follower.checkpointer.settle()
+        store.follower.checkpointer.settle()
         shared = [file for file in path.with_suffix(".index").rglob("*.vectors") if file.stat().st_size]
         assert shared
         damaged = {file.stat().st_ino for file in shared}
@@ -204,7 +204,7 @@ def test_a_state_that_vanishes_while_it_is_read_is_looked_for_again(
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoints, "_folders", folders)
         with SqliteStore.open(path, read_only=True) as reader:
-            assert reader._engine.checkpoints._trusted
+            assert reader.engine.checkpoints._trusted
             assert len(reader) == 5
     writer.close()
 
@@ -216,7 +216,7 @@ def test_vectors_that_came_all_at_once_are_kept_with_their_index(path: Path) -> 
     with SqliteStore.open(path, config=config) as store:
         store.apply(GraphDelta(nodes=nodes))
     with SqliteStore.open(path, config=config, read_only=True) as store:
-        assert store._follower._trained_on == 600
+        assert store.follower._trained_on == 600
         assert store.nearest(vectors[7], 1)[0][0] == "n7"
 
 
@@ -228,4 +228,4 @@ def test_an_index_that_was_laid_out_anew_is_kept(path: Path) -> None:
         with SqliteStore.open(path, config=config) as store:
             store.apply(GraphDelta(nodes=tuple(nodes[begin:end])))
     with SqliteStore.open(path, config=config, read_only=True) as store:
-        assert store._follower._trained_on == 1250, "each opening would make it again"
+        assert store.follower._trained_on == 1250, "each opening would make it again"

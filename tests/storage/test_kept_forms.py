@@ -154,14 +154,14 @@ def test_compaction_leaves_nothing_of_what_was_removed_in_the_indexes(path: Path
     with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
         fill(store, clock, nodes=8)
         store.add_node(MemoryNode(id="secret-id", content="unheardof secretword"))
-        store._follower.checkpointer.settle()
+        store.follower.checkpointer.settle()
         assert _found(path, b"secretword") or _found(path, b"secret-id")
         store.remove_node("secret-id")
         store.compact()
         assert not _found(path, b"secretword")
         assert not _found(path, b"secret-id")
         store.add_node(MemoryNode(id="after", content="kept again"))
-        store._follower.checkpointer.settle()
+        store.follower.checkpointer.settle()
         assert not _found(path, b"secret")
     with SqliteStore.open(path, clock=clock) as store:
         assert store.check() == []
@@ -226,14 +226,14 @@ def test_another_precision_of_vectors_costs_the_vectors_alone(path: Path, clock:
     for _ in range(2):
         coarse = MemoryConfig(KEEP_CHANGES=1, VECTOR_PRECISION="int8")
         with SqliteStore.open(path, clock=clock, config=coarse) as store:
-            assert store._index.made_texts is not None, "the texts were not taken from what is kept"
+            assert store.graph.index.made_texts is not None, "the texts were not taken from what is kept"
             found = store.nearest(query, 3)
             assert [name for name, _ in found] == [name for name, _ in expected]
             assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=0.02)
             assert store.view().sequence > 0
     # It was kept at the new precision, from which a third opening reads it.
     with SqliteStore.open(path, clock=clock, config=coarse) as store:
-        assert store._follower.checkpointer._changes == 0
+        assert store.follower.checkpointer._changes == 0
 
 
 def _ask_the_past(store: SqliteStore) -> None:
@@ -258,7 +258,7 @@ def _refuse(store: SqliteStore) -> None:
 
 
 def _read_along(store: SqliteStore) -> None:
-    with SqliteStore.open(store._engine.file.path, read_only=True) as reader:
+    with SqliteStore.open(store.engine.file.path, read_only=True) as reader:
         assert reader.as_of(reader.view().sequence - 1).keyword_search("zebra", 3)
 
 

@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 def open_graphs(store: SqliteStore) -> OpenGraphs:
-    graphs = store._family.open_graphs
+    graphs = store.graph.family.open_graphs()
     assert graphs is not None
     return graphs
 
@@ -68,7 +68,7 @@ def test_a_view_and_a_past_outlive_the_closing_of_their_graph(store: SqliteStore
     view, past = space.view(), space.as_of(1)
     for name in NAMES:
         put(store.in_namespace(name), name)
-    assert space not in open_graphs(store)
+    assert space.graph not in open_graphs(store)
     assert [found for found, _ in space.nearest([1.0, 0.0], 9, view)] == ["one 0", "one 1"]
     for name in NAMES:
         texts(store.in_namespace(name))
@@ -123,15 +123,15 @@ def test_none_is_closed_while_it_is_searched(store: SqliteStore, monkeypatch: py
     with ThreadPoolExecutor(1, "searching") as pool:
         found = pool.submit(space.nearest, [1.0, 0.0], 1)
         assert searching.wait(60)
-        form = space._index
+        form = space.graph.index
         for name in NAMES:
             put(store.in_namespace(name), name)
-        assert space._index is form
+        assert space.graph.index is form
         closed.set()
         assert [name for name, _ in found.result(60)] == ["one 0"]
     for name in NAMES:
         texts(store.in_namespace(name))
-    assert space not in open_graphs(store)
+    assert space.graph not in open_graphs(store)
 
 
 def test_what_is_kept_in_the_background_is_kept_before_its_graph_is_closed(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_what_is_kept_in_the_background_is_kept_before_its_graph_is_closed(tmp_p
         for name in NAMES:
             put(store.in_namespace(name), name)
         for space in map(store.in_namespace, NAMES):
-            space._follower.checkpointer.settle()
+            space.follower.checkpointer.settle()
         folders = {path.name.partition("-")[0] for path in (tmp_path / "memory.index").iterdir()}
         assert len(folders) == len(NAMES)
         for name in NAMES:

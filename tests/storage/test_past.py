@@ -117,7 +117,7 @@ def _edge(key: EdgeKey, numbers: tuple[int, ...], now: Any) -> MemoryEdge:  # no
 def _delta(store: GraphStore, kind: str, numbers: tuple[int, ...], now: Any) -> GraphDelta | None:  # noqa: ANN401, C901, PLR0911
     """Return a change of that kind which the graph can take, None if it can take none."""
     a, b, c, d = numbers
-    whole = store._index.topology.view()
+    whole = store.graph.index.topology.view()
     there = [whole.ids[row] for row in whole.live_nodes().tolist()]
     edges = [whole.edge_key(row) for row in whole.live_edges().tolist()]
     if kind == "node":
@@ -335,7 +335,7 @@ def test_a_reader_tells_what_the_writer_tells(history: list[Any]) -> None:
 @given(steps)
 def test_compaction_takes_what_was_removed_out_of_the_past_and_nothing_else(history: list[Any]) -> None:
     def check(worlds: Worlds) -> None:
-        whole = worlds.on_disk._index.topology.view()
+        whole = worlds.on_disk.graph.index.topology.view()
         left = {whole.ids[row] for row in whole.live_nodes().tolist()}
         gone = set(whole.ids) - left
         halfway = list(worlds.told)[len(worlds.told) // 2]

@@ -168,7 +168,7 @@ def test_a_thread_reads_what_was_committed_while_another_is_in_a_transaction(
 ) -> None:
     _fill(store)
     if not asked and isinstance(store, SqliteStore):
-        store._load()
+        store.graph._load()
     before = _seen(store) if asked else []
     changed, read = threading.Event(), threading.Event()
     own: list[object] = []
@@ -257,7 +257,7 @@ def test_a_memory_closes_and_compacts_after_other_threads_have_read(path: Path) 
 
 
 def test_nodes_are_read_a_part_at_a_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neurogated.storage.readable_store._AT_ONCE", 1)
+    monkeypatch.setattr("neurogated.storage.log.records._AT_ONCE", 1)
     with SqliteStore.open(path, config=SELDOM) as store:
         nodes, edges = store.all_nodes(), store.all_edges()
         assert next(nodes).id == "a"

@@ -19,7 +19,7 @@ def test_mapped_lists_are_written_again_where_there_are_no_links(
         vectors = random.normal(size=(count, 8)).astype(np.float32)
         nodes = (MemoryNode(f"n{first + row}", "apple", vector) for row, vector in enumerate(vectors))
         store.apply(GraphDelta(nodes=tuple(nodes)))
-        store._index.vectors.settle()
+        store.graph.index.vectors.settle()
         store.keyword_search("apple", 1)
 
     def no_links(self: Path, target: Path) -> None:  # noqa: ARG001 - as a file system without links
@@ -30,11 +30,11 @@ def test_mapped_lists_are_written_again_where_there_are_no_links(
     monkeypatch.setattr(Path, "hardlink_to", no_links)
     with SqliteStore.open(tmp_path / "memory.db", config=config) as store:
         add(store, 300, 5)
-        store._follower.checkpointer.keep(at_once=True)
-        store._follower.checkpointer.settle()
+        store.follower.checkpointer.keep(at_once=True)
+        store.follower.checkpointer.settle()
         expected = store.nearest([1.0] * 8, 5)
     with SqliteStore.open(tmp_path / "memory.db", config=config) as store:
-        assert store._index.vectors.trained_on
+        assert store.graph.index.vectors.trained_on
         assert store.nearest([1.0] * 8, 5) == expected
         assert store.check() == []
     assert [record.message for record in caplog.records if "could not be kept" in record.message] == []

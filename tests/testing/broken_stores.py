@@ -35,7 +35,7 @@ class Sound(GraphStore):
         return fresh
 
     def _deltas(self) -> list[GraphDelta]:
-        return [entry.delta for entry in self._log.entries()]
+        return [entry.delta for entry in self.graph.log.entries()]
 
 
 class LosesAnEdge(Sound):
@@ -49,7 +49,7 @@ class LosesAnEdge(Sound):
 class LosesVectors(Sound):
     def again(self) -> Sound:
         fresh = super().again()
-        fresh._index.vectors.remove(fresh.view().live_nodes()[:1])
+        fresh.graph.index.vectors.remove(fresh.view().live_nodes()[:1])
         return fresh
 
 
@@ -149,7 +149,7 @@ class NeverForgets(Sound):
 
 class FindsTheExpired(Sound):
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        return super().nearest(query, k, view or self._index.topology.view())
+        return super().nearest(query, k, view or self.graph.index.topology.view())
 
 
 class HoldsForEver(Sound):
@@ -258,7 +258,7 @@ class KeepsOldEnergies(Sound):
 
 
 class OpenWhenClosed(Sound):
-    def _require_open(self) -> None:
+    def close(self) -> None:
         """Let anyone in."""
 
 

@@ -50,7 +50,12 @@ class SupportsNamespaces(Protocol):
         """Return the names of all graphs, in the order they were made."""
 
     def drop_namespace(self, namespace: str) -> None:
-        """Remove a graph with its history; raises UnknownIdError, or InputError for the store's own graph."""
+        """Remove another graph with all its history; one that is open can no longer be used.
+
+        Raises:
+            UnknownIdError: there is no graph of that name.
+            InputError: it is the graph that this store itself shows.
+        """
 
 
 @runtime_checkable
@@ -58,7 +63,10 @@ class SupportsTransaction(Protocol):
     """Ability of a store: to make many changes whole or not at all."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Run a block as one change: if it raises, nothing that was applied in it was ever made."""
+        """Run a block of changes, in any namespace, as one: if it raises, none of them was ever made.
+
+        A namespace that was made in the block can then no longer be used.
+        """
 
 
 @runtime_checkable
@@ -79,9 +87,20 @@ class SupportsCompaction(Protocol):
     """Ability of a store: to erase for good what was removed."""
 
     def compact(self, *, history: bool = False) -> int:
-        """Erase removed nodes with all their history; return how many nodes were erased.
+        """Erase removed nodes, of all namespaces, with all their history, and keep nothing of their texts.
 
-        With `history` also erase the past versions of those that stay.
+        Afterwards `as_of` and `undo` show the past without them. A look at the past that was taken before is a copy.
+
+        Args:
+            history: erase also the past versions of the nodes that stay; then the past shows these as they are now,
+                from when they were first put. Edges and the list of changes stay.
+
+        Returns:
+            How many nodes were erased.
+
+        Raises:
+            InputError: within a transaction, which could not be taken back.
+            StorageError: another process reads just now; the nodes are erased, but not yet from all of the disk.
         """
 
 

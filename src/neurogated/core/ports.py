@@ -106,10 +106,23 @@ class GraphStorePort(Protocol):
     """One graph with its texts and vectors. `apply` is the only door for writes."""
 
     def apply(self, delta: GraphDelta) -> int:
-        """Make the change whole or not at all; return its sequence number."""
+        """Make the change whole or not at all; return its sequence number, counted from 1.
+
+        Raises:
+            InputError: something in the delta cannot be stored; nothing was changed.
+            UnknownIdError: something to be changed or removed does not exist; nothing was changed.
+        """
 
     def bind_embedder(self, name: str, dimension: int | None) -> None:
-        """Record the embedder, or raise EmbedderMismatchError if the recorded one is another."""
+        """Record which embedder the vectors come from, or check that it is the recorded one.
+
+        Args:
+            name: the embedder's name.
+            dimension: its dimension; None compares the names only, without loading a model, and records nothing.
+
+        Raises:
+            EmbedderMismatchError: the memory was built with another; both are named.
+        """
 
     def pending(self) -> list[PendingTask]:
         """Return the judgements that wait to be made up, oldest first."""
@@ -134,14 +147,18 @@ class GraphStorePort(Protocol):
         around: Iterable[str] | None = None,
         hops: int = 1,
     ) -> GraphView:
-        """Return a snapshot of the graph without what has expired.
+        """Return a snapshot of the graph without what has expired; later writes do not show in it.
 
         Args:
-            valid_at: leave out what did not hold in the world at this time.
+            valid_at: leave out nodes and edges that did not hold in the world at this time.
             filters: which nodes searches on the view may find; they find the best of these.
             around: ids of nodes; the view then holds only nodes within `hops` edges of them, in either direction, and
-                the edges between these. An unknown id raises UnknownIdError.
+                the edges between these.
             hops: how many edges.
+
+        Raises:
+            UnknownIdError: a node of `around` is not in the memory.
+            EmbedderMismatchError: the memory has vectors of another embedder than the one it was opened with by now.
         """
 
     def find(
@@ -152,9 +169,17 @@ class GraphStorePort(Protocol):
         limit: int | None = None,
         offset: int = 0,
     ) -> list[MemoryNode]:
-        """Return the nodes that a filter admits and that have not expired, in the order they were added.
+        """Return the nodes that a filter admits and that have not expired.
 
-        `order_by` names a field of MemoryNode, with a minus before it for the largest first.
+        Args:
+            filters: which nodes; all when left out.
+            order_by: a field of MemoryNode that has an order, with a minus before it for the largest first; nodes
+                without a value come last. The order in which they were added when left out.
+            limit: how many at most.
+            offset: how many of the first are passed over.
+
+        Raises:
+            InputError: the field has no order, or `limit` or `offset` is below 0.
         """
 
     def find_edges(self, relation: str, *, edge_type: EdgeType | None = None) -> list[MemoryEdge]:
@@ -174,7 +199,7 @@ class GraphStorePort(Protocol):
         """Return a node; raises UnknownIdError."""
 
     def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
-        """Return nodes in the order of their ids; an unknown id raises UnknownIdError, or is left out."""
+        """Return nodes, expired ones too, in the order of their ids; an unknown id raises UnknownIdError, or is left out."""
 
     def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
         """Return an edge; raises UnknownIdError, or AmbiguousEdgeError where the type is needed."""
@@ -183,10 +208,10 @@ class GraphStorePort(Protocol):
         """Yield the nodes that edges lead to, each with its edge."""
 
     def all_nodes(self) -> Iterator[MemoryNode]:
-        """Yield every node in the order they were added."""
+        """Yield every node in the order they were added, as they are now; some of them are in memory at a time."""
 
     def all_edges(self) -> Iterator[MemoryEdge]:
-        """Yield every edge in the order they were added."""
+        """Yield every edge in the order they were added, as they are now; some of them are in memory at a time."""
 
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id.
@@ -237,7 +262,10 @@ class GraphStorePort(Protocol):
         """
 
     def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
-        """Return what `nodes_with` says of each term, except for terms that more nodes have than their limit."""
+        """Return what `nodes_with` says of each term, except for terms that more nodes have than their limit.
+
+        Many terms are asked for together, and a common one costs next to nothing.
+        """
 
     def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
         """Return each node's tags; an unknown id raises UnknownIdError."""

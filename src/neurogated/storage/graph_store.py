@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from itertools import islice
+from functools import partial
+from itertools import chain
 from typing import Self, cast, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Clock, to_utc, utc_now
+from neurogated.core.abilities import SupportsCompaction, SupportsExclusion, SupportsNamespaces, SupportsTransaction
+from neurogated.core.clock import Clock, to_micros, to_utc, utc_now
+from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.filters import Filter
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.text import checked_text
-from neurogated.errors import InputError, NeurogatedError, UnknownIdError
+from neurogated.core.view import GraphView, Rows
+from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
+from neurogated.storage.compaction import rewrite
 from neurogated.storage.family import Family
-from neurogated.storage.log.log import Engine, SupportsErasure, SupportsPast, SupportsRewriting
-from neurogated.storage.log.memory_log import MemoryEngine, MemoryLog
-from neurogated.storage.log.purge import erase_removed
-from neurogated.storage.mismatch import mismatch
-from neurogated.storage.resolve import make_plan
-from neurogated.storage.searchable_store import SearchableStore
+from neurogated.storage.graph_state import GraphState
+from neurogated.storage.index.graph.neighbourhood import neighbourhood
+from neurogated.storage.index.graph.validity import micros_or_none
+from neurogated.storage.live_graph import LiveGraph
+from neurogated.storage.log.log import Engine, SupportsErasure, SupportsPast
+from neurogated.storage.log.memory_log import MemoryEngine, last_before, replayed_past
+from neurogated.storage.log.records import portions, unerased
+from neurogated.storage.searches import Found, checked_page, filtered, in_order, named, searched
 
 __all__ = ["GraphStore"]
 
 
-class GraphStore(SearchableStore):
+class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, SupportsCompaction, SupportsExclusion):
     """One graph of an engine, which is in memory where no other is given; safe to share between threads.
 
-    The store catches up with the log, checks a delta against the index, appends it and takes it into the index. A new
-    engine writes an `Engine` and a `Log`.
+    It composes a `LiveGraph`, which is a log and an index that follows it, with what its graphs share. A new engine
+    writes an `Engine` and a `Log`.
     """
 
     def __init__(
@@ -52,40 +64,18 @@ class GraphStore(SearchableStore):
             family: what other stores over this engine share; the first one when left out.
         """
         checked_text("the name of a namespace", namespace)
-        engine = MemoryEngine() if engine is None else engine
-        super().__init__(engine, namespace, MemoryConfig() if config is None else config, clock, family)
+        if family is None:
+            family = Family(MemoryEngine() if engine is None else engine, config or MemoryConfig())
+        self._clock = clock
+        self._open_graphs = family.keep_open()
+        self.graph = family.graphs.get(namespace) or LiveGraph(family, namespace)
+        """The log of the graph and the index that follows it."""
+        family.stores[namespace] = self
 
-    # The primitives
+    # Writing
 
     def apply(self, delta: GraphDelta) -> int:
-        """Make the change whole or not at all.
-
-        Returns:
-            The sequence number of the delta, counted from 1.
-
-        Raises:
-            InputError: something in the delta cannot be stored; nothing was changed.
-            UnknownIdError: something to be changed or removed does not exist; nothing was changed.
-        """
-        with self.exclusively():
-            self._index.check_vectors(delta)
-            self._isolate()
-            plan = make_plan(self._index.topology.view(), delta)
-            # What is appended must reach the index whole. After an interrupt in between, the index is loaded again.
-            self._interrupted = True
-            try:
-                sequence = self._log.append(plan, self._index)
-            except NeurogatedError:
-                # Nothing was appended.
-                self._interrupted = False
-                raise
-            self._index.commit(plan, sequence)
-            with self._committing:
-                self._index.commit_lifetimes(plan)
-                self._interrupted = False
-                self._publish()
-            self._follower.note(plan, self._index)
-            return sequence
+        return self.graph.apply(delta)
 
     def add_node(self, node: MemoryNode) -> None:
         """Add a node, or put it in the place of the node with its id."""
@@ -120,250 +110,288 @@ class GraphStore(SearchableStore):
         self.apply(GraphDelta(removed_nodes=(node_id,), reason="remove_node", at=self._clock()))
 
     def remove_edge(self, edge: MemoryEdge | EdgeKey) -> None:
-        """Remove one edge; raises UnknownIdError."""
         key = edge.key if isinstance(edge, MemoryEdge) else EdgeKey(*edge)
         self.apply(GraphDelta(removed_edges=(key,), reason="remove_edge", at=self._clock()))
 
     def bind_embedder(self, name: str, dimension: int | None) -> None:
-        """Record which embedder the vectors come from, or check that it is the recorded one.
+        self.graph.bind_embedder(name, dimension)
 
-        Args:
-            name: the embedder's name.
-            dimension: its dimension; None compares the names only, without loading a model, and records nothing.
+    def exclusively(self, patience: float | None = None) -> AbstractContextManager[None]:
+        return self.graph.exclusively(patience)
 
-        Raises:
-            EmbedderMismatchError: the memory was built with another; both are named.
-        """
-        with self._lock:
-            self._require_open()
-            # One embedder serves all namespaces, whichever of them recorded it.
-            known = self.embedder or self._engine.embedder
-            if known is None and dimension is not None:
-                with self.exclusively():
-                    # Somebody else may have recorded one meanwhile.
-                    known = self._engine.embedder
-                    if known is None:
-                        known = name, dimension
-                        self._engine.record_embedder(*known)
-            self._index.embedder = known
-            self._publish()
-            known_name, known_dimension = known or (name, dimension)
-            if name != known_name or dimension not in (None, known_dimension):
-                raise mismatch(known_name, known_dimension, name, dimension)
-            self._family.bound[:] = [name]
+    # Reading
+
+    def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
+        def read(state: GraphState) -> list[MemoryNode]:
+            view = state.view
+            wanted = [one for one in node_ids if view.find(one) is not None] if missing_ok else node_ids
+            return state.nodes(view.rows(wanted))
+
+        return self.graph.read(read)
+
+    def has_node(self, node_id: str) -> bool:
+        return self.graph.latest().view.find(node_id) is not None
+
+    def get_node(self, node_id: str) -> MemoryNode:
+        return self.get_nodes([node_id])[0]
+
+    def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
+        def find(state: GraphState) -> list[MemoryEdge]:
+            view = state.view
+            source, target = view.rows([source_id]), view.rows([target_id])
+            types = view.edge_types if edge_type is None else (edge_type,)
+            rows = np.concatenate([np.empty(0, np.int64), *(view.edge_rows(source, target, kind) for kind in types)])
+            return state.edges(rows[rows >= 0])
+
+        edges = self.graph.read(find)
+        if not edges:
+            kind = "" if edge_type is None else f"{edge_type.name} "
+            raise UnknownIdError(f"no {kind}edge from {source_id!r} to {target_id!r} in the memory")
+        if len(edges) > 1:
+            names = " and ".join(edge.type.name for edge in edges)
+            raise AmbiguousEdgeError(f"{names} edges lead from {source_id!r} to {target_id!r}; name the type")
+        return edges[0]
+
+    def get_neighbors(self, node_id: str) -> Iterator[tuple[str, MemoryEdge]]:
+        def leaving(state: GraphState) -> list[MemoryEdge]:
+            return state.edges(np.sort(state.view.arcs(state.view.rows([node_id])).edge))
+
+        return iter([(edge.target_id, edge) for edge in self.graph.read(leaving)])
+
+    def all_nodes(self) -> Iterator[MemoryNode]:
+        state = self.graph.latest_isolated()
+        return chain.from_iterable(
+            unerased(partial(state.nodes, rows), [state.view.ids[row] for row in rows.tolist()], self.get_node)
+            for rows in portions(state.view.live_nodes())
+        )
+
+    def all_edges(self) -> Iterator[MemoryEdge]:
+        state = self.graph.latest_isolated()
+        return chain.from_iterable(
+            unerased(
+                partial(state.edges, rows), map(state.view.edge_key, rows.tolist()), lambda key: self.get_edge(*key)
+            )
+            for rows in portions(state.view.live_edges())
+        )
+
+    def expired(self, now: datetime) -> list[str]:
+        with self.graph.reading(latest=True) as state:
+            return [state.view.ids[row] for row in state.form.lifetimes.expired(to_micros(now)).tolist()]
+
+    def find_edges(self, relation: str, *, edge_type: EdgeType | None = None) -> list[MemoryEdge]:
+        checked_text("a relation", relation)
+
+        def related(state: GraphState) -> list[MemoryEdge]:
+            rows = np.array(state.form.relations.get(relation, ()), dtype=np.int64)
+            rows = rows[rows < state.view.edge_count]
+            return state.edges(rows[~np.isnan(state.view.weight.take(rows))])
+
+        return [edge for edge in self.graph.read(related) if edge_type in (None, edge.type)]
+
+    def __len__(self) -> int:
+        return self.graph.latest().view.live_nodes().size
 
     @property
     def embedder(self) -> tuple[str, int] | None:
-        """Name and dimension of the embedder the vectors come from, None while there is none."""
-        return self._latest().embedder
+        return self.graph.latest().embedder
 
     def pending(self) -> list[PendingTask]:
-        """Return the judgements that wait to be made up, oldest first."""
-        return list(self._latest().pending)
+        return list(self.graph.latest().pending)
+
+    # Searching: a search takes a state of the graph and then holds `searching` alone, so that questions and writes go
+    # on beside it.
+
+    def view(
+        self,
+        *,
+        valid_at: datetime | None = None,
+        filters: Filter | None = None,
+        around: Iterable[str] | None = None,
+        hops: int = 1,
+    ) -> ColumnView:
+        now, moment = to_micros(self._clock()), micros_or_none(valid_at)
+        with self.graph.reading(latest=True) as state:
+            self.graph.require_bound(state)
+            seen = state.visible(now, moment)
+        if around is not None:
+            seen = neighbourhood(seen, around, hops)
+        return seen if filters is None else filtered(self.graph, seen, filters)
+
+    def find(
+        self,
+        filters: Filter | None = None,
+        *,
+        order_by: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[MemoryNode]:
+        checked_page(order_by, limit, offset)
+        view = self.view(filters=filters)
+        rows = view.live_nodes()
+        rows = rows[view.admitted(rows)]
+        part = slice(offset, None if limit is None else offset + limit)
+        nodes = self.get_nodes(
+            [view.ids[row] for row in rows[part if order_by is None else ...].tolist()], missing_ok=True
+        )
+        return nodes if order_by is None else in_order(nodes, order_by)[part]
+
+    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
+        seen = self.view() if view is None else view
+        (found,) = self.nearest_rows([query], k, seen)
+        return named(seen, found)
+
+    def nearest_rows(self, queries: Sequence[Vector], k: int, view: GraphView) -> list[Found]:
+        with self.graph.searching:
+            state = self.graph.search_state()
+            vectors = state.form.vectors
+            among = state.among(view)
+            return searched(state, lambda left_out: vectors.search_batch(queries, k, left_out, among), k, view)
+
+    def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float64]:
+        with self.graph.searching:
+            state = self.graph.search_state()
+            return state.form.vectors.similarities(query, state.rows_of(view, rows))
+
+    def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
+        found = self.nearest(query, k)
+        # A node may be removed before it is read.
+        nodes = {node.id: node for node in self.get_nodes([node_id for node_id, _ in found], missing_ok=True)}
+        return [(nodes[node_id], score) for node_id, score in found if node_id in nodes]
+
+    def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
+        seen = self.view() if view is None else view
+        return named(seen, self.keyword_rows(query, k, seen))
+
+    def keyword_rows(self, query: str, k: int, view: GraphView) -> Found:
+        with self.graph.searching:
+            state, texts = self.graph.text_state()
+            among = state.among(view)
+            (found,) = searched(state, lambda left_out: [texts.search(query, k, left_out, among)], k, view)
+            return found
+
+    def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
+        with self.graph.searching:
+            state, texts = self.graph.text_state()
+            return texts.scores(query, state.rows_of(view, rows), state.among(view))
+
+    def has_any_tag(self, tags: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
+        with self.graph.searching:
+            state, texts = self.graph.text_state()
+            return texts.has_any(tags, state.rows_of(view, rows))
+
+    def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
+        seen = self.view() if view is None else view
+        with self.graph.searching:
+            state, texts = self.graph.text_state()
+            return texts.existing(tags, state.rows_of(seen, seen.hidden), state.among(seen))
+
+    def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
+        with self.graph.searching:
+            state, texts = self.graph.text_state()
+            return [state.view.ids[row] for row in texts.keys_with(terms, limit, state.among(view)).tolist()]
+
+    def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
+        with self.graph.searching:
+            state, texts = self.graph.text_state()
+            rare = texts.rare_keys_with(limits, state.among(view))
+            return {term: [state.view.ids[row] for row in rows.tolist()] for term, rows in rare.items()}
+
+    def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
+        return [frozenset(term for term, count in terms.items() if not count) for terms in self._terms(node_ids)]
+
+    def terms_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
+        return [frozenset(terms) for terms in self._terms(node_ids, at_most)]
+
+    def _terms(self, node_ids: Sequence[str], at_most: int | None = None) -> list[dict[str, int]]:
+        self.graph.latest()
+        with self.graph.searching:
+            state, texts = self.graph.text_state()
+            return [texts.terms_of(row, at_most) for row in state.view.rows(node_ids).tolist()]
+
+    # The past
 
     def history(self) -> list[HistoryEntry]:
-        """Return every delta that changed the graph, oldest first; uses are left out."""
-        with self._lock:
-            last = self._latest().view.sequence
-            told = self._log.history()
+        with self.graph.lock:
+            last = self.graph.latest().view.sequence
+            told = self.graph.log.history()
         return [entry for entry in told if entry.sequence <= last and (entry.changes or entry.operators)]
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
-        """Yield every delta numbered above `after`, oldest first, as far as compaction left it."""
-        self._latest()
-        return self._log.entries(after)
+        self.graph.latest()
+        return self.graph.log.entries(after)
 
     def as_of(self, moment: int | datetime) -> GraphStore:
-        """Return the graph as it was known after a delta, given by its number or a time, to be read only.
-
-        0 is the empty graph; a time stands for the last delta that was made at it or before.
-
-        Raises:
-            InputError: there is no such delta yet.
-        """
-        with self._lock:
-            self._latest()
-            sequence, at = self._sequence_at(moment), moment if isinstance(moment, datetime) else None
-            if isinstance(self._log, SupportsPast):
-                engine, then = self._log.as_of(sequence, at, self._latest)
+        graph = self.graph
+        with graph.lock:
+            last = graph.latest().view.sequence
+            at = moment if isinstance(moment, datetime) else None
+            sequence = self._last_before(to_utc(moment)) if isinstance(moment, datetime) else moment
+            if sequence not in range(last + 1):
+                raise InputError(f"there is no delta {moment!r}; the last one is {last}, see history()")
+            if isinstance(graph.log, SupportsPast):
+                engine, then = graph.log.as_of(sequence, at, graph.latest)
             else:
-                engine, then = self._replayed_past(sequence, at)
-            return GraphStore(namespace=self._name, config=self._config, clock=lambda: then, engine=engine)
+                engine, then = replayed_past(graph.name, graph.log, sequence, at, self.embedder)
+            return GraphStore(namespace=graph.name, config=graph.family.config, clock=lambda: then, engine=engine)
+
+    def _last_before(self, moment: datetime) -> int:
+        return last_before(self.graph.log, moment)
+
+    # All graphs of the memory
 
     def in_namespace(self, namespace: str) -> Self:
-        """Return another graph of the same store, made if there is none; the graphs never see each other."""
-        with self._lock:
-            if (known := self._family.stores.get(namespace)) is not None:
+        family = self.graph.family
+        with self.graph.lock:
+            if (known := family.graphs.get(namespace)) is not None:
                 # It may be one whose making was taken back.
-                known._renew()
-            self._require_open()
-            sibling = self._family.stores.get(namespace)
-            if sibling is None:
-                sibling = type(self)(
-                    namespace=namespace,
-                    config=self._config,
-                    clock=self._clock,
-                    engine=self._engine,
-                    family=self._family,
-                )
-            return cast("Self", sibling)
+                known.renew()
+            self.graph.require_open()
+            store = family.stores.get(namespace)
+            if store is None or store.graph is not family.graphs.get(namespace):
+                store = type(self)(namespace=namespace, config=family.config, clock=self._clock, family=family)
+            return cast("Self", store)
 
     def namespaces(self) -> list[str]:
-        """Return the names of all graphs of the store, in the order they were made."""
-        with self._lock:
-            self._require_open()
-            return self._engine.namespaces()
+        with self.graph.lock:
+            self.graph.require_open()
+            return self.graph.family.engine.namespaces()
 
     def drop_namespace(self, namespace: str) -> None:
-        """Remove another graph of the store with all its history; one that is open can no longer be used.
-
-        Raises:
-            UnknownIdError: there is no graph of that name.
-            InputError: it is the graph that this store itself shows.
-        """
-        with self._erasing(), self.exclusively():
-            if namespace not in self._engine.namespaces():
+        with self.graph.family.erasing(), self.exclusively():
+            if namespace not in self.namespaces():
                 raise UnknownIdError(f"there is no namespace {namespace!r}; there are {self.namespaces()}")
-            if namespace == self._name:
+            if namespace == self.graph.name:
                 raise InputError(f"namespace {namespace!r} is in use here; drop it from another one")
-            dropped = self._family.stores.get(namespace)
-            if dropped is not None:
-                dropped._follower.cancel()
-                dropped._interrupted = True
-                dropped._index.close()
-                dropped._note_closed()
-            self._engine.drop_namespace(namespace)
-            self._family.stores.pop(namespace, None)
-            if dropped is not None:
-                dropped._closed = True
+            self.graph.family.drop(namespace)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run a block of changes, in any namespace, as one: if it raises, none of them was ever made.
-
-        A namespace that was made in the block can then no longer be used.
-        """
-        with self.exclusively():
-            self._renew_all()
-            for store in list(self._family.stores.values()):
-                if not store.is_unloaded:
-                    store._catch_up()
-            with self._apart():
-                try:
-                    with self._family.blocks.begun(), self._engine.transaction():
-                        for store in list(self._family.stores.values()):
-                            store._block = self._family.blocks.innermost
-                        yield
-                except BaseException:
-                    self._renew_all()
-                    raise
+        with self.exclusively(), self.graph.family.transaction():
+            yield
 
     def compact(self, *, history: bool = False) -> int:
-        """Erase removed nodes, of all namespaces, with all their history, and keep nothing of their texts.
-
-        Afterwards `as_of` and `undo` show the past without them. A look at the past that was taken before is a copy.
-
-        Args:
-            history: erase also the past versions of the nodes that stay; then the past shows these as they are now,
-                from when they were first put. Edges and the list of changes stay.
-
-        Returns:
-            How many nodes were erased.
-
-        Raises:
-            InputError: within a transaction, which could not be taken back.
-            StorageError: another process reads just now; the nodes are erased, but not yet from all of the disk.
-        """
-        with self._lock:
-            self._require_open()
-            if self._family.transaction.locked():
+        with self.graph.lock:
+            self.graph.require_open()
+            if self.graph.family.changing.locked():
                 raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
-        with self._erasing(), self.exclusively():
-            if not isinstance(self._engine, SupportsErasure):
-                return sum(self.in_namespace(name)._erase_removed(history=history) for name in self.namespaces())
-            for store in list(self._family.stores.values()):
-                store._follower.cancel()
-                # Whatever happens from here on, the index is loaded again before it is used.
-                store._interrupted = True
-            return self._engine.erase_removed(history=history)
+        with self.graph.family.erasing(), self.exclusively():
+            engine = self.graph.family.engine
+            if isinstance(engine, SupportsErasure):
+                # If the erasure fails, the indexes are loaded again all the same.
+                self.graph.family.invalidate()
+                return engine.erase_removed(history=history)
+            return sum(rewrite(self.in_namespace(name).graph, history=history) for name in self.namespaces())
 
     @property
     def closed(self) -> bool:
-        """Whether the store can no longer be used."""
-        return self._closed
+        return self.graph.closed
 
     def close(self) -> None:
-        """Release what the store and its namespaces hold; using them afterwards raises MemoryClosedError."""
-        if self._closed:
-            return
-        with self._lock:
-            # Within a transaction nothing can be kept, and who waits for it would wait for ever.
-            in_transaction = self._family.transaction.locked()
-        for store in list(self._family.stores.values()):
-            store._follower.cancel() if in_transaction else store._follower.settle(store._index)
-            store._index.close()
-        for store in list(self._family.stores.values()):
-            store._closed = True
-        self._engine.close()
+        if not self.graph.closed:
+            self.graph.family.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    # Parts of the primitives
-
-    def _renew_all(self) -> None:
-        """Load all indexes again that are not right; those that were let go of are loaded on their next use."""
-        for store in list(self._family.stores.values()):
-            if not store.is_unloaded:
-                store._renew()
-
-    def _erasing(self) -> AbstractContextManager[object]:
-        """Let nobody keep indexes on disk within the block; to be entered before the lock is taken."""
-        for store in list(self._family.stores.values()):
-            store._follower.cancel()
-        return self._engine.erasing() if isinstance(self._engine, SupportsErasure) else nullcontext()
-
-    def _erase_removed(self, *, history: bool) -> int:
-        """Erase the removed nodes of this graph by rewriting its log; return how many there were."""
-        if not isinstance(self._log, SupportsRewriting):
-            raise InputError("the engine of this memory cannot compact it; export it and import it elsewhere")
-        view = self._index.topology.view()
-        deltas = [entry.delta for entry in self._log.entries()]
-        erased = {node.id for delta in deltas for node in delta.nodes if view.find(node.id) is None}
-        if not erased and not history:
-            return 0
-        # What is yielded next depends on the graph that was made so far.
-        fresh = GraphStore(config=self._config, clock=self._clock)
-        made = []
-        for delta in erase_removed(deltas, erased, fresh._index.topology.view, history=history):
-            fresh.apply(delta)
-            made.append(delta)
-        self._log.rewrite(made)
-        self._catch_up()
-        return len(erased)
-
-    def _replayed_past(self, sequence: int, moment: datetime | None) -> tuple[Engine, datetime]:
-        """Return an engine in memory with the deltas up to one of them, and the time that it was then."""
-        entries = list(islice(self._log.entries(), sequence))
-        made = [entry.delta.at for entry in entries if not entry.delta.tells_of_uses_only]
-        log = MemoryLog(entries, self._log.history()[:sequence])
-        return MemoryEngine.of(self._name, log, self.embedder), moment or (made[-1] if made else utc_now())
-
-    def _sequence_at(self, moment: int | datetime) -> int:
-        """Return the number of the last change that was made at a time or before, or a number after checking it."""
-        self._require_open()
-        if isinstance(moment, datetime):
-            return self._last_before(to_utc(moment))
-        last = self._index.topology.sequence
-        if moment not in range(last + 1):
-            raise InputError(f"there is no delta {moment!r}; the last one is {last}, see history()")
-        return moment
-
-    def _last_before(self, moment: datetime) -> int:
-        if isinstance(self._log, SupportsPast):
-            return self._log.last_before(moment)
-        made = (entry for entry in self._log.entries() if entry.delta.at <= moment)
-        return max((entry.sequence for entry in made if not entry.delta.tells_of_uses_only), default=0)

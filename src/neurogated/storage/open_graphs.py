@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import weakref
 from types import TracebackType
 from typing import Protocol
 
@@ -39,35 +38,29 @@ class _Graph(Protocol):
 
 
 class OpenGraphs:
-    """The open graphs in the order of their last use. Its methods are called with the lock of the file held.
+    """The open graphs in the order of their last use. Its methods are called with the lock of the engine held.
 
-    It belongs to the first graph that was opened and keeps the others alive while they are open. The first one it only
-    knows by a weak reference, and so do the others know it: a cycle would keep the file open after its last use.
+    The stores of a memory hold it, and it keeps the graphs alive while they are open.
     """
 
-    def __init__(self, most: int) -> None:
-        """Keep `most` graphs open, and more only while what is beyond it is in use."""
-        self._most = most
-        self._graphs: dict[weakref.ref[_Graph], _Graph | None] = {}
+    def __init__(self) -> None:
+        self._graphs: dict[_Graph, None] = {}
 
     def __len__(self) -> int:
         return len(self._graphs)
 
     def __contains__(self, graph: object) -> bool:
-        return weakref.ref(graph) in self._graphs
+        return graph in self._graphs
 
-    def use(self, graph: _Graph, *, is_first: bool, in_transaction: bool) -> None:
-        """Note that an open graph is used, and close others where there are too many and no transaction needs them."""
+    def use(self, graph: _Graph, most: int) -> None:
+        """Note that an open graph is used, and close others beyond `most`, except those that are in use."""
         self.discard(graph)
-        excess = len(self._graphs) + 1 - self._most
-        if excess > 0 and not in_transaction:
-            for reference in list(self._graphs):
-                other = reference()
-                if excess > 0 and (other is None or other.unload()):
-                    self._graphs.pop(reference, None)
-                    excess -= 1
-        self._graphs[weakref.ref(graph)] = None if is_first else graph
+        excess = len(self._graphs) + 1 - most
+        for other in list(self._graphs) if excess > 0 else ():
+            if excess > 0 and other.unload():
+                excess -= 1
+        self._graphs[graph] = None
 
     def discard(self, graph: _Graph) -> None:
         """Forget a graph that is closed."""
-        self._graphs.pop(weakref.ref(graph), None)
+        self._graphs.pop(graph, None)

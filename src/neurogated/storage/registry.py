@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsSnapshot, SupportsTransaction
+from neurogated.core.abilities import SupportsTransaction
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError
@@ -67,14 +67,13 @@ def held_still(store: GraphStorePort, folder: Path) -> Iterator[GraphStorePort]:
     Raises:
         StorageError: there is no room for the snapshot.
     """
-    if isinstance(store, SupportsSnapshot):
-        from neurogated.storage.sqlite_store import SqliteStore
+    from neurogated.storage.sqlite_store import SqliteStore
 
-        if isinstance(store, SqliteStore):
-            store.snapshot(folder / _COPY)
-            with SqliteStore.open(folder / _COPY, read_only=True) as copy:
-                yield copy
-            return
+    if isinstance(store, SqliteStore):
+        store.snapshot(folder / _COPY)
+        with SqliteStore.open(folder / _COPY, read_only=True) as copy:
+            yield copy
+        return
     with store.transaction() if isinstance(store, SupportsTransaction) else contextlib.nullcontext():
         yield store
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import EmbeddedVersion, VersionKey
+from neurogated.core.abilities import (
+    EmbeddedVersion,
+    SupportsCheck,
+    SupportsReembedding,
+    SupportsSnapshot,
+    SupportsStatistics,
+    VersionKey,
+)
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta
-from neurogated.core.forking import bind_to_process
 from neurogated.core.model import Vector
-from neurogated.storage.family import Family
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
@@ -25,28 +30,22 @@ from neurogated.storage.verify import disagreements
 __all__ = ["SqliteStore"]
 
 
-class SqliteStore(GraphStore):
+class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapshot, SupportsStatistics):
     """A `GraphStore` whose engine is a memory file: texts, vectors and journal are on disk.
 
     When `apply` returns, the change is on disk and outlives `kill -9`. Several stores, in several processes, may have
     one file open. Each write waits for its turn. Whoever writes or asks for a view first takes in what others wrote.
     """
 
-    _engine: SqliteEngine
-    _log: SqliteLog
-    _follower: FileFollower
+    @property
+    def engine(self) -> SqliteEngine:
+        """The file and what is kept beside it."""
+        return cast("SqliteEngine", self.graph.family.engine)
 
-    def __init__(
-        self,
-        *,
-        engine: SqliteEngine,
-        namespace: str = MemoryConfig().namespace,
-        config: MemoryConfig | None = None,
-        clock: Clock = utc_now,
-        family: Family | None = None,
-    ) -> None:
-        super().__init__(namespace=namespace, config=config, clock=clock, engine=engine, family=family)
-        bind_to_process(self)
+    @property
+    def follower(self) -> FileFollower:
+        """What brings the index up to date and keeps it beside the file."""
+        return cast("FileFollower", self.graph.follower)
 
     @classmethod
     def open(
@@ -89,23 +88,19 @@ class SqliteStore(GraphStore):
             raise
         return store
 
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - what the child has is not used anyway
-        """Leave the graph to the parent process: every call in the child says so."""
-        self._closed = True
-
     def check(self) -> list[str]:
         """Return what is wrong with the memory, a line each; none if it is sound.
 
         Beside the file itself this rebuilds every graph from its journal, and compares it, its vectors and its
         keywords with what this process works on.
         """
-        file = self._engine.file
+        file = self.engine.file
         problems = file.problems()
         for name in self.namespaces():
             store = self.in_namespace(name)
             # Of one state of the file, whatever others write meanwhile.
             with file.lock, file.reading():
-                store._catch_up()
+                store.graph.catch_up()
                 problems += [f"namespace {name!r}: {line}" for line in disagreements(store)]
         return problems
 
@@ -115,13 +110,13 @@ class SqliteStore(GraphStore):
         Raises:
             StorageError: the file exists or cannot be written.
         """
-        with self._lock:
-            self._require_open()
-        take_snapshot(self._engine.file.path, path)
+        with self.graph.lock:
+            self.graph.require_open()
+        take_snapshot(self.engine.file.path, path)
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
         """Yield every version of a node, past or present, in any namespace, that has a vector."""
-        return embedded_versions(self._engine.file)
+        return embedded_versions(self.engine.file)
 
     def replace_vectors(
         self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]], delta: GraphDelta
@@ -132,20 +127,19 @@ class SqliteStore(GraphStore):
             InputError: a vector is of another length, a version is left without one, or the delta does not fit.
         """
         with self.transaction():
-            replace_vectors(self._engine.file.connection, embedder, dimension, vectors)
-            for store in list(self._family.stores.values()):
-                store._interrupted = True
-            self._renew_all()
+            replace_vectors(self.engine.file.connection, embedder, dimension, vectors)
+            self.graph.family.invalidate()
+            self.graph.family.renew()
             if delta:
                 self.apply(delta)
 
     def statistics(self) -> Mapping[str, int]:
         """Return how many bytes the memory takes on disk, and how often nodes and edges of this graph were used."""
-        file = self._engine.file
+        file = self.engine.file
         with file.reading() as connection:
             ((nodes, edges),) = fetch(
                 connection,
                 "SELECT coalesce(sum(nodes), 0), coalesce(sum(edges), 0) FROM daily_uses WHERE namespace = ?",
-                (self._log.namespace,),
+                (cast("SqliteLog", self.graph.log).namespace,),
             )
-        return {"bytes": file.size() + self._engine.checkpoints.size(), "node uses": nodes, "edge uses": edges}
+        return {"bytes": file.size() + self.engine.checkpoints.size(), "node uses": nodes, "edge uses": edges}

@@ -50,7 +50,7 @@ def disagreements(store: GraphStore) -> list[str]:
 
 
 def _ends(store: GraphStore) -> Iterator[str]:
-    view = store._latest().view
+    view = store.graph.latest().view
     edges = view.live_edges()
     for what, ends in (("source", view.edge_source[edges]), ("target", view.edge_target[edges])):
         for edge in edges[~view.alive.take(ends.astype(edges.dtype))].tolist():
@@ -61,7 +61,7 @@ def _nodes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
     ours, theirs = _rows(store), _rows(replayed)
     for name in sorted(ours.keys() ^ theirs.keys()):
         yield f"node {name!r}: only the {'graph' if name in ours else 'journal'} has it"
-    (_, our_texts), (_, their_texts) = store._text_state(), replayed._text_state()
+    (_, our_texts), (_, their_texts) = store.graph.text_state(), replayed.graph.text_state()
     embedded, names = 0, list(ours)
     for begin in range(0, len(names), _AT_ONCE):
         part = names[begin : begin + _AT_ONCE]
@@ -75,13 +75,13 @@ def _nodes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
                 yield f"node {name!r}: its keywords or tags are not those of its text"
     if len(our_texts) != len(ours):
         yield f"{len(our_texts)} texts are indexed for {len(ours)} nodes"
-    if store._index.vectors.size != embedded:
-        yield f"{store._index.vectors.size} vectors are indexed, which is not one for each node that has one"
+    if store.graph.index.vectors.size != embedded:
+        yield f"{store.graph.index.vectors.size} vectors are indexed, which is not one for each node that has one"
 
 
 def _rows(store: GraphStore) -> dict[str, int]:
     """Return the row of every node by its id, those that have expired too."""
-    view = store._latest().view
+    view = store.graph.latest().view
     return {view.ids[row]: row for row in view.live_nodes().tolist()}
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Self
 
+from neurogated.core.clock import utc_now
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry
-from neurogated.storage.log.log import Position
+from neurogated.storage.log.log import Engine, Log, Position, SupportsPast
 
 if TYPE_CHECKING:
     from neurogated.storage.index.graph_index import GraphIndex
     from neurogated.storage.resolve import Plan
 
-__all__ = ["MemoryEngine", "MemoryLog"]
+__all__ = ["MemoryEngine", "MemoryLog", "last_before", "replayed_past"]
 
 
 class MemoryLog:
@@ -103,3 +106,21 @@ class MemoryEngine:
 
     def close(self) -> None:
         """Hold nothing that has to be released."""
+
+
+def last_before(log: Log, moment: datetime) -> int:
+    """Return the number of the last change that was made at a time or before."""
+    if isinstance(log, SupportsPast):
+        return log.last_before(moment)
+    made = (entry for entry in log.entries() if entry.delta.at <= moment)
+    return max((entry.sequence for entry in made if not entry.delta.tells_of_uses_only), default=0)
+
+
+def replayed_past(
+    namespace: str, log: Log, sequence: int, moment: datetime | None, embedder: tuple[str, int] | None
+) -> tuple[Engine, datetime]:
+    """Return an engine in memory with the deltas up to one of them, and the time that it was then."""
+    entries = list(islice(log.entries(), sequence))
+    made = [entry.delta.at for entry in entries if not entry.delta.tells_of_uses_only]
+    past = MemoryLog(entries, log.history()[:sequence])
+    return MemoryEngine.of(namespace, past, embedder), moment or (made[-1] if made else utc_now())

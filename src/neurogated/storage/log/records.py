@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -10,11 +11,17 @@ from typing import Any, Protocol, Self, TypeVar
 
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import Rows
+from neurogated.errors import UnknownIdError
 from neurogated.storage.resolve import Plan
 
-__all__ = ["EdgeRecord", "MemoryRecords", "NodeRecord", "Records", "RecordsErasedError"]
+__all__ = ["EdgeRecord", "MemoryRecords", "NodeRecord", "Records", "RecordsErasedError", "portions", "unerased"]
 
 _Record = TypeVar("_Record")
+_Answer = TypeVar("_Answer")
+_Key = TypeVar("_Key")
+
+# How many nodes or edges are made at once of their records.
+_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +121,22 @@ def _found(payloads: Mapping[int, _Record], rows: Rows) -> list[_Record]:
         return [payloads[row] for row in rows.tolist()]
     except KeyError as error:
         raise RecordsErasedError from error
+
+
+def unerased(
+    read: Callable[[], list[_Answer]], keys: Iterable[_Key], read_one: Callable[[_Key], _Answer]
+) -> list[_Answer]:
+    """Return what was read; where some of it has been erased, what is left of it by its keys."""
+    try:
+        return read()
+    except RecordsErasedError:
+        left = []
+        for key in keys:
+            with suppress(UnknownIdError):
+                left.append(read_one(key))
+        return left
+
+
+def portions(rows: Rows) -> Iterator[Rows]:
+    """Yield rows in parts whose nodes or edges are in memory at once."""
+    return (rows[begin : begin + _AT_ONCE] for begin in range(0, rows.size, _AT_ONCE))

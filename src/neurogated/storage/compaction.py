@@ -1,4 +1,4 @@
-"""Erasing removed nodes from deltas that are replayed; `sqlite/purge.py` does the same to a file."""
+"""Erasing removed nodes by rewriting a log; `sqlite/purge.py` does the same to a file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,36 @@ from dataclasses import replace
 from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import AccessMark, GraphDelta, PendingTask
 from neurogated.core.model import EdgeKey, MemoryNode
+from neurogated.errors import InputError
+from neurogated.storage.family import Family
+from neurogated.storage.live_graph import LiveGraph
+from neurogated.storage.log.log import SupportsRewriting
+from neurogated.storage.log.memory_log import MemoryEngine
 
-__all__ = ["erase_removed"]
+__all__ = ["rewrite"]
 
 
-def erase_removed(
+def rewrite(graph: LiveGraph, *, history: bool) -> int:
+    """Erase the removed nodes of a graph; return how many there were."""
+    if not isinstance(graph.log, SupportsRewriting):
+        raise InputError("the engine of this memory cannot compact it; export it and import it elsewhere")
+    view = graph.index.topology.view()
+    deltas = [entry.delta for entry in graph.log.entries()]
+    erased = {node.id for delta in deltas for node in delta.nodes if view.find(node.id) is None}
+    if not erased and not history:
+        return 0
+    # What is yielded next depends on the graph that was made so far.
+    fresh = LiveGraph(Family(MemoryEngine(), graph.family.config), graph.name)
+    made = []
+    for delta in _erase_removed(deltas, erased, fresh.index.topology.view, history=history):
+        fresh.apply(delta)
+        made.append(delta)
+    graph.log.rewrite(made)
+    graph.catch_up()
+    return len(erased)
+
+
+def _erase_removed(
     deltas: Sequence[GraphDelta],
     erased: Collection[str],
     made: Callable[[], ColumnView],

@@ -1,0 +1,109 @@
+"""Searches of a live graph, for the rows of its views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.column_view import ColumnView
+from neurogated.core.filters import Condition, Filter
+from neurogated.core.model import MemoryNode, checked_count
+from neurogated.core.rendering import own_tag
+from neurogated.core.view import GraphView, Rows
+from neurogated.errors import InputError
+from neurogated.storage.graph_state import GraphState
+from neurogated.storage.live_graph import LiveGraph
+from neurogated.storage.log.records import portions
+
+__all__ = ["Found", "checked_page", "filtered", "in_order", "named", "searched"]
+
+_TIMES = {"energy_at", "last_accessed", "created_at", "timestamp", "expires_at", "valid_from", "valid_to"}
+_ORDERED = {"id", "base_energy", "importance", "uses", "position"} | _TIMES
+
+Found = tuple[Rows, NDArray[np.float64]]
+"""Rows or keys that a search found and their scores, both (n,), best first."""
+
+
+def searched(state: GraphState, search: Callable[[Rows], list[Found]], k: int, view: GraphView) -> list[Found]:
+    """Return the `k` best of what `search` finds but for the keys it is given, as rows of `view`."""
+    left_out = state.left_out(view)
+    while True:
+        found = search(left_out)
+        # What was written meanwhile may stand in the place of another, so the next search leaves it out.
+        late = state.unknown(np.concatenate([left_out[:0], *(keys for keys, _ in found)]))
+        if not late.size:
+            return [_cut(_seen(view, state.view.ids, each), k, view.ids) for each in found]
+        left_out = np.union1d(left_out, late)
+
+
+def named(view: GraphView, found: Found) -> list[tuple[str, float]]:
+    """Return ids and scores of rows of a view."""
+    rows, scores = found
+    return list(zip((view.ids[row] for row in rows.tolist()), scores.tolist(), strict=True))
+
+
+def checked_page(order_by: str | None, limit: int | None, offset: int) -> None:
+    """Refuse an order that nodes do not have, and counts that are none; raises InputError."""
+    for name, number in (("offset", offset), ("limit", 0 if limit is None else limit)):
+        checked_count(name, number)
+    if order_by is not None and str(order_by).removeprefix("-") not in _ORDERED:
+        raise InputError(f"nodes cannot be ordered by {order_by!r}; choose one of {', '.join(sorted(_ORDERED))}")
+
+
+def in_order(nodes: Sequence[MemoryNode], order_by: str) -> list[MemoryNode]:
+    """Return nodes in the order of a field, a minus before it for the largest first; nodes without it come last."""
+    name = order_by.removeprefix("-")
+    known = [node for node in nodes if getattr(node, name) is not None]
+    known.sort(key=lambda node: getattr(node, name), reverse=order_by.startswith("-"))
+    return [*known, *(node for node in nodes if getattr(node, name) is None)]
+
+
+def filtered(graph: LiveGraph, view: ColumnView, filters: Filter) -> ColumnView:
+    """Return a view of a graph whose searches find only what a filter admits."""
+    rows = None if filters.scope is None else view.rows_of_scopes(filters.scope)
+    if filters.tags:
+        wanted = list(map(own_tag, filters.tags))
+        with graph.searching:
+            state, texts = graph.text_state()
+            among = state.among(view if rows is None else view.restricted_to(rows))
+            names = [state.view.ids[row] for row in texts.keys_with(wanted, among=among).tolist()]
+        rows = view.known_rows(names)
+    if filters.kinds:
+        rows = view.live_nodes() if rows is None else rows
+        codes = [code for code, kind in enumerate(view.kinds) if kind in filters.kinds]
+        rows = rows[np.isin(view.kind.take(rows), codes)]
+    if filters.where is not None:
+        rows = _where(graph, view, view.live_nodes() if rows is None else rows, filters.where)
+    return view if rows is None else view.restricted_to(rows)
+
+
+def _where(graph: LiveGraph, view: ColumnView, rows: Rows, condition: Condition) -> Rows:
+    """Return the rows of the nodes whose metadata fulfils a condition; the metadata of all rows is read."""
+    found: list[int] = []
+    for portion in portions(rows):
+        part = {view.ids[row]: row for row in portion.tolist()}
+        nodes = graph.read(lambda state, part=part: state.nodes(state.view.known_rows(part)))  # type: ignore[misc]
+        found += [part[node.id] for node in nodes if condition.admits(node.metadata)]
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _seen(view: GraphView, ids: Sequence[str], found: Found) -> Found:
+    """Return what was found under the numbers of `ids` as rows of the view."""
+    if view.ids is ids:
+        return found
+    keys, scores = found
+    return view.rows(ids[key] for key in keys.tolist()), scores
+
+
+def _cut(found: Found, k: int, ids: Sequence[str]) -> Found:
+    """Return the first `k`, best first, ties in order of id."""
+    rows, scores = found
+    tied = (scores[1:] == scores[:-1]).nonzero()[0]
+    if tied.size:
+        places = np.union1d(tied, tied + 1)
+        in_order = sorted(places.tolist(), key=lambda place: (-scores[place], ids[int(rows[place])]))
+        rows = rows.copy()
+        rows[places] = rows[in_order]
+    return rows[:k], scores[:k]
