@@ -45,9 +45,15 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> MemoryConfig:
-    """Settings of a durable memory with the instant embedder."""
-    return MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash")
+def storage() -> str:
+    """Return where memories are; modules that test each storage have a fixture of their own."""
+    return "sqlite"
+
+
+@pytest.fixture
+def config(tmp_path: Path, storage: str) -> MemoryConfig:
+    """Settings of a memory with the instant embedder."""
+    return MemoryConfig(storage=storage, save_dir=str(tmp_path / "out"), embedding_name="hash")
 
 
 @pytest.fixture
@@ -55,6 +61,15 @@ def memory(config: MemoryConfig) -> Iterator["NeuroGraphMemory"]:
     from neurogated import NeuroGraphMemory
 
     with NeuroGraphMemory(config) as opened:
+        yield opened
+
+
+@pytest.fixture
+def small(config: MemoryConfig) -> Iterator["NeuroGraphMemory"]:
+    """Return a memory that makes a chunk of every sentence."""
+    from neurogated import NeuroGraphMemory
+
+    with NeuroGraphMemory(config.replace(CHUNK_SIZE=8, CHUNK_OVERLAP=0)) as opened:
         yield opened
 
 

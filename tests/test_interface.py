@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,8 @@ NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NeuroGraphMemory]:
-    config = MemoryConfig(storage=request.param, save_dir=str(tmp_path), embedding_name="hash")
-    with NeuroGraphMemory(config) as memory:
-        yield memory
+def storage(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def test_a_memory_is_got_by_its_id(memory: NeuroGraphMemory) -> None:

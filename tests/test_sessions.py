@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -23,15 +23,8 @@ from tests.sessions import NOON, TALK, following_of, message_of, order_of
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def config(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryConfig:
-    return MemoryConfig(storage=request.param, save_dir=str(tmp_path / "memory"), embedding_name="hash")
-
-
-@pytest.fixture
-def small(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
-    """Return a memory that makes a chunk of every sentence."""
-    with NeuroGraphMemory(config.replace(CHUNK_SIZE=8, CHUNK_OVERLAP=0)) as memory:
-        yield memory
+def storage(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def _seen(recall: Recall) -> list[tuple[str, float, Mapping[str, float]]]:
@@ -262,7 +255,7 @@ def test_what_is_no_text_or_message_is_refused_by_name(
 @pytest.mark.parametrize(
     ("details", "message"),
     [
-        ({"usr_id": "ana"}, "unknown argument usr_id; known are id, title"),
+        ({"usr_id": "ana"}, "unknown argument usr_id; known are kind, importance"),
         ({"speaker": "Ann", "when": 1}, "unknown argument speaker, when"),
         ({"id": "two"}, "'two' is given for 2 memories; give every message an id of its own"),
         ({"importance": 2.0}, "importance"),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -14,15 +12,8 @@ from tests.sessions import LONG, NOON, following_of, message_of, order_of, turns
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def config(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryConfig:
-    return MemoryConfig(storage=request.param, save_dir=str(tmp_path / "memory"), embedding_name="hash")
-
-
-@pytest.fixture
-def small(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
-    """Return a memory that makes a chunk of every sentence."""
-    with NeuroGraphMemory(config.replace(CHUNK_SIZE=8, CHUNK_OVERLAP=0)) as memory:
-        yield memory
+def storage(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def _by_words(memory: NeuroGraphMemory) -> dict[object, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -48,14 +47,8 @@ QUESTIONS = ["Who moved to Lyon?", "Why did the tower clock stand still?", "muse
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def config(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryConfig:
-    return MemoryConfig(storage=request.param, save_dir=str(tmp_path / "memory"), embedding_name="hash")
-
-
-@pytest.fixture
-def memory(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
-    with NeuroGraphMemory(config) as memory:
-        yield memory
+def storage(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def _tell(memory: NeuroGraphMemory, user: str | None, texts: list[str]) -> list[str]:

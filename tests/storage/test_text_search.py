@@ -1,7 +1,6 @@
 """Keywords and tags of nodes, their scores against an index made anew; what is found is also the kit's to test."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,29 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from neurogated import GraphDelta, GraphStore, MemoryNode
+from neurogated import GraphDelta, GraphStore
 from neurogated.core.clock import from_micros
 from neurogated.core.rendering import TIME, speaker_tag, subject_tag, trait_tag
 from neurogated.storage.index.graph_index import put_texts
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
+from neurogated.testing.contract.reading import text_node
 
 QUERIES = ["heron", "stone heron", "Lyon", "1970", "Ann said", "苏州", "unknown", "the", ""]
 TIMED = trait_tag(TIME)
 TAGS = [subject_tag("lyon"), speaker_tag("ann"), TIMED, "unknown"]
-
-
-def node(
-    name: str,
-    content: str,
-    *,
-    title: str | None = None,
-    speaker: str | None = None,
-    timestamp: datetime | None = None,
-    **metadata: object,
-) -> MemoryNode:
-    return MemoryNode(name, content, title=title, speaker=speaker, timestamp=timestamp, metadata=metadata)
 
 
 def found(store: GraphStore, query: str) -> dict[str, float]:
@@ -75,9 +63,9 @@ def assert_as_anew(store: GraphStore) -> None:
 
 
 def test_what_is_put_is_found_by_text_title_speaker_and_date(store: GraphStore) -> None:
-    store.add_node(node("a", "A grey heron.", title="Lyon", times=["today"]))
-    store.add_node(node("b", "A stone.", speaker="Ann", timestamp=from_micros(0)))
-    store.add_node(node("c", "我住在苏州。 Herons!", context=["Lyon"]))
+    store.add_node(text_node("a", "A grey heron.", title="Lyon", times=["today"]))
+    store.add_node(text_node("b", "A stone.", speaker="Ann", timestamp=from_micros(0)))
+    store.add_node(text_node("c", "我住在苏州。 Herons!", context=["Lyon"]))
     assert found(store, "heron").keys() == {"a", "c"}
     assert found(store, "LYON").keys() == {"a"}
     assert found(store, "1970").keys() == found(store, "ann").keys() == {"b"}
@@ -89,8 +77,8 @@ def test_what_is_put_is_found_by_text_title_speaker_and_date(store: GraphStore) 
 
 
 def test_what_is_removed_is_found_no_more_until_it_comes_back(store: GraphStore) -> None:
-    heron = node("a", "A grey heron.", title="Lyon")
-    store.apply(GraphDelta(nodes=(heron, node("b", "heron"))))
+    heron = text_node("a", "A grey heron.", title="Lyon")
+    store.apply(GraphDelta(nodes=(heron, text_node("b", "heron"))))
     assert found(store, "heron").keys() == {"a", "b"}
     view, rows = store.view(), store.view().rows(["a"])
     store.remove_node("a")
@@ -104,8 +92,8 @@ def test_what_is_removed_is_found_no_more_until_it_comes_back(store: GraphStore)
 
 def test_namespaces_never_find_each_others_texts(store: GraphStore) -> None:
     other = store.in_namespace("other")
-    store.apply(GraphDelta(nodes=(node("a", "A grey heron.", title="Lyon"), node("b", "stone"))))
-    other.add_node(node("a", "A stone.", speaker="Ann"))
+    store.apply(GraphDelta(nodes=(text_node("a", "A grey heron.", title="Lyon"), text_node("b", "stone"))))
+    other.add_node(text_node("a", "A stone.", speaker="Ann"))
     assert found(store, "heron").keys() == {"a"}
     assert found(other, "heron") == found(other, "Lyon") == {}
     assert found(other, "stone").keys() == {"a"}
@@ -116,9 +104,9 @@ def test_namespaces_never_find_each_others_texts(store: GraphStore) -> None:
 
 
 def test_the_graph_of_the_past_is_searched_as_it_was(store: GraphStore) -> None:
-    store.add_node(node("a", "A grey heron.", title="Lyon"))
-    store.add_node(node("b", "Another heron."))
-    store.apply(GraphDelta(removed_nodes=("a",), nodes=(node("b", "A stone.", speaker="Ann"),)))
+    store.add_node(text_node("a", "A grey heron.", title="Lyon"))
+    store.add_node(text_node("b", "Another heron."))
+    store.apply(GraphDelta(removed_nodes=("a",), nodes=(text_node("b", "A stone.", speaker="Ann"),)))
     past = store.as_of(2)
     assert found(past, "heron").keys() == {"a", "b"}
     assert tagged(past, TAGS) == {"a"}
@@ -157,7 +145,7 @@ def test_any_history_is_searched_like_an_index_made_anew(
     for step, name, content, about in steps:
         for store in (in_memory, on_disk):
             if step == "put":
-                store.add_node(node(name, content, **about))
+                store.add_node(text_node(name, content, **about))
             elif step == "remove" and store.has_node(name):
                 store.remove_node(name)
             elif step == "search":

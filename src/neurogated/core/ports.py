@@ -199,7 +199,7 @@ class GraphStorePort(Protocol):
         """Return a node; raises UnknownIdError."""
 
     def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
-        """Return nodes, expired ones too, in the order of their ids; an unknown id raises UnknownIdError, or is left out."""
+        """Return nodes in the order of their ids, expired ones too; raises UnknownIdError unless `missing_ok` is set."""
 
     def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
         """Return an edge; raises UnknownIdError, or AmbiguousEdgeError where the type is needed."""

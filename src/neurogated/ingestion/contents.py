@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
-from neurogated.ingestion.document import Document, Passage, checked_text
+from neurogated.ingestion.document import Document, Facts, Passage, checked_text
 
 __all__ = ["Content", "Details", "Message", "read_contents"]
 
@@ -35,22 +35,15 @@ Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[s
 _KEYS = frozenset({"role", "content", "name", "timestamp", "id", "metadata"})
 
 
-class Details(TypedDict, total=False):
+class Details(Facts, total=False):
     """What may be known of a text beside its owner."""
 
     id: str | None
     """An id of your own: adding it again puts a new version of the memory in its place."""
     title: str | None
     """What it is about."""
-    kind: str | None
-    """One of `NODE_KINDS`; `turn` in a session and `episode` elsewhere when left out."""
-    tags: Sequence[str]
-    importance: float | None
-    """0–1."""
     metadata: Mapping[str, Any] | None
     """JSON values of your own; they mean nothing to the memory."""
-    timestamp: datetime | None
-    """When it was said or happened."""
     ttl: timedelta | float | None
     """How long it is remembered, from now, as a timedelta or in seconds; for ever when left out."""
     valid_from: datetime | None

@@ -16,7 +16,7 @@ from neurogated.core.text import checked_text as checked_encoding
 from neurogated.errors import InputError
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["About", "Document", "Passage", "checked_text", "checked_ttl", "read_documents"]
+__all__ = ["About", "Document", "Facts", "Passage", "checked_text", "checked_ttl", "read_documents"]
 
 _NUL = "\0"
 _TURN = "turn"
@@ -25,7 +25,19 @@ _CHUNK_ID = re.compile("#[0-9]+$")
 _SEPARATOR = _NUL
 
 
-class About(TypedDict, total=False):
+class Facts(TypedDict, total=False):
+    """What may be known of any text beside its words."""
+
+    kind: str | None
+    """One of `NODE_KINDS`; `turn` in a session and `episode` elsewhere when left out."""
+    importance: float | None
+    """0–1."""
+    timestamp: datetime | None
+    """When what it tells was said or happened."""
+    tags: Sequence[str]
+
+
+class About(Facts, total=False):
     """The owner of a text, and what is known of it beside its words."""
 
     user_id: str | None
@@ -34,13 +46,6 @@ class About(TypedDict, total=False):
     session_id: str | None
     path: Sequence[str]
     """A place in a tree of your own."""
-    kind: str | None
-    """One of `NODE_KINDS`; `episode` when left out."""
-    importance: float | None
-    """0–1."""
-    timestamp: datetime | None
-    """When what it tells happened."""
-    tags: Sequence[str]
 
 
 _KEYS = frozenset({"text", "id", "title", "metadata", "ttl", "valid_from", "valid_to", *About.__annotations__})

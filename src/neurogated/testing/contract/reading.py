@@ -26,7 +26,7 @@ from neurogated.testing.contract.base import ContractBase, NewStore, apply, asse
 from neurogated.testing.contract.writing import PROPERTY, three_nodes
 from neurogated.testing.lives import QUERIES, edge, life, node
 
-__all__ = ["ReadingContract", "assert_searches_agree", "keyword_scores", "most_alike"]
+__all__ = ["ReadingContract", "assert_searches_agree", "keyword_scores", "most_alike", "text_node"]
 
 _TIMED = trait_tag(TIME)
 _TAGS = (subject_tag("lyon"), speaker_tag("ann"), _TIMED, "unknown")
@@ -195,9 +195,9 @@ class ReadingContract(ContractBase):
     def test_what_is_put_is_found_by_text_title_speaker_and_date(
         self, store: GraphStorePort, clock: ManualClock
     ) -> None:
-        apply(store, clock, nodes=(_text("a", "A grey heron.", title="Lyon", times=["today"]),))
-        apply(store, clock, nodes=(_text("b", "A stone.", speaker="Ann", timestamp=from_micros(0)),))
-        apply(store, clock, nodes=(_text("c", "我住在苏州。 Herons!", context=["Lyon"]),))
+        apply(store, clock, nodes=(text_node("a", "A grey heron.", title="Lyon", times=["today"]),))
+        apply(store, clock, nodes=(text_node("b", "A stone.", speaker="Ann", timestamp=from_micros(0)),))
+        apply(store, clock, nodes=(text_node("c", "我住在苏州。 Herons!", context=["Lyon"]),))
         assert keyword_scores(store, "heron").keys() == {"a", "c"}
         assert keyword_scores(store, "LYON").keys() == {"a"}
         assert keyword_scores(store, "1970").keys() == keyword_scores(store, "ann").keys() == {"b"}
@@ -210,21 +210,21 @@ class ReadingContract(ContractBase):
         assert store.existing_tags(_TAGS) == frozenset(_TAGS[:3])
 
     def test_what_is_replaced_is_found_by_its_new_text_alone(self, store: GraphStorePort, clock: ManualClock) -> None:
-        apply(store, clock, nodes=(_text("a", "A grey heron.", title="Lyon"),))
+        apply(store, clock, nodes=(text_node("a", "A grey heron.", title="Lyon"),))
         assert keyword_scores(store, "heron")
-        apply(store, clock, nodes=(_text("a", "A stone.", speaker="Ann"),))
+        apply(store, clock, nodes=(text_node("a", "A stone.", speaker="Ann"),))
         assert keyword_scores(store, "heron") == keyword_scores(store, "Lyon") == {}
         assert _tagged(store, [subject_tag("lyon")]) == set()
         assert _tagged(store, [speaker_tag("ann")]) == keyword_scores(store, "stone").keys() == {"a"}
         # Metadata alone changes, the text does not.
-        apply(store, clock, nodes=(_text("a", "A stone.", title="Lyon", times=["today"]),))
+        apply(store, clock, nodes=(text_node("a", "A stone.", title="Lyon", times=["today"]),))
         assert keyword_scores(store, "Lyon").keys() == _tagged(store, [_TIMED]) == {"a"}
 
     def test_what_is_removed_is_found_no_more_until_it_comes_back(
         self, store: GraphStorePort, clock: ManualClock
     ) -> None:
-        heron = _text("a", "A grey heron.", title="Lyon")
-        apply(store, clock, nodes=(heron, _text("b", "heron")))
+        heron = text_node("a", "A grey heron.", title="Lyon")
+        apply(store, clock, nodes=(heron, text_node("b", "heron")))
         assert keyword_scores(store, "heron").keys() == {"a", "b"}
         view, rows = store.view(), store.view().rows(["a"])
         apply(store, clock, removed_nodes=("a",))
@@ -241,9 +241,9 @@ class ReadingContract(ContractBase):
 
     def test_nodes_with_all_terms_come_in_the_order_added(self, store: GraphStorePort, clock: ManualClock) -> None:
         herons = (
-            _text("b", "A grey heron."),
-            _text("a", "Grey stones.", document_id="doc-1"),
-            _text("c", "Heron, grey."),
+            text_node("b", "A grey heron."),
+            text_node("a", "Grey stones.", document_id="doc-1"),
+            text_node("c", "Heron, grey."),
         )
         apply(store, clock, nodes=herons)
         assert store.nodes_with(["grey"]) == store.nodes_with(["grey", "grey"]) == ["b", "a", "c"]
@@ -262,11 +262,11 @@ class ReadingContract(ContractBase):
     def test_tags_and_keywords_follow_what_is_replaced_and_removed(
         self, store: GraphStorePort, clock: ManualClock
     ) -> None:
-        apply(store, clock, nodes=(_text("a", "A grey heron.", title="Lyon"), _text("b", "heron")))
-        lyon = tags(_text("a", "A grey heron.", title="Lyon"))
+        apply(store, clock, nodes=(text_node("a", "A grey heron.", title="Lyon"), text_node("b", "heron")))
+        lyon = tags(text_node("a", "A grey heron.", title="Lyon"))
         assert store.tags_of(["b", "a"]) == [frozenset(), lyon]
         assert store.terms_of(["b", "a"]) == [{"heron"}, lyon | {"lyon", "grey", "heron"}]
-        apply(store, clock, nodes=(_text("a", "A stone."),))
+        apply(store, clock, nodes=(text_node("a", "A stone."),))
         assert store.tags_of(["a"]) == [frozenset()]
         assert store.terms_of(["a"]) == [{"stone"}]
         assert store.nodes_with(["heron"]) == ["b"]
@@ -304,12 +304,12 @@ class ReadingContract(ContractBase):
 
     def test_equal_texts_come_in_order_of_id(self, store: GraphStorePort, clock: ManualClock) -> None:
         for name in "dbca":
-            apply(store, clock, nodes=(_text(name, "a heron and a stone"),))
+            apply(store, clock, nodes=(text_node(name, "a heron and a stone"),))
         assert [name for name, _ in store.keyword_search("heron", 3)] == ["a", "b", "c"]
 
     def test_a_rare_word_counts_for_more_than_a_common_one(self, store: GraphStorePort, clock: ManualClock) -> None:
         texts = ["grey heron", "grey stone", "grey river", "grey tower"]
-        apply(store, clock, nodes=tuple(_text(name, text) for name, text in zip("dcba", texts, strict=True)))
+        apply(store, clock, nodes=tuple(text_node(name, text) for name, text in zip("dcba", texts, strict=True)))
         assert store.keyword_search("grey heron", 1)[0][0] == "d"
 
     # Searches within a view
@@ -366,7 +366,7 @@ class ReadingContract(ContractBase):
                 keyword_scores(store, query, view)
 
 
-def _text(
+def text_node(
     name: str,
     content: str,
     *,
@@ -375,6 +375,7 @@ def _text(
     timestamp: datetime | None = None,
     **metadata: object,
 ) -> MemoryNode:
+    """Return a node without a vector."""
     return node(
         name, content=content, embedding=None, metadata=metadata, title=title, speaker=speaker, timestamp=timestamp
     )

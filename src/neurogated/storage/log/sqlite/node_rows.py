@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.clock import from_micros
 from neurogated.core.column_view import NODE_COLUMNS
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import register_kind
@@ -39,16 +39,11 @@ __all__ = [
 Keys = NDArray[np.int64]
 Columns = dict[str, NDArray[Any]]
 
-VALUES = (
-    "content, metadata, base_energy, created_at, valid_from, valid_to, expires_at, kind, scope, importance, energy_at, "
-    "timestamp, role, speaker, title, position, tags"
-)
-"""The columns of `node_versions` that `node_values` fills."""
-RECORD = (
-    "v.content, v.metadata, v.created_at, v.valid_from, v.valid_to, v.expires_at, v.timestamp, v.role, v.speaker, "
-    "v.title, v.position, v.tags"
-)
+RECORD = ", ".join(f"v.{name}" for name in NodeRecord.__slots__)
 """The columns of a version `v` of which `record_of` makes a record."""
+VALUES = ", ".join((*NodeRecord.__slots__, "base_energy", "energy_at", "importance", "kind", "scope"))
+"""The columns of `node_versions` that `node_values` fills."""
+_TIMES = ("created_at", "valid_from", "valid_to", "expires_at", "timestamp")
 _UNCHANGED = -1
 """Stands for an energy or an importance that a change leaves as it is."""
 
@@ -108,44 +103,25 @@ def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
         checked_text("metadata", metadata)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"the metadata of node {node.id!r} was changed and is no longer JSON ({error})") from None
+    record: dict[str, object] = NodeRecord.of(node).fields()
+    record |= {name: micros_or_none(getattr(node, name)) for name in _TIMES}
+    record["metadata"], record["tags"] = metadata, json.dumps(node.tags, ensure_ascii=False) if node.tags else None
     return (
-        node.content,
-        metadata,
+        *record.values(),
         node.base_energy,
-        to_micros(node.created_at),
-        micros_or_none(node.valid_from),
-        micros_or_none(node.valid_to),
-        micros_or_none(node.expires_at),
+        None if node.energy_at == node.created_at else micros_or_none(node.energy_at),
+        node.importance,
         numbers.kind(node.kind),
         numbers.scope(node.scope),
-        node.importance,
-        None if node.energy_at == node.created_at else micros_or_none(node.energy_at),
-        micros_or_none(node.timestamp),
-        node.role,
-        node.speaker,
-        node.title,
-        node.position,
-        json.dumps(node.tags, ensure_ascii=False) if node.tags else None,
     )
 
 
 def record_of(values: Iterable[Any]) -> NodeRecord:
     """Return the record that the columns `RECORD` hold."""
-    content, metadata, created, begin, end, expires, moment, role, speaker, title, position, tags = values
-    return NodeRecord(
-        content=content,
-        metadata=json.loads(metadata),
-        created_at=from_micros(created),
-        valid_from=moment_or_none(begin),
-        valid_to=moment_or_none(end),
-        expires_at=moment_or_none(expires),
-        timestamp=moment_or_none(moment),
-        role=role,
-        speaker=speaker,
-        title=title,
-        position=position,
-        tags=tuple(json.loads(tags)) if tags else (),
-    )
+    record = dict(zip(NodeRecord.__slots__, values, strict=True))
+    record |= {name: moment_or_none(record[name]) for name in _TIMES}
+    record["metadata"], record["tags"] = json.loads(record["metadata"]), tuple(json.loads(record["tags"] or "[]"))
+    return NodeRecord(**record)
 
 
 def read_columns(
