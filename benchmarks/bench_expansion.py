@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.competitors import DictGraph, networkx_expansion, pagerank
+from benchmarks.baselines import DictGraph, networkx_expansion, pagerank
 from benchmarks.measuring import measured, seconds_of
 from benchmarks.synthetic import Synthetic
 from neurogated import Kernel, MemoryConfig, NeuroGraphMemory, SpreadingActivation

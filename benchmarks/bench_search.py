@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.competitors import keyword_search
+from benchmarks.baselines import keyword_search
 from benchmarks.measuring import measured
 from benchmarks.memories import QUANTISED, GivenVectors, built, open_memory
 from benchmarks.synthetic import Asked, Synthetic

@@ -58,7 +58,7 @@ def built(texts: Sequence[str]) -> LexicalStore:
     for begin in range(0, len(texts), BATCH):
         some = [MemoryNode(str(row), text) for row, text in enumerate(texts[begin : begin + BATCH])]
         put_texts(index, np.arange(begin, begin + len(some)), some)
-    index.settle()
+    index.wait()
     print(f"{'putting a text':40} {1000 * (time.perf_counter() - start) / len(texts):9.3f} ms")
     return index
 

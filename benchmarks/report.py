@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from benchmarks.bars import BARS, FIGURES, Bar, Figure, Run
+from benchmarks.targets import FIGURES, TARGETS, Figure, Run, Target
 
 __all__ = ["report"]
 
@@ -20,10 +20,10 @@ def report(runs: Sequence[Run]) -> str:
     """Return the tables of some runs, the smallest first."""
     runs = sorted(runs, key=lambda run: run.nodes)
     sizes = [f"{run.nodes:,} nodes" for run in runs]
-    bars = _table(["bar", *sizes], ([bar.figure.what, *(_judged(bar, run) for run in runs)] for bar in BARS))
+    bars = _table(["bar", *sizes], ([bar.figure.what, *(_judged(bar, run) for run in runs)] for bar in TARGETS))
     shown = ([figure.what, *(_shown(figure, run) for run in runs)] for figure in FIGURES)
     figures = _table(["figure", *sizes], (row for row in shown if any(row[1:])))
-    reached = [bar.holds(run) for run in runs for bar in BARS]
+    reached = [bar.holds(run) for run in runs for bar in TARGETS]
     summary = (
         f"{reached.count(True)} of {reached.count(True) + reached.count(False)} bars that were measured are reached."
     )
@@ -42,7 +42,7 @@ def _machine(run: Run) -> str:
     )
 
 
-def _judged(bar: Bar, run: Run) -> str:
+def _judged(bar: Target, run: Run) -> str:
     limit, value = bar.limits.get(run.nodes), _shown(bar.figure, run)
     if limit is None:
         return value

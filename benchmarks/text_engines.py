@@ -48,9 +48,9 @@ class Ours:
     def __init__(self) -> None:
         self.store = LexicalStore()
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until no merge is under way."""
-        self.store.settle()
+        self.store.wait()
 
     def put(self, keys: Keys, texts: Sequence[str]) -> None:
         """Add or replace texts."""
@@ -125,7 +125,7 @@ class Tantivy:
         """Return the best texts among the allowed keys."""
         return self._found(self._among(asked), WANTED)
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until no merge is under way."""
         self.writer.wait_merging_threads()
         self.writer = self.index.writer(_HEAP, num_threads=1)
@@ -174,7 +174,7 @@ def compare_texts(data: Synthetic, disk: Path, memory: Path, changed: Sequence[f
     _build(data, engines)
     took = seconds(lambda: ours.store.freeze().write(made(paths[OURS]), None))
     said("saving", f"{took:.2f} s", "", "at each commit")
-    ours.store.adopt(paths[OURS])
+    ours.store.remap(paths[OURS])
     _sizes("after building", engines, paths, data.nodes)
     short = [one.text for one in islice(data.ask(4), QUESTIONS)]
     _search(data, engines, short)
@@ -275,7 +275,7 @@ def _change(data: Synthetic, engines: Mapping[str, Any], questions: Sequence[str
             for some in np.array_split(replaced, max(1, replaced.size // BATCH)):
                 engine.replace(some, [data.text((key + 1) % data.nodes) for key in some.tolist()])
             engine.remove(removed)
-            engine.settle()
+            engine.wait()
             taken[name] = [[1000 * (time.perf_counter() - start) / (end - begin)]]
         begin = end
         row(f"changing up to {share:.0%}, a text", taken)

@@ -62,9 +62,9 @@ class Ours:
         """Remove vectors."""
         self.store.remove(keys)
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until the index is complete."""
-        self.store.settle()
+        self.store.wait()
 
     def search(self, question: Matrix) -> Found:
         """Return keys and cosines of the best."""
@@ -93,7 +93,7 @@ class Usearch:
         """Remove vectors."""
         self.index.remove(keys)
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Do nothing, since nothing is done in the background."""
 
     def search(self, question: Matrix) -> Found:
@@ -162,7 +162,7 @@ def compare_vectors(data: Synthetic, disk: Path, dtypes: Sequence[str], changed:
     said("---", *("---" for _ in engines))
     _build(data, engines)
     paths = _save("saving", disk, "first", engines, None)
-    engines[OURS].store.adopt(paths[OURS])
+    engines[OURS].store.remap(paths[OURS])
     said("on disk, a vector", *(f"{disk_size(path) / data.nodes:.2f} KiB" for path in paths.values()))
     questions = np.array([one.vector for one in islice(data.ask(4), QUESTIONS)])
     _search(data, engines, paths[OURS], questions)
@@ -185,7 +185,7 @@ def _build(data: Synthetic, engines: Mapping[str, Any]) -> None:
         for start in range(0, data.nodes, BATCH):
             keys = np.arange(start, min(start + BATCH, data.nodes))
             engine.put(keys, np.array(data.vectors[start : start + BATCH]))
-        engine.settle()
+        engine.wait()
         taken[name] = [[time.perf_counter() - begin]]
     row("building", taken, "s")
 
@@ -290,7 +290,7 @@ def _change(data: Synthetic, engines: Mapping[str, Any], questions: Matrix, shar
             for some in np.array_split(replaced, max(1, replaced.size // BATCH)):
                 engine.put(some, current[some])
             engine.remove(removed)
-            engine.settle()
+            engine.wait()
             taken[name] = [[1000 * (time.perf_counter() - start) / (end - begin)]]
         begin = end
         row(f"changing up to {share:.0%}, a vector", taken)

@@ -66,7 +66,7 @@ def own_index(precision: str) -> Callable[[Matrix], Candidate]:
     def build(vectors: Matrix) -> Candidate:
         store = EmbeddingStore(precision=precision)
         store.put(np.arange(len(vectors)), vectors)
-        store.settle()
+        store.wait()
 
         def write(path: Path) -> None:
             path.mkdir()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neurogated.storage.index.text.term_dictionary import Vocabulary, WordList
+from neurogated.storage.index.text.term_dictionary import TermDictionary, Vocabulary
 
 ROUNDS = 5
 ASKED = 600
@@ -27,7 +27,7 @@ def names(count: int, rng: np.random.Generator) -> list[str]:
 
 def opened_list(folder: Path, name: str, asked: list[str]) -> None:
     """Open the list of words and look up names."""
-    Vocabulary((WordList.load(folder, name),)).numbers(asked)
+    Vocabulary((TermDictionary.load(folder, name),)).numbers(asked)
 
 
 def opened_dictionary(path: Path, asked: list[str]) -> None:
@@ -46,7 +46,7 @@ def main() -> None:
     times: dict[str, list[float]] = {"list of words in files": [], "dictionary": []}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        kept = WordList.of(words)
+        kept = TermDictionary.of(words)
         kept.save(folder)
         (folder / "words.txt").write_text("\n".join(words), encoding="utf-8")
         for _ in range(ROUNDS):

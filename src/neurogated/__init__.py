@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from neurogated.analysis import extract_causal_edges, generate_kernel
     from neurogated.browsing import Page
     from neurogated.config.memory_config import MemoryConfig
-    from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, NodeChange, NodeVersion, WeightChange
+    from neurogated.core.delta import Access, Decay, GraphDelta, HistoryEntry, NodeChange, NodeVersion, WeightChange
     from neurogated.core.edge_type import EdgeType
     from neurogated.core.filters import Condition, Filter, FilterOptions, field
     from neurogated.core.kernel import Kernel
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ANY_USER",
     "About",
-    "AccessMark",
+    "Access",
     "BaseLLM",
     "Condition",
     "Decay",
@@ -90,7 +90,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ANY_USER": "core.scope",
     "About": "ingestion.document",
-    "AccessMark": "core.delta",
+    "Access": "core.delta",
     "BaseLLM": "llm.base",
     "Condition": "core.filters",
     "Decay": "core.delta",

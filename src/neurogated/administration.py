@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import neurogated
 from neurogated import compose
 from neurogated.archive import export, importing
-from neurogated.archive.manifest import Manifest
+from neurogated.archive.manifest import ExportManifest
 from neurogated.archive.progress import Progress
 from neurogated.archive.user_export import user_lines
 from neurogated.config.memory_config import MemoryConfig
@@ -36,14 +36,14 @@ from neurogated.errors import ConfigError, StorageError
 from neurogated.ingestion.edge_builder import similarity_edges
 from neurogated.ingestion.user_graph import by_user
 from neurogated.memory import NeuroGraphMemory, show_progress
-from neurogated.storage.registry import held_still, memory_exists, open_store, restore_store
+from neurogated.storage.registry import consistent_snapshot, memory_exists, open_store, restore_store
 
 __all__ = ["export_memory", "export_user", "import_memory", "migrate", "re_embed", "restore_snapshot"]
 
 T = TypeVar("T")
 
 
-def export_memory(memory: NeuroGraphMemory, folder: str | Path, *, progress: bool | None = None) -> Manifest:
+def export_memory(memory: NeuroGraphMemory, folder: str | Path, *, progress: bool | None = None) -> ExportManifest:
     """Write an open memory, with all its namespaces and all its past, to a new folder of plain files.
 
     Args:
@@ -59,7 +59,7 @@ def export_memory(memory: NeuroGraphMemory, folder: str | Path, *, progress: boo
     export.refuse_existing(folder)
     memory.flush()
     bar = _bar("exporting", progress)
-    with _scratch(folder) as scratch, held_still(memory.store, scratch) as store:
+    with _scratch(folder) as scratch, consistent_snapshot(memory.store, scratch) as store:
         stores = _graphs(store) if isinstance(store, SupportsNamespaces) else {memory.config.namespace: store}
         return export.export_memory(stores, store.embedder, folder, made_by=neurogated.__version__, progress=bar)
 
@@ -106,7 +106,7 @@ def export_user(memory: NeuroGraphMemory, user_id: str, file: str | Path) -> int
     return count
 
 
-def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | None = None) -> Manifest:
+def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | None = None) -> ExportManifest:
     """Bring an export into the memory that `config` describes, which is made if there is none; all or nothing.
 
     What was exported is there again with its past: it answers every question alike. Deltas are numbered anew.

@@ -20,7 +20,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.core.trace import Feedback, Recall, RecalledMemory
 from neurogated.errors import ConfigError, InputError
-from neurogated.ingestion.analysis import Analysis
+from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.contents import Content, Details, read_contents
 from neurogated.ingestion.document import About, Document, read_documents
 from neurogated.ingestion.revision import Changes, revision_of

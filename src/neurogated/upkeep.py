@@ -20,7 +20,7 @@ from neurogated.plasticity.undo import undo
 from neurogated.progress import show_progress
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.runtime import Event, Runtime
-from neurogated.statistics import memory_stats
+from neurogated.stats import memory_stats
 
 __all__ = ["Upkeep"]
 

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, compose
 from neurogated.administration import export_memory
 from neurogated.archive import export, importing
-from neurogated.archive.manifest import JOURNAL, VECTORS, Manifest
+from neurogated.archive.manifest import JOURNAL, VECTORS, ExportManifest
 from neurogated.core.clock import from_micros
-from neurogated.core.delta import AccessMark, JournalEntry, PendingTask
+from neurogated.core.delta import Access, JournalEntry, PendingTask
 from neurogated.core.ports import GraphStorePort
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import EmbedderMismatchError, InputError, StorageError
@@ -23,12 +23,12 @@ from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
-from tests.archive.lives import TEXT, WORDS, Life, OpenStore, Step, lives, plain
+from tests.archive.histories import TEXT, WORDS, History, OpenStore, Step, histories, plain
 
 MICROSECOND = timedelta(microseconds=1)
 
 
-def _export(store: GraphStore, folder: Path) -> Manifest:
+def _export(store: GraphStore, folder: Path) -> ExportManifest:
     graphs: dict[str, GraphStorePort] = {name: store.in_namespace(name) for name in store.namespaces()}
     return export.export_memory(graphs, store.embedder, folder, made_by="test")
 
@@ -60,7 +60,7 @@ def _assert_alike(one: GraphStore, other: GraphStore, clock: ManualClock) -> Non
         assert list(then.all_edges()) == list(then_too.all_edges())
 
 
-@given(steps=lives(), others=lives(), name=TEXT.filter(bool), data=st.data())
+@given(steps=histories(), others=histories(), name=TEXT.filter(bool), data=st.data())
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_an_imported_memory_is_the_exported_one(  # noqa: PLR0917 - what chance draws
     open_pair: tuple[OpenStore, OpenStore],
@@ -74,8 +74,8 @@ def test_an_imported_memory_is_the_exported_one(  # noqa: PLR0917 - what chance 
     with open_pair[0](clock) as source, open_pair[1](clock) as target:
         if data.draw(st.booleans()):
             source.bind_embedder("hash-256", 256)
-        Life(source, clock).live(steps)
-        Life(source.in_namespace(name), clock).live(others)
+        History(source, clock).live(steps)
+        History(source.in_namespace(name), clock).live(others)
         manifest = _export(source, folder)
         _import(folder, target)
         assert target.embedder == source.embedder == manifest.embedder
@@ -88,20 +88,20 @@ def test_a_judgement_that_waits_is_exported_after_a_use(tmp_path: Path) -> None:
     clock, task = ManualClock(), PendingTask("cause", ("a", "b"))
     with SqliteStore.open(tmp_path / "memory.db", clock=clock) as source, GraphStore(clock=clock) as target:
         source.apply(GraphDelta(nodes=(MemoryNode("a", "x"), MemoryNode("b", "y")), queued=(task,), at=clock()))
-        source.apply(GraphDelta(touch=AccessMark.of(frozenset("a")), at=clock()))
+        source.apply(GraphDelta(touch=Access.of(frozenset("a")), at=clock()))
         _export(source, tmp_path / "out")
         _import(tmp_path / "out", target)
         assert target.pending() == [task]
 
 
-@given(steps=lives())
+@given(steps=histories())
 @settings(max_examples=15)
 def test_an_export_of_an_import_is_the_same_file_for_file(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
 ) -> None:
     clock, folder = ManualClock(), tmp_path_factory.mktemp("export")
     first, second = GraphStore(clock=clock), GraphStore(clock=clock)
-    Life(first, clock).live(steps)
+    History(first, clock).live(steps)
     _export(first, folder / "first")
     _import(folder / "first", second)
     _export(second, folder / "second")
@@ -120,14 +120,14 @@ class _Forgetful(GraphStore):
             yield dataclasses.replace(entry, delta=delta)
 
 
-@given(steps=lives())
+@given(steps=histories())
 @settings(max_examples=20)
 def test_use_and_what_waits_survive_a_journal_that_leaves_them_out(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
 ) -> None:
     clock, folder = ManualClock(), tmp_path_factory.mktemp("export") / "out"
     source, target = _Forgetful(clock=clock), GraphStore(clock=clock)
-    Life(source, clock).live(steps)
+    History(source, clock).live(steps)
     _export(source, folder)
     _import(folder, target)
     _assert_alike(source, target, clock)

@@ -10,7 +10,7 @@ import pytest
 
 from neurogated import NeuroGraphMemory
 from neurogated.cli import main
-from neurogated.statistics import memory_stats
+from neurogated.stats import memory_stats
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated import Access, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
 from neurogated.core.delta import PendingTask
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.sqlite_store import SqliteStore
@@ -40,7 +40,7 @@ def fill(store: GraphStore, clock: ManualClock, *, nodes: int = 24) -> None:
     key = EdgeKey("n2", "n1", EdgeType.SEQ)
     store.apply(GraphDelta(weights=(WeightChange(key, 0.9),), at=clock()))
     store.apply(GraphDelta(operators=(Decay(0.7, clock(), 0.4),), at=clock()))
-    store.apply(GraphDelta(touch=AccessMark.of(frozenset({"n3"}), frozenset({key})), at=clock()))
+    store.apply(GraphDelta(touch=Access.of(frozenset({"n3"}), frozenset({key})), at=clock()))
     store.remove_node("n4")
     expiring = MemoryNode(id="n6", content="n6 said anew", embedding=_vector(chance),
                           metadata={"timestamp": "2024-05-01"}, valid_from=clock(),

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from neurogated import Document, EdgeType, GraphDelta, Passage
 from neurogated.core.judgements import CausalJudgement
 from neurogated.ingestion import causality, document, planner
-from neurogated.ingestion.analysis import Analysis
+from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.causal_cues import LINKS
 from neurogated.ingestion.causal_patterns import Link, heads
 from neurogated.ingestion.causality import OfflineCausalJudge

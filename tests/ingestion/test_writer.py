@@ -25,7 +25,7 @@ from neurogated import (
 from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import EmbeddingError, InputError
-from neurogated.ingestion.analysis import Analysis
+from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.writer import Writer
 from neurogated.testing import ManualClock
 

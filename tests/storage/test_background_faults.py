@@ -51,7 +51,7 @@ def _raising(error: BaseException) -> Job:
 def test_a_job_that_fails_does_not_stop_the_next(error: BaseException) -> None:
     bench = _Bench()
     bench.jobs = [_raising(error), lambda stop: 1]  # noqa: ARG005 - a job that ends at once
-    bench.worker.settle()
+    bench.worker.wait()
     assert (bench.failed, bench.done) == ([error], [1])
 
 
@@ -59,7 +59,7 @@ def test_a_result_without_memory_to_take_it_up_counts_as_failed() -> None:
     bench = _Bench()
     bench.refused = MemoryError()
     bench.jobs = [lambda stop: 1, lambda stop: 2]  # noqa: ARG005 - jobs that end at once
-    bench.worker.settle()
+    bench.worker.wait()
     assert bench.done == [2]
     assert [type(error) for error in bench.failed] == [MemoryError]
 
@@ -69,9 +69,9 @@ def test_after_a_fault_of_the_program_later_jobs_are_done_all_the_same(monkeypat
     monkeypatch.setattr(threading, "excepthook", told.append)
     bench = _Bench()
     bench.jobs = [_raising(KeyError("odd"))]
-    bench.worker.settle()
+    bench.worker.wait()
     bench.jobs = [lambda stop: 1]  # noqa: ARG005 - a job that ends at once
-    bench.worker.settle()
+    bench.worker.wait()
     assert bench.done == [1]
     assert [each.exc_type for each in told] == [KeyError]
 
@@ -90,7 +90,7 @@ def test_a_thread_that_cannot_be_started_costs_no_write(
     assert "cannot be started" in caplog.text
     assert index.indexed == 0
     index.put(np.arange(20, 40), vectors[20:])
-    index.settle()
+    index.wait()
     assert index.indexed == 40
 
 
@@ -104,10 +104,10 @@ def test_indexes_are_kept_again_after_memory_ran_out(
         with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
             patch.setattr(Checkpoints, "write", full)
             store.add_node(MemoryNode(id="a", content="heron"))
-            store.follower.checkpointer.settle()
+            store.follower.checkpointer.wait()
         assert "could not be kept (MemoryError())" in caplog.text
         store.add_node(MemoryNode(id="b", content="egret"))
-        store.follower.checkpointer.settle()
+        store.follower.checkpointer.wait()
         assert [folder.name for folder in (tmp_path / "memory.index").iterdir()] == ["1-2"]
 
 
@@ -122,8 +122,8 @@ def test_indexes_are_kept_again_after_a_fault_of_the_program(tmp_path: Path, mon
         with monkeypatch.context() as patch:
             patch.setattr(Checkpoints, "write", odd)
             store.add_node(MemoryNode(id="a", content="heron"))
-            store.follower.checkpointer.settle()
+            store.follower.checkpointer.wait()
         store.add_node(MemoryNode(id="b", content="egret"))
-        store.follower.checkpointer.settle()
+        store.follower.checkpointer.wait()
         assert [folder.name for folder in (tmp_path / "memory.index").iterdir()] == ["1-2"]
     assert [each.exc_type for each in told] == [KeyError]

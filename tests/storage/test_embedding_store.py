@@ -46,7 +46,7 @@ def test_a_cosine_is_the_same_to_the_last_bit_whichever_way_it_was_found() -> No
     exact, approximate = small_store(exact_below=1000), small_store(exact_below=10)
     for store in (exact, approximate):
         store.put(np.arange(600), vectors)
-        store.settle()
+        store.wait()
     assert (exact.indexed, approximate.indexed) == (0, 600)
     for query in asked:
         by_key = dict(zip(*exact.search(query, 600), strict=True))
@@ -71,7 +71,7 @@ def test_among_many_nearly_all_of_the_best_are_found(precision: str) -> None:
     vectors, asked = clusters(3000), clusters(40, seed=0)
     store = small_store(exact_below=100, precision=precision, probes=20)
     store.put(np.arange(3000), vectors)
-    store.settle()
+    store.wait()
     assert store.indexed == 3000
     entries = dict(enumerate(vectors))
     shares = [
@@ -85,7 +85,7 @@ def test_when_only_few_count_all_of_these_are_found() -> None:
     vectors = clusters(500)
     store = small_store(exact_below=10, probes=1)
     store.put(np.arange(500), vectors)
-    store.settle()
+    store.wait()
     for left in (5, 15):
         entries = {key: vectors[key] for key in range(0, 500, 500 // left)}
         hidden = set(range(500)) - set(entries)
@@ -97,7 +97,7 @@ def test_what_was_removed_takes_no_place_from_what_is_left() -> None:
     vectors = clusters(400)
     store = small_store(exact_below=10, probes=1)
     store.put(np.arange(400), vectors)
-    store.settle()
+    store.wait()
     nearest = [key for _, key in brute_force(dict(enumerate(vectors)), vectors[7], 150)]
     store.remove(np.array(nearest))
     assert store.size == 250
@@ -113,11 +113,11 @@ def test_a_new_vector_is_found_at_once_and_one_that_was_replaced_no_more(settled
     vectors, later = clusters(300), clusters(20, seed=5)
     store = small_store(exact_below=10)
     store.put(np.arange(300), vectors)
-    store.settle()
+    store.wait()
     for place, vector in enumerate(later):
         store.put(np.array([place]), vector[None])
         if settled:
-            store.settle()
+            store.wait()
         keys, scores = store.search(vector, 1)
         assert (keys.tolist(), round(float(scores[0]), 6)) == ([place], 1.0)
         assert vectors[place] is not None
@@ -133,7 +133,7 @@ def test_a_batch_answers_as_its_questions_do_one_by_one() -> None:
     for exact_below in (10, 1000):
         store = small_store(exact_below=exact_below, probes=100)
         store.put(np.arange(300), vectors)
-        store.settle()
+        store.wait()
         hidden = np.arange(0, 300, 3)
         together = store.search_batch(list(asked), 9, hidden)
         for (keys, scores), query in zip(together, asked, strict=True):
@@ -197,7 +197,7 @@ def test_the_lists_are_made_anew_when_there_is_much_more(monkeypatch: pytest.Mon
     store, vectors = small_store(exact_below=10), clusters(900)
     for begin, end in ((0, 10), (10, 50), (50, 120), (120, 199), (199, 230), (230, 900)):
         store.put(np.arange(begin, end), vectors[begin:end])
-        store.settle()
+        store.wait()
     assert trained == [50, 230]
     assert store.indexed == 900
     assert found(store, vectors[899], 1)[0][1] == 899
@@ -214,16 +214,16 @@ def test_an_error_in_the_background_is_told_and_the_search_goes_on(
     with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
         patch.setattr(state, "spherical_kmeans", fail)
         store.put(np.arange(100), vectors[:100])
-        store.settle()
+        store.wait()
         store.put(np.array([100]), vectors[100:101])
-        store.settle()
+        store.wait()
     assert [record.getMessage() for record in caplog.records] == [
         "vectors are searched without an approximate index, which could not be made: MemoryError('no room')"
     ]
     assert store.indexed == 0
     assert found(store, vectors[7], 5) == brute_force(dict(enumerate(vectors[:101])), vectors[7], 5)
     store.put(np.arange(100, 300), vectors[100:])
-    store.settle()
+    store.wait()
     assert store.indexed == 301, "it is tried again when there is much more"
 
 
@@ -252,7 +252,7 @@ def test_writes_are_taken_while_the_index_is_made_and_none_is_lost(monkeypatch: 
     entries = {key: vector for key, vector in entries.items() if key >= 50}
     assert found(store, later[3], 200) == brute_force(entries, later[3], 200)
     go_on()
-    store.settle()
+    store.wait()
     assert store.indexed
     assert found(store, later[3], 200) == brute_force(entries, later[3], 200)
 
@@ -262,7 +262,7 @@ def test_an_index_of_slots_that_were_given_out_anew_meanwhile_is_not_taken(monke
     go_on = _while_training(monkeypatch, store, 200)
     store.remove(np.arange(150))
     go_on()
-    store.settle()
+    store.wait()
     entries = {key: vectors[key] for key in range(150, 200)}
     for key in (150, 170, 199):
         assert found(store, vectors[key], 50) == brute_force(entries, vectors[key], 50)

@@ -46,17 +46,17 @@ class VectorsInAnyOrder(RuleBasedStateMachine):
         self.entries = {key: vector for key, vector in self.entries.items() if key not in chosen}
 
     @rule()
-    def settle(self) -> None:
-        self.store.settle()
+    def wait(self) -> None:
+        self.store.wait()
 
-    @rule(adopt=st.booleans())
-    def keep(self, adopt: bool) -> None:  # noqa: FBT001 - drawn
+    @rule(remap=st.booleans())
+    def keep(self, remap: bool) -> None:  # noqa: FBT001 - drawn
         folder = Path(self.place.name) / str(len(self.folders))
         folder.mkdir()
         self.store.freeze().write(folder, self.folders[-1] if self.folders else None)
         self.folders.append(folder)
-        if adopt:
-            self.store.adopt(folder)
+        if remap:
+            self.store.remap(folder)
         self.kept = dict(self.entries)
 
     @rule()
@@ -105,7 +105,7 @@ def test_what_was_kept_answers_as_before(tmp_path: Path, precision: str) -> None
     vectors = clusters(500)
     store = small_store(precision=precision)
     store.put(np.arange(500), vectors)
-    store.settle()
+    store.wait()
     store.remove(np.arange(20))
     loaded = EmbeddingStore.load(_keep(store, tmp_path / "a"), precision=precision, exact_below=4, tail=2, probes=2)
     assert (loaded.size, loaded.dimension, loaded.indexed) == (480, 32, store.indexed)
@@ -117,11 +117,11 @@ def test_what_was_kept_answers_as_before(tmp_path: Path, precision: str) -> None
 def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
     store, vectors = small_store(), clusters(1010)
     store.put(np.arange(1000), vectors[:1000])
-    store.settle()
+    store.wait()
     first = _keep(store, tmp_path / "a")
-    store.adopt(first)
+    store.remap(first)
     store.put(np.arange(1000, 1010), vectors[1000:])
-    store.settle()
+    store.wait()
     second = _keep(store, tmp_path / "b", first)
     large = {path.name: path for path in first.iterdir() if path.suffix in {".vectors", ".lists"}}
     assert len(large) == 2
@@ -129,7 +129,7 @@ def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
         assert (second / name).samefile(path)
     new = sum(path.stat().st_size for path in second.iterdir() if path.name not in large)
     assert new < sum(path.stat().st_size for path in large.values()) / 2
-    store.adopt(second)
+    store.remap(second)
     for path in first.iterdir():
         path.unlink()
     loaded = EmbeddingStore.load(second, exact_below=4, tail=2)
@@ -141,10 +141,10 @@ def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
 def test_a_store_that_takes_up_its_files_holds_them_no_more_in_memory(tmp_path: Path) -> None:
     store, vectors = small_store(), clusters(1010)
     store.put(np.arange(1000), vectors[:1000])
-    store.settle()
+    store.wait()
     folder = _keep(store, tmp_path / "a")
     store.put(np.arange(990, 1010), vectors[990:])
-    store.adopt(folder)
+    store.remap(folder)
     assert store._state is not None
     assert [block.name is None for block in store._state.matrix.blocks] == [False, True]
     assert np.array_equal(store.get(999), vectors[999])  # type: ignore[arg-type]
@@ -156,7 +156,7 @@ def test_files_that_were_taken_up_during_work_in_the_background_stay_taken_up(
 ) -> None:
     store, vectors = small_store(), clusters(220)
     store.put(np.arange(200), vectors[:200])
-    store.settle()
+    store.wait()
     folder = _keep(store, tmp_path / "a")
     begun, go_on = threading.Event(), threading.Event()
 
@@ -168,12 +168,12 @@ def test_files_that_were_taken_up_during_work_in_the_background_stay_taken_up(
     monkeypatch.setattr(inverted_lists, "nearest_centroids", held)
     store.put(np.arange(200, 220), vectors[200:])
     begun.wait()
-    store.adopt(folder)
+    store.remap(folder)
     assert store._state is not None
     assert store._state.lists is not None
     (mapped,) = store._state.lists.segments
     go_on.set()
-    store.settle()
+    store.wait()
     assert [segment.end for segment in store._state.lists.segments] == [200, 220]
     assert store._state.lists.segments[0].index is mapped.index
 
@@ -181,7 +181,7 @@ def test_files_that_were_taken_up_during_work_in_the_background_stay_taken_up(
 def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     store = small_store()
     store.put(np.arange(200), clusters(200))
-    store.settle()
+    store.wait()
     folder = _keep(store, tmp_path / "a")
     with pytest.raises(ValueError, match="VECTOR_PRECISION is int8"):
         EmbeddingStore.load(folder, precision="int8")
@@ -239,5 +239,5 @@ def test_readers_see_each_write_whole_or_not_at_all(exact_below: int) -> None:
     _keep_writing(store, vectors, done)
     for reader in readers:
         reader.join()
-    store.settle()
+    store.wait()
     assert wrong == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import (
-    AccessMark,
+    Access,
     Decay,
     EdgeKey,
     EdgeType,
@@ -42,7 +42,7 @@ def store(tmp_path: Path, clock: ManualClock) -> Iterator[SqliteStore]:
 
 def use(store: SqliteStore, clock: ManualClock, first: int, count: int = 5) -> GraphDelta:
     keys = [KEYS[place % len(KEYS)] for place in range(first, first + count)]
-    delta = GraphDelta(touch=AccessMark.of(frozenset(NAMES[:3]), frozenset(keys)), reason="touch", at=clock())
+    delta = GraphDelta(touch=Access.of(frozenset(NAMES[:3]), frozenset(keys)), reason="touch", at=clock())
     store.apply(delta)
     return delta
 
@@ -143,7 +143,7 @@ def test_undo_restores_weights_and_leaves_uses_alone(clock: ManualClock, tmp_pat
         faded = memory.store.get_edge(*key)
         memory.feedback([one, other])
         clock.advance(timedelta(days=2))
-        memory.store.apply(GraphDelta(touch=AccessMark(edges=frozenset({key})), at=clock()))
+        memory.store.apply(GraphDelta(touch=Access(edges=frozenset({key})), at=clock()))
         entry = memory.undo()
         assert entry is not None
         assert memory.store.get_edge(*key).weight == faded.weight

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import neurogated.storage
-from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated import Access, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
 from neurogated.core.delta import PendingTask
 from neurogated.storage.sqlite_store import SqliteStore
 
@@ -153,7 +153,7 @@ def write(store: SqliteStore) -> None:
             edges=(MemoryEdge("b", "new", EdgeType.SIM, 0.5, AT),),
             weights=(WeightChange(SEQ, 0.75),),
             queued=(task,),
-            touch=AccessMark.of(frozenset("a")),
+            touch=Access.of(frozenset("a")),
             at=AT,
         )
     )

@@ -71,10 +71,10 @@ def random_texts(count: int, seed: int = 0) -> dict[int, str]:
     return {key: " ".join(chance.choices(words, weights, k=chance.randint(0, 140))) for key in range(count)}
 
 
-@pytest.mark.parametrize("tail_texts", [0, 100, 10_000], ids=["all in segments", "some of both", "all in the tail"])
-def test_search_gives_what_the_formula_gives(tail_texts: int) -> None:
+@pytest.mark.parametrize("memtable_texts", [0, 100, 10_000], ids=["segments", "both", "memtable"])
+def test_search_gives_what_the_formula_gives(memtable_texts: int) -> None:
     texts = random_texts(400)
-    store = LexicalStore(tail_texts)
+    store = LexicalStore(memtable_texts)
     for start in range(0, 400, 90):
         put(store, {key: texts[key] for key in range(start, min(start + 90, 400))})
     for key in range(0, 400, 7):
@@ -118,7 +118,7 @@ def test_impacts_bound_what_words_count_for_however_the_mean_length_drifts(texts
         assert (bound * (1 + 1e-12) >= scores).all()
         one_step = weights.values[0] * SATURATION / IMPACT_STEPS * min(weights.mean / segment.mean, 1)
         assert (one_step * (impacts - 1) * (1 - 1e-6) <= scores).all()
-        assert impacts.max() == segment.tops_of(weights.words)[0]
+        assert impacts.max() == segment.max_impacts_of(weights.words)[0]
 
 
 def test_lengths_are_rounded_down_to_those_that_fit_a_byte() -> None:
@@ -147,7 +147,7 @@ class StoreAgreesWithFormula(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.stores = [LexicalStore(tail_texts) for tail_texts in (0, 2, 50)]
+        self.stores = [LexicalStore(memtable_texts) for memtable_texts in (0, 2, 50)]
         self.texts: dict[int, str] = {}
 
     @rule(texts=st.dictionaries(st.integers(0, 12), TEXTS, max_size=4))
@@ -236,9 +236,9 @@ def test_any_text_can_be_put_and_asked_for(text: str) -> None:
     assert (0 in store.search(text, 2)[0]) == bool(keywords)
 
 
-@pytest.mark.parametrize("tail_texts", [0, 1000])
-def test_words_of_any_length_are_found(tail_texts: int) -> None:
-    store = LexicalStore(tail_texts)
+@pytest.mark.parametrize("memtable_texts", [0, 1000])
+def test_words_of_any_length_are_found(memtable_texts: int) -> None:
+    store = LexicalStore(memtable_texts)
     long = "z" * 100_000
     put(store, {0: long, 1: "z" * 99_999, 2: " ".join(f"token{i}" for i in range(10_000))})
     assert store.search(long, 5)[0].tolist() == [0]
@@ -280,7 +280,7 @@ def test_space_of_replaced_texts_is_given_back() -> None:
     store = LexicalStore(10)
     for round_ in range(100):
         put(store, dict.fromkeys(range(5), f"text {round_}"))
-    store.settle()
+    store.wait()
     assert sum(map(len, store._table.view().segments)) <= 2 * 5 + 10 + 5
 
 
@@ -334,7 +334,7 @@ def test_a_store_leaves_no_threads_running() -> None:
 
 def test_a_text_that_came_into_the_tail_since_a_view_was_taken_is_in_no_part_of_it() -> None:
     for waiting in ([], [12, 17]):
-        table = PostingTable(rated, tail_texts=4)
+        table = PostingTable(rated, memtable_texts=4)
         table.put(np.arange(10), [{"apple"}] * 10, np.ones(10))
         table.put(np.array(waiting, dtype=np.int64), [{"apple"}] * len(waiting), np.ones(len(waiting)))
         view = table.view()

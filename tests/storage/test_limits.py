@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated import Access, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import PendingTask
 from neurogated.errors import ConfigError, InputError
@@ -183,7 +183,7 @@ def test_numbers_of_other_kinds_are_stored_as_numbers(tmp_path: Path) -> None:
 
 def test_a_delta_keeps_what_it_was_given(tmp_path: Path) -> None:
     nodes, about = [MemoryNode("n", "")], ["a", "b"]
-    delta = GraphDelta(nodes=nodes, queued=(PendingTask("cause", about),), touch=AccessMark.of(frozenset("a")))  # type: ignore[arg-type]
+    delta = GraphDelta(nodes=nodes, queued=(PendingTask("cause", about),), touch=Access.of(frozenset("a")))  # type: ignore[arg-type]
     nodes.clear()
     about.clear()
     store = SqliteStore.open(tmp_path / "memory.db")

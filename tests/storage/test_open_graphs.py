@@ -140,7 +140,7 @@ def test_what_is_kept_in_the_background_is_kept_before_its_graph_is_closed(tmp_p
         for name in NAMES:
             put(store.in_namespace(name), name)
         for space in map(store.in_namespace, NAMES):
-            space.follower.checkpointer.settle()
+            space.follower.checkpointer.wait()
         folders = {path.name.partition("-")[0] for path in (tmp_path / "memory.index").iterdir()}
         assert len(folders) == len(NAMES)
         for name in NAMES:

@@ -68,7 +68,7 @@ def test_keywords_over_keywords(  # noqa: PLR0917 - drawn
     long: bool,  # noqa: FBT001 - drawn
 ) -> None:
     below, changed, above = layers
-    base = LexicalStore(tail_texts=1000 if long else 1)
+    base = LexicalStore(memtable_texts=1000 if long else 1)
     _put(base, below)
     _put(base, below)
     overlaid = base.overlaid(_rows(changed))

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import (
-    AccessMark,
+    Access,
     Decay,
     EdgeKey,
     EdgeType,
@@ -132,11 +132,11 @@ def _delta(store: GraphStore, kind: str, numbers: tuple[int, ...], now: Any) -> 
         return GraphDelta(operators=(Decay(0.5, now - timedelta(hours=b % 3), (c % 9) / 16),), reason="decay", at=now)
     if kind == "touch" and there:
         used = frozenset({edges[b % len(edges)], edges[c % len(edges)]} if edges else ())
-        return GraphDelta(touch=AccessMark.of(frozenset({there[a % len(there)]}), used), at=now)
+        return GraphDelta(touch=Access.of(frozenset({there[a % len(there)]}), used), at=now)
     if kind == "weight" and (plastic := [key for key in edges if key.type.plastic]):
         change = WeightChange(plastic[a % len(plastic)], (b % 17) / 16, now - timedelta(hours=1) if c % 2 else None)
         also = frozenset(key for key in (edges[d % len(edges)],) if not key.type.plastic)
-        return GraphDelta(weights=(change,), touch=AccessMark(edges=also), reason="learn", at=now)
+        return GraphDelta(weights=(change,), touch=Access(edges=also), reason="learn", at=now)
     if kind == "recharge" and there:
         importance = None if c % 3 else (d % 9) / 8
         energy = (b % 9) / 8 if importance is None or c % 2 else None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated import Access, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import CorruptMemoryError, FormatVersionError, MemoryLockedError, StorageError
 from neurogated.storage.sqlite_store import SqliteStore
@@ -33,9 +33,7 @@ def _fill(store: SqliteStore, clock: ManualClock) -> None:
     clock.advance(timedelta(days=1))
     store.apply(GraphDelta(weights=(WeightChange(EdgeKey("a", "b", EdgeType.SEQ), 0.9),), at=clock()))
     store.apply(GraphDelta(operators=(Decay(0.7, clock(), 0.4),), at=clock()))
-    store.apply(
-        GraphDelta(touch=AccessMark.of(frozenset("c"), frozenset({EdgeKey("e", "f", EdgeType.SEQ)})), at=clock())
-    )
+    store.apply(GraphDelta(touch=Access.of(frozenset("c"), frozenset({EdgeKey("e", "f", EdgeType.SEQ)})), at=clock()))
     clock.advance(timedelta(days=1))
     store.apply(GraphDelta(operators=(Decay(0.9, clock() - timedelta(hours=1)),), at=clock()))
     store.remove_node("d")

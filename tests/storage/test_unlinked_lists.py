@@ -19,7 +19,7 @@ def test_mapped_lists_are_written_again_where_there_are_no_links(
         vectors = random.normal(size=(count, 8)).astype(np.float32)
         nodes = (MemoryNode(f"n{first + row}", "apple", vector) for row, vector in enumerate(vectors))
         store.apply(GraphDelta(nodes=tuple(nodes)))
-        store.graph.index.vectors.settle()
+        store.graph.index.vectors.wait()
         store.keyword_search("apple", 1)
 
     def no_links(self: Path, target: Path) -> None:  # noqa: ARG001 - as a file system without links
@@ -30,8 +30,8 @@ def test_mapped_lists_are_written_again_where_there_are_no_links(
     monkeypatch.setattr(Path, "hardlink_to", no_links)
     with SqliteStore.open(tmp_path / "memory.db", config=config) as store:
         add(store, 300, 5)
-        store.follower.checkpointer.keep(at_once=True)
-        store.follower.checkpointer.settle()
+        store.follower.checkpointer.checkpoint(at_once=True)
+        store.follower.checkpointer.wait()
         expected = store.nearest([1.0] * 8, 5)
     with SqliteStore.open(tmp_path / "memory.db", config=config) as store:
         assert store.graph.index.vectors.trained_on

@@ -20,14 +20,14 @@ from neurogated.archive.manifest import (
     JOURNAL,
     MANIFEST,
     VECTORS,
+    ExportManifest,
     FileSeal,
-    Manifest,
     NamespaceCounts,
     manifest_bytes,
 )
 from neurogated.archive.progress import Progress, silent
 from neurogated.core.clock import from_micros, to_micros
-from neurogated.core.delta import AccessMark, GraphDelta, JournalEntry, PendingTask
+from neurogated.core.delta import Access, GraphDelta, JournalEntry, PendingTask
 from neurogated.core.durable import sync_folder
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
@@ -47,7 +47,7 @@ def export_memory(
     *,
     made_by: str,
     progress: Progress = silent,
-) -> Manifest:
+) -> ExportManifest:
     """Write graphs, with their whole journals, to a new folder; see `archive.manifest` for what is in it.
 
     What is added meanwhile is left out; the past must not be rewritten meanwhile. The folder is written beside its
@@ -95,7 +95,7 @@ def _write(
     embedder: tuple[str, int] | None,
     made_by: str,
     progress: Progress,
-) -> Manifest:
+) -> ExportManifest:
     surveys = {name: _survey(name, store) for name, store in stores.items()}
     types: dict[EdgeType, None] = {}
     namespaces: list[NamespaceCounts] = []
@@ -104,7 +104,7 @@ def _write(
         for line in steps:
             journal.write(line)
         files = {JOURNAL: journal.finish(), VECTORS: vectors.finish()}
-    manifest = Manifest(
+    manifest = ExportManifest(
         neurogated=made_by,
         embedder=embedder,
         edge_types=tuple((kind.name, kind.value, kind.plastic, kind.both_ways) for kind in types),
@@ -127,21 +127,21 @@ def _lines(
 ) -> Iterator[bytes]:
     """Yield the line of every delta; vectors, types that occur and counts of namespaces are added to the arguments."""
     for name, store in stores.items():
-        survey, shelf, deltas = surveys[name], _Shelf(vectors), 0
+        survey, written, deltas = surveys[name], _VectorWriter(vectors), 0
         for entry in survey.entries(store):
             types.update(dict.fromkeys(_types(entry.delta)))
             yield line_of(
                 {
                     "namespace": name,
                     "sequence": entry.sequence,
-                    **delta_to_json(survey.corrected(entry), shelf.put),
+                    **delta_to_json(survey.corrected(entry), written.put),
                 }
             )
             deltas += 1
         if deltas != survey.deltas:
             raise StorageError(f"the journal of namespace {name!r} was rewritten meanwhile; export again")
         namespaces.append(
-            NamespaceCounts(name, deltas, shelf.count, shelf.dimension, nodes=survey.nodes, edges=survey.edges)
+            NamespaceCounts(name, deltas, written.count, written.dimension, nodes=survey.nodes, edges=survey.edges)
         )
 
 
@@ -198,7 +198,7 @@ class _Survey:
             delta = dataclasses.replace(
                 delta,
                 nodes=tuple(self._with_access(node, entry.sequence) for node in delta.nodes),
-                touch=AccessMark(
+                touch=Access(
                     {
                         name: count
                         for name, count in delta.touch.nodes.items()
@@ -286,7 +286,7 @@ def _journal(store: GraphStorePort, sequence: int) -> Iterator[JournalEntry]:
     return (entry for entry in store.journal() if entry.sequence <= sequence)
 
 
-class _Shelf:
+class _VectorWriter:
     """The vectors of one namespace; one that a node keeps from version to version is written once."""
 
     def __init__(self, file: _Output) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.archive.lines import delta_from_json
-from neurogated.archive.manifest import JOURNAL, VECTORS, Manifest, NamespaceCounts, check_files, read_manifest
+from neurogated.archive.manifest import JOURNAL, VECTORS, ExportManifest, NamespaceCounts, check_files, read_manifest
 from neurogated.archive.progress import Progress, silent
 from neurogated.core.abilities import SupportsNamespaces, SupportsTransaction
 from neurogated.core.ports import GraphStorePort
@@ -31,7 +31,7 @@ class Export:
     """An export that was found whole by `open_export`."""
 
     folder: Path
-    manifest: Manifest
+    manifest: ExportManifest
 
 
 def open_export(folder: Path) -> Export:
@@ -77,7 +77,7 @@ def import_memory(export: Export, store: GraphStorePort, *, progress: Progress =
         _apply_all(export.folder, manifest, graphs, progress)
 
 
-def _require_room(store: SupportsNamespaces, manifest: Manifest) -> None:
+def _require_room(store: SupportsNamespaces, manifest: ExportManifest) -> None:
     there = set(store.namespaces())
     for namespace in manifest.namespaces:
         if namespace.name in there and any(True for _ in store.in_namespace(namespace.name).journal()):
@@ -87,16 +87,18 @@ def _require_room(store: SupportsNamespaces, manifest: Manifest) -> None:
             )
 
 
-def _apply_all(folder: Path, manifest: Manifest, graphs: Mapping[str, GraphStorePort], progress: Progress) -> None:
+def _apply_all(
+    folder: Path, manifest: ExportManifest, graphs: Mapping[str, GraphStorePort], progress: Progress
+) -> None:
     path, applied = folder / JOURNAL, Counter[str]()
     with path.open("rb") as journal, (folder / VECTORS).open("rb") as vectors:
-        shelves = dict(_shelves(manifest, vectors))
+        readers = dict(_vectors_of_each(manifest, vectors))
         total = sum(namespace.deltas for namespace in manifest.namespaces)
         for number, line in enumerate(progress(journal, total), start=1):
             try:
                 values: dict[str, Any] = json.loads(line)
                 name, _ = values.pop("namespace"), values.pop("sequence")
-                graphs[name].apply(delta_from_json(values, shelves[name].get))
+                graphs[name].apply(delta_from_json(values, readers[name].get))
             except _MALFORMED as error:
                 raise DatasetError(f"{path}, line {number}: {error}; export the memory again") from error
             applied[name] += 1
@@ -108,14 +110,14 @@ def _apply_all(folder: Path, manifest: Manifest, graphs: Mapping[str, GraphStore
             )
 
 
-def _shelves(manifest: Manifest, file: BinaryIO) -> Iterator[tuple[str, _Shelf]]:
+def _vectors_of_each(manifest: ExportManifest, file: BinaryIO) -> Iterator[tuple[str, _VectorReader]]:
     begin = 0
     for namespace in manifest.namespaces:
-        yield namespace.name, _Shelf(file, begin, namespace)
+        yield namespace.name, _VectorReader(file, begin, namespace)
         begin += namespace.vectors * (namespace.dimension or 0) * _NUMBER.itemsize
 
 
-class _Shelf:
+class _VectorReader:
     """The vectors of one namespace."""
 
     def __init__(self, file: BinaryIO, begin: int, namespace: NamespaceCounts) -> None:

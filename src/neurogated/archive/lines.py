@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from neurogated.core.clock import from_micros, to_micros
-from neurogated.core.delta import AccessMark, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
+from neurogated.core.delta import Access, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
 from neurogated.core.node_kind import register_kind
@@ -198,15 +198,15 @@ def _task_from(values: Mapping[str, Any]) -> PendingTask:
     return PendingTask(values["kind"], tuple(values["nodes"]))
 
 
-def _mark(mark: AccessMark) -> Json:
+def _mark(mark: Access) -> Json:
     values = {"nodes": dict(sorted(mark.nodes.items())), "edges": sorted(_key(key) for key in mark.edges)}
     return _without_empty(values, always=set())
 
 
-def _mark_from(values: Mapping[str, Any]) -> AccessMark:
+def _mark_from(values: Mapping[str, Any]) -> Access:
     _refuse_others(values, "nodes edges")
     edges = frozenset(_key_from(key) for key in values.get("edges", ()))
-    return AccessMark(dict(values.get("nodes", {})), edges)
+    return Access(dict(values.get("nodes", {})), edges)
 
 
 def _key(key: EdgeKey) -> list[str]:

@@ -27,8 +27,8 @@ __all__ = [
     "JOURNAL",
     "MANIFEST",
     "VECTORS",
+    "ExportManifest",
     "FileSeal",
-    "Manifest",
     "NamespaceCounts",
     "check_files",
     "manifest_bytes",
@@ -66,7 +66,7 @@ class NamespaceCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class ExportManifest:
     """What an export says of itself."""
 
     neurogated: str
@@ -89,7 +89,7 @@ class Manifest:
             EdgeType.register(name, value, plastic=plastic, both_ways=both_ways)
 
 
-def manifest_bytes(manifest: Manifest) -> bytes:
+def manifest_bytes(manifest: ExportManifest) -> bytes:
     """Return the manifest as its file holds it, with a seal of its own at the end."""
     values = {
         "format": FORMAT,
@@ -103,10 +103,10 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         "namespaces": [dataclasses.asdict(namespace) for namespace in manifest.namespaces],
         "files": {name: dataclasses.asdict(seal) for name, seal in manifest.files.items()},
     }
-    return _dump({**values, "sha256": _seal(values)})
+    return _dump({**values, "sha256": _checksum(values)})
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> ExportManifest:
     """Return what the export in `folder` says of itself.
 
     Raises:
@@ -133,12 +133,12 @@ def read_manifest(folder: Path) -> Manifest:
         )
     seal = values.pop("sha256", None)
     # Compared as bytes, so that not even a space can change unnoticed.
-    if seal != _seal(values) or raw != _dump({**values, "sha256": seal}):
+    if seal != _checksum(values) or raw != _dump({**values, "sha256": seal}):
         raise CorruptMemoryError(f"{path} is not as it was written; use another copy of the export")
     return _parsed(values, path)
 
 
-def check_files(folder: Path, manifest: Manifest) -> None:
+def check_files(folder: Path, manifest: ExportManifest) -> None:
     """Read every file of an export and compare it with its seal.
 
     Raises:
@@ -158,10 +158,10 @@ def check_files(folder: Path, manifest: Manifest) -> None:
             raise CorruptMemoryError(f"{path} is damaged: its SHA-256 is not the manifest's; use another copy")
 
 
-def _parsed(values: Mapping[str, Any], path: Path) -> Manifest:
+def _parsed(values: Mapping[str, Any], path: Path) -> ExportManifest:
     try:
         embedder = values["embedder"]
-        return Manifest(
+        return ExportManifest(
             neurogated=values["neurogated"],
             embedder=embedder and (embedder["name"], embedder["dimension"]),
             edge_types=tuple(
@@ -175,7 +175,7 @@ def _parsed(values: Mapping[str, Any], path: Path) -> Manifest:
         raise CorruptMemoryError(f"{path} is not a manifest of version {FORMAT_VERSION} ({error!r})") from error
 
 
-def _seal(values: Mapping[str, Any]) -> str:
+def _checksum(values: Mapping[str, Any]) -> str:
     return hashlib.sha256(_dump(values)).hexdigest()
 
 

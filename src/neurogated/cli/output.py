@@ -8,7 +8,7 @@ import math
 import textwrap
 from typing import Any
 
-from neurogated.archive.manifest import Manifest
+from neurogated.archive.manifest import ExportManifest
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.kernel import Kernel
 from neurogated.core.ports import GraphStorePort
@@ -117,7 +117,7 @@ def history_json(entry: HistoryEntry) -> dict[str, Any]:
     }
 
 
-def manifest_json(manifest: Manifest) -> dict[str, Any]:
+def manifest_json(manifest: ExportManifest) -> dict[str, Any]:
     """Return what an export holds as JSON values."""
     return {
         "embedder": manifest.embedder and manifest.embedder[0],
@@ -128,7 +128,7 @@ def manifest_json(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def manifest_line(manifest: Manifest) -> str:
+def manifest_line(manifest: ExportManifest) -> str:
     """Return in words how much an export holds."""
     names = ("namespaces", "nodes", "edges", "changes")
     counts = ((1, one.nodes, one.edges, one.deltas) for one in manifest.namespaces)

@@ -13,7 +13,7 @@ from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 
 __all__ = [
-    "AccessMark",
+    "Access",
     "Decay",
     "GraphDelta",
     "HistoryEntry",
@@ -107,7 +107,7 @@ class Decay:
 
 
 @dataclass(frozen=True, slots=True)
-class AccessMark:
+class Access:
     """What recalls used: the nodes they returned and the edges by which activation reached them."""
 
     nodes: Mapping[str, int] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class AccessMark:
     edges: frozenset[EdgeKey] = frozenset()
 
     @classmethod
-    def of(cls, nodes: Iterable[str], edges: Iterable[EdgeKey] = ()) -> AccessMark:
+    def of(cls, nodes: Iterable[str], edges: Iterable[EdgeKey] = ()) -> Access:
         """Return one use of each node and edge."""
         return cls(dict.fromkeys(nodes, 1), frozenset(edges))
 
@@ -125,7 +125,7 @@ class AccessMark:
                 raise InputError(f"node {node_id!r} was used 0 times; leave it out")
 
     @classmethod
-    def gathered(cls, marks: Iterable[AccessMark]) -> AccessMark:
+    def gathered(cls, marks: Iterable[Access]) -> Access:
         """Return the uses of several recalls as one."""
         counts: Counter[str] = Counter()
         edges: set[EdgeKey] = set()
@@ -186,7 +186,7 @@ class GraphDelta:
     """Judgements to be made up later; one that waits already is passed over."""
     settled: tuple[PendingTask, ...] = ()
     """Judgements that need no longer be made up; one that does not wait is passed over."""
-    touch: AccessMark = AccessMark()
+    touch: Access = Access()
     """Nodes and edges used at time `at`; ids that are gone meanwhile are passed over."""
     reason: str = ""
     at: datetime = field(default_factory=utc_now)

@@ -136,7 +136,8 @@ class GraphStorePort(Protocol):
     def as_of(self, moment: int | datetime) -> GraphStorePort:
         """Return the graph as it was known after a delta, given by its number or by a time, to be read only.
 
-        A time stands for the last delta that was made at it or before. An unknown number raises InputError.
+        0 is the empty graph. A time stands for the last delta that was made at it or before. Uses are no part of the
+        past: nodes show those of the present, which outlive their removal. An unknown number raises InputError.
         """
 
     def view(
@@ -199,7 +200,7 @@ class GraphStorePort(Protocol):
         """Return a node; raises UnknownIdError."""
 
     def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
-        """Return nodes in the order of their ids, expired ones too; raises UnknownIdError unless `missing_ok` is set."""
+        """Return nodes in the order of their ids, expired ones too; raises UnknownIdError unless `missing_ok`."""
 
     def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
         """Return an edge; raises UnknownIdError, or AmbiguousEdgeError where the type is needed."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from neurogated.core.delta import AccessMark
+from neurogated.core.delta import Access
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryNode, checked_count
@@ -116,10 +116,10 @@ class Recall:
         return tuple(memory.id for memory in self.memories)
 
     @property
-    def mark(self) -> AccessMark:
+    def mark(self) -> Access:
         """The nodes returned and the edges their energy came by, for whoever keeps count of use."""
         edges = (step.edge for memory in self.memories for step in memory.path)
-        return AccessMark.of(self.ids, edges)
+        return Access.of(self.ids, edges)
 
 
 class Feedback(int):

@@ -24,7 +24,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.errors import InputError
 from neurogated.ingestion import writer
-from neurogated.ingestion.analysis import Analysis
+from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, Passage
 from neurogated.memory import NeuroGraphMemory

@@ -10,7 +10,7 @@ from typing import Any
 from neurogated.core.delta import PendingTask
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
-from neurogated.ingestion.analysis import ENTITIES
+from neurogated.ingestion.analysers import ENTITIES
 from neurogated.ingestion.revision import with_lifetime
 
 __all__ = ["Analysed", "Batch", "Draft", "Part"]

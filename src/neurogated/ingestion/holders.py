@@ -23,10 +23,10 @@ from neurogated.core.words import split_words
 from neurogated.ingestion.names import keywords_of_name
 from neurogated.ingestion.user_graph import UserGraph
 
-__all__ = ["Sides", "Text", "TextChange"]
+__all__ = ["Holders", "Text", "TextChange"]
 
 
-class Sides(NamedTuple):
+class Holders(NamedTuple):
     """Nodes before and after a change, each in the order of the store."""
 
     before: Sequence[str]
@@ -88,7 +88,7 @@ class TextChange:
         row = self._rows.get(node_id)
         return self._new_rows[node_id] if row is None else row
 
-    def holding(self, terms: Iterable[str], limit: int) -> dict[str, Sides]:
+    def holding(self, terms: Iterable[str], limit: int) -> dict[str, Holders]:
         """Return the nodes with each term; none where there are more than `limit`."""
         leaving, coming = self._by_term
         # Where more hold a term there are too many of them before the change and after it.
@@ -97,17 +97,17 @@ class TextChange:
         return {
             term: self._few(stored[term], leaving.get(term, ()), coming.get(term, ()), limit)
             if term in stored
-            else Sides([], [])
+            else Holders([], [])
             for term in limits
         }
 
-    def about(self, subject: str, limit: int) -> Sides:
+    def about(self, subject: str, limit: int) -> Holders:
         """Return the first nodes about a subject, such as the chunks of a long text, at most `limit`."""
         left, come = (group.get(subject, ()) for group in self._by_subject)
         stored = self._graph.nodes_with([subject_tag(subject)], limit + len(left))
-        return Sides(stored[:limit], self._after(stored, left, come)[:limit])
+        return Holders(stored[:limit], self._after(stored, left, come)[:limit])
 
-    def mentioning(self, subject: str, limit: int) -> Sides:
+    def mentioning(self, subject: str, limit: int) -> Holders:
         """Return the nodes that mention a subject; none where there are more than `limit`."""
         left, come = (group.get(subject, ()) for group in self._by_named)
         staying = self._mentioning_and_staying(subject, limit + 1)
@@ -140,12 +140,12 @@ class TextChange:
         left, come = (_grouped(side, lambda _: next(found)) for side in self._sides)
         return left, come
 
-    def _few(self, stored: list[str], left: Collection[str], come: Sequence[str], limit: int) -> Sides:
+    def _few(self, stored: list[str], left: Collection[str], come: Sequence[str], limit: int) -> Holders:
         """Return the sides, given who of them is stored, who leaves and who comes; what many hold tells nothing."""
         before = stored if len(stored) <= limit else []
         if len(stored) + len(come) - len(left) > limit:
-            return Sides(before, [])
-        return Sides(before, self._after(stored, left, come))
+            return Holders(before, [])
+        return Holders(before, self._after(stored, left, come))
 
     def _after(self, stored: list[str], left: Collection[str], come: Sequence[str]) -> list[str]:
         after = [*(node_id for node_id in stored if node_id not in left), *come] if left else [*stored, *come]

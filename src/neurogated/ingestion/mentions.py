@@ -73,7 +73,7 @@ def text_edges(
     """
     known = store.get_nodes(list(dict.fromkeys((*removed, *(node.id for node in nodes)))), missing_ok=True)
     old = {node.id: node for node in known}
-    told = [node for node in nodes if node.id not in old or _told(node) != _told(old[node.id])]
+    told = [node for node in nodes if node.id not in old or _source_of(node) != _source_of(old[node.id])]
     staying = {node.id for node in nodes} - {node.id for node in told}
     leaving = dict(by_user(node for node in known if node.id not in staying))
     coming = dict(by_user(told))
@@ -200,6 +200,6 @@ def _stored_weights(view: GraphView, pairs: Sequence[Pair], edge_type: EdgeType)
     return {pairs[place]: weight for place, weight in zip(found.tolist(), weights, strict=True)}
 
 
-def _told(node: MemoryNode) -> tuple[object, ...]:
+def _source_of(node: MemoryNode) -> tuple[object, ...]:
     """Return what of a node edges follow from."""
     return node.content, node.title, node.metadata.get(FOUND_NAMES), keyword_text(node)

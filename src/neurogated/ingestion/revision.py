@@ -19,7 +19,7 @@ from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.times import find_times
 from neurogated.errors import InputError
-from neurogated.ingestion.analysis import ENTITIES, Analysis, Findings, causal_pairs
+from neurogated.ingestion.analysers import ENTITIES, Analysis, Findings, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import checked_text, checked_ttl
 from neurogated.ingestion.edge_builder import nearest_in, similarity_edges

@@ -21,7 +21,7 @@ from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
 from neurogated.errors import UnknownIdError
-from neurogated.ingestion.analysis import CAUSE, ENTITIES, Analysis, causal_pairs
+from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Draft, Part

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
-from neurogated.core.delta import AccessMark, GraphDelta
+from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import MemoryClosedError, MemoryLockedError, StorageError
 
@@ -30,11 +30,11 @@ class AccessLog:
         self._clock = clock
         self._interval = timedelta(seconds=seconds)
         self._most_graphs = max(1, open_namespaces // 2)
-        self._accesses: dict[GraphStorePort, list[AccessMark]] = {}
+        self._accesses: dict[GraphStorePort, list[Access]] = {}
         self._since = self._last = clock()
         self._lock = threading.Lock()
 
-    def add(self, store: GraphStorePort, mark: AccessMark) -> None:
+    def add(self, store: GraphStorePort, mark: Access) -> None:
         """Note what a recall used in a graph; when it is time, write all that was noted."""
         with self._lock:
             self._accesses.setdefault(store, []).append(mark)
@@ -83,9 +83,9 @@ class AccessLog:
                     errors.append(error)
         return errors
 
-    def _take(self) -> tuple[dict[GraphStorePort, AccessMark], datetime]:
+    def _take(self) -> tuple[dict[GraphStorePort, Access], datetime]:
         with self._lock:
             accesses, self._accesses = self._accesses, {}
             self._since = self._clock()
-            gathered = {store: AccessMark.gathered(marks) for store, marks in accesses.items()}
+            gathered = {store: Access.gathered(marks) for store, marks in accesses.items()}
             return {store: mark for store, mark in gathered.items() if mark}, self._last

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-__all__ = ["JOB_FAILURES", "BackgroundWorker", "Job", "Stopped", "Workplace", "started", "while_alive"]
+__all__ = ["JOB_FAILURES", "BackgroundWorker", "Job", "Stopped", "TaskSource", "started", "while_alive"]
 
 _log = logging.getLogger(__name__)
 
@@ -34,13 +34,13 @@ class Stopped(Exception):  # noqa: N818 - nothing went wrong
 
 
 class Job(Protocol):
-    """A piece of work; it must not refer to its workplace, so that this can go away."""
+    """A piece of work; it must not refer to its source, so that this can go away."""
 
-    def __call__(self, stop: Callable[[], bool]) -> Any:  # noqa: ANN401 - of use to the workplace only
+    def __call__(self, stop: Callable[[], bool]) -> Any:  # noqa: ANN401 - of use to the source only
         """Do it and return what came of it; raises Stopped soon after `stop` returns true."""
 
 
-class Workplace(Protocol):
+class TaskSource(Protocol):
     """What has work to be done. Its methods may be called from the worker's thread."""
 
     def next_job(self) -> Job | None:
@@ -54,22 +54,22 @@ class Workplace(Protocol):
 
 
 class BackgroundWorker:
-    """Does the work of one workplace in a thread of its own, which is there only while there is work.
+    """Does the work of one source in a thread of its own, which is there only while there is work.
 
-    The thread keeps neither the workplace nor the interpreter alive: when either goes away, the work stops at the next
+    The thread keeps neither the source nor the interpreter alive: when either goes away, the work stops at the next
     moment it asks whether to.
     """
 
-    def __init__(self, workplace: Workplace) -> None:
-        self._workplace = weakref.ref(workplace)
+    def __init__(self, source: TaskSource) -> None:
+        self._source = weakref.ref(source)
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         # Runs at the interpreter's exit too, before it would tear down what the thread is working with.
-        weakref.finalize(workplace, self.stop)
+        weakref.finalize(source, self.stop)
 
     def wake(self) -> None:
-        """See to it that what is to be done is being done; not to be called under a lock of the workplace."""
+        """See to it that what is to be done is being done; not to be called under a lock of the source."""
         with self._lock:
             if self._thread is None and not self._stopped.is_set() and self._job() is not None:
                 thread = threading.Thread(target=self._run, name="neurogated-background", daemon=True)
@@ -81,14 +81,14 @@ class BackgroundWorker:
         """Whether there is a thread at work."""
         return self._thread is not None
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until there is nothing left to do, or what is left failed."""
         self.wake()
         self._join()
 
     def stop(self) -> None:
         """Give up the work and take on none any more."""
-        # Takes no lock: the worker itself may be the last to let go of the workplace, under its lock.
+        # Takes no lock: the worker itself may be the last to let go of the source, under its lock.
         self._stopped.set()
         self._join()
 
@@ -98,8 +98,8 @@ class BackgroundWorker:
             thread.join()
 
     def _job(self) -> Job | None:
-        workplace = self._workplace()
-        return None if workplace is None else workplace.next_job()
+        source = self._source()
+        return None if source is None else source.next_job()
 
     def _run(self) -> None:
         try:
@@ -114,13 +114,13 @@ class BackgroundWorker:
     def _do(self, job: Job) -> None:
         try:
             result = job(self._stopped.is_set)
-            if (workplace := self._workplace()) is not None:
-                workplace.finish_job(result)
+            if (source := self._source()) is not None:
+                source.finish_job(result)
         except Stopped:
             return
         except JOB_FAILURES as error:
-            if (workplace := self._workplace()) is not None:
-                workplace.fail_job(error)
+            if (source := self._source()) is not None:
+                source.fail_job(error)
 
     def _next(self) -> Job | None:
         """Return the next job; without one the thread is done, which a later `wake` is to know."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from neurogated.core.column_view import ColumnView
-from neurogated.core.delta import AccessMark, GraphDelta, PendingTask
+from neurogated.core.delta import Access, GraphDelta, PendingTask
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.errors import InputError
 from neurogated.storage.family import Family
@@ -64,7 +64,7 @@ def _erase_removed(
         if history:
             # A put sets how a node was used; uses before it count no more.
             used = {name: count for name, count in rest.touch.nodes.items() if last_put.get(name, 0) <= number}
-            rest = replace(rest, touch=AccessMark(used, rest.touch.edges))
+            rest = replace(rest, touch=Access(used, rest.touch.edges))
             # A node that was removed and put again stays from the first time on, so its edges are removed by name.
             view = made()
             arcs = view.arcs(view.rows(rest.removed_nodes), both_ways=True)
@@ -112,7 +112,7 @@ def _without(delta: GraphDelta, erased: Collection[str]) -> GraphDelta:
         operators=tuple(replace(one, spared=frozenset(filter(stays, one.spared))) for one in delta.operators),
         queued=possible(delta.queued),
         settled=possible(delta.settled),
-        touch=AccessMark(
+        touch=Access(
             {node_id: count for node_id, count in delta.touch.nodes.items() if node_id not in erased},
             frozenset(filter(stays, delta.touch.edges)),
         ),

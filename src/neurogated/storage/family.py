@@ -117,7 +117,7 @@ class Family:
             # Within a transaction nothing can be kept, and who waits for it would wait for ever.
             in_transaction = self.changing.locked()
         for graph in self.all():
-            graph.follower.cancel() if in_transaction else graph.follower.settle(graph.index)
+            graph.follower.cancel() if in_transaction else graph.follower.wait(graph.index)
             graph.index.close()
         for graph in self.all():
             graph.closed = True

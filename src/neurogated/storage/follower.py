@@ -57,7 +57,7 @@ class Follower(ABC):
         """Return whether an index may be let go of and loaded again later; asked again where it may not yet."""
         return False
 
-    def settle(self, index: GraphIndex) -> None:  # noqa: B027 - for those that keep it
+    def wait(self, index: GraphIndex) -> None:  # noqa: B027 - for those that keep it
         """Wait until an index is kept; the lock is not held."""
 
     def cancel(self) -> None:  # noqa: B027 - for those that keep it
@@ -95,7 +95,7 @@ class ReplayFollower(Follower):
         for entry in self._log.entries(index.topology.sequence):
             plan = make_plan(index.topology.view(), entry.delta)
             index.commit(plan, entry.sequence)
-            index.commit_lifetimes(plan)
+            index.commit_validity(plan)
         index.embedder = self._engine.embedder
         return True
 

@@ -42,7 +42,7 @@ class GraphState:
 
     def visible(self, now: int, valid_at: int | None) -> ColumnView:
         """Return the view without what has expired by `now`, nor what did not hold at `valid_at`; microseconds."""
-        return self.form.lifetimes.visible(self.view, now, valid_at)
+        return self.form.validity.visible(self.view, now, valid_at)
 
     def nodes(self, rows: Rows) -> list[MemoryNode]:
         """Return the nodes at rows of the view; raises RecordsErasedError."""

@@ -176,7 +176,7 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
 
     def expired(self, now: datetime) -> list[str]:
         with self.graph.reading(latest=True) as state:
-            return [state.view.ids[row] for row in state.form.lifetimes.expired(to_micros(now)).tolist()]
+            return [state.view.ids[row] for row in state.form.validity.expired(to_micros(now)).tolist()]
 
     def find_edges(self, relation: str, *, edge_type: EdgeType | None = None) -> list[MemoryEdge]:
         checked_text("a relation", relation)
@@ -331,7 +331,7 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
             if isinstance(graph.log, SupportsPast):
                 engine, then = graph.log.as_of(sequence, at, graph.latest)
             else:
-                engine, then = replayed_past(graph.name, graph.log, sequence, at, self.embedder)
+                engine, then = replayed_past(graph.name, graph.log, sequence, at, graph.latest())
             return GraphStore(namespace=graph.name, config=graph.family.config, clock=lambda: then, engine=engine)
 
     def _last_before(self, moment: datetime) -> int:

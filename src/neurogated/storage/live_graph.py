@@ -58,7 +58,7 @@ class LiveGraph:
         self.index = GraphIndex(family.config)
         # What other threads read while one holds the lock; while it is None, they wait for the lock.
         self._committed: GraphState | None = None
-        # Held for moments, in which views and lifetimes do not fit each other.
+        # Held for moments, in which views and validity do not fit each other.
         self._committing = threading.Lock()
         with self.lock:
             self._load()
@@ -111,7 +111,7 @@ class LiveGraph:
                 raise
             self.index.commit(plan, sequence)
             with self._committing:
-                self.index.commit_lifetimes(plan)
+                self.index.commit_validity(plan)
                 self._stale = False
                 self.publish()
             self.follower.note(plan, self.index)

@@ -12,7 +12,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError
 
-__all__ = ["held_still", "memory_exists", "open_store", "restore_store"]
+__all__ = ["consistent_snapshot", "memory_exists", "open_store", "restore_store"]
 
 _FOLDER = "memory"
 _FILE = "memory.db"
@@ -54,7 +54,7 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
 
 
 @contextlib.contextmanager
-def held_still(store: GraphStorePort, folder: Path) -> Iterator[GraphStorePort]:
+def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphStorePort]:
     """Give one state of a store, all namespaces at the same moment, to be read while others go on writing.
 
     Of the durable store it is a snapshot; with another one, writers wait until the block ends where it has

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import Clock
-from neurogated.core.delta import AccessMark, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
+from neurogated.core.delta import Access, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge
 from neurogated.core.ports import GraphStorePort
@@ -26,7 +26,7 @@ from neurogated.plasticity.undo import delta_back_to
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import assert_shows, assert_tells, journaled, shown_by, unused
 from neurogated.testing.contract.reading import assert_searches_agree, keyword_scores
-from neurogated.testing.lives import NAMES, TYPES, WORDS, edge, node, random_delta
+from neurogated.testing.histories import NAMES, TYPES, WORDS, edge, node, random_delta
 from neurogated.testing.model import GraphModel
 
 __all__ = ["GraphStoreMachine", "OpenStore", "ReopenStore", "store_machine"]
@@ -186,7 +186,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
     def touch(self, name: str, data: st.DataObject) -> None:
         """Use a node, perhaps one that is not there, and some edges."""
         keys = data.draw(st.frozensets(st.sampled_from(self._keys()))) if self.model.edges else frozenset()
-        self._apply(touch=AccessMark.of(frozenset({name}), keys))
+        self._apply(touch=Access.of(frozenset({name}), keys))
 
     @rule(days=st.integers(0, 3), floor=_WEIGHTS)
     def decay(self, days: int, floor: float) -> None:

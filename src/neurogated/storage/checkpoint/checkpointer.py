@@ -16,7 +16,7 @@ from typing import TypeVar
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import MemoryLockedError
 from neurogated.storage.background import JOB_FAILURES, started
-from neurogated.storage.checkpoint.checkpoints import Checkpoints, FrozenIndex
+from neurogated.storage.checkpoint.checkpoints import Checkpoints, IndexSnapshot
 
 __all__ = ["Checkpointer"]
 
@@ -48,7 +48,7 @@ class Checkpointer:
         kept: where.
         graph_lock: held while one of the following runs.
         freeze: gives the present form; None where it cannot be kept just now.
-        adopt: is told where what was frozen last is kept.
+        remap: is told where what was frozen last is kept.
         is_current: says whether what was frozen last is still of use.
         least: how many changes there must be.
     """
@@ -58,15 +58,15 @@ class Checkpointer:
         kept: Checkpoints,
         *,
         graph_lock: threading.RLock,
-        freeze: Callable[[], FrozenIndex | None],
-        adopt: Callable[[Path], None],
+        freeze: Callable[[], IndexSnapshot | None],
+        remap: Callable[[Path], None],
         is_current: Callable[[], bool | None],
         least: int,
     ) -> None:
         self._kept = kept
         self._graph_lock = graph_lock
         self._freeze = freeze
-        self._adopt = adopt
+        self._remap = remap
         self._is_current = is_current
         self._least = least
         self._changes = 0.0
@@ -81,12 +81,12 @@ class Checkpointer:
             self._changes += changes + operators * _OPERATOR_SHARE * size
             self._begin_if_due()
 
-    def owe(self, changes: float, size: int) -> None:
-        """Note what an opening had to make up for: it is kept when something changes, or when `keep` is called."""
+    def add_backlog(self, changes: float, size: int) -> None:
+        """Note what an opening had to replay: it is kept at the next change, or when `checkpoint` is called."""
         with self._lock:
             self._changes, self._size = self._changes + changes, size
 
-    def keep(self, *, at_once: bool) -> None:
+    def checkpoint(self, *, at_once: bool) -> None:
         """Begin to keep the graph where much has changed, with `at_once` however little it is."""
         with self._lock:
             self._changes = math.inf if at_once else self._changes
@@ -97,7 +97,7 @@ class Checkpointer:
         """Whether something is being kept."""
         return self._work is not None
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until what was begun is kept; not to be called with the graph's lock held."""
         work = self._work
         if work is not None and work.thread is not threading.current_thread():
@@ -108,12 +108,12 @@ class Checkpointer:
         work = self._work
         if work is not None:
             work.cancelled.set()
-        self.settle()
+        self.wait()
 
     def _begin_if_due(self) -> None:
         if self._is_due() and self._work is None:
             cancelled = threading.Event()
-            thread = threading.Thread(target=self._run, args=(cancelled,), name="neurogated-keeper")
+            thread = threading.Thread(target=self._run, args=(cancelled,), name="neurogated-checkpointer")
             if started(thread):
                 self._work = _Work(thread, cancelled)
 
@@ -128,7 +128,7 @@ class Checkpointer:
                     self._keep(cancelled)
                 except MemoryLockedError as error:
                     _log.info("the graph is kept after its next change (%s)", error)
-                    self.owe(taken, self._size)
+                    self.add_backlog(taken, self._size)
                     return
                 except JOB_FAILURES as error:
                     _log.warning("what is derived could not be kept (%r); opening takes longer, nothing is lost", error)
@@ -155,7 +155,7 @@ class Checkpointer:
             folder = self._kept.write(frozen, lambda: bool(self._in_turn(cancelled, self._is_current)))
             if folder is not None:
                 _log.info("kept the graph up to delta %d in %s", frozen.stamp.sequence, folder)
-                self._in_turn(cancelled, partial(self._adopt, folder))
+                self._in_turn(cancelled, partial(self._remap, folder))
                 self._kept.tidy(frozen.stamp.namespace)
 
     @contextmanager

@@ -20,13 +20,13 @@ from pathlib import Path
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import StorageError
 from neurogated.storage.checkpoint.array_files import load_array, save_array
-from neurogated.storage.checkpoint.derived import Frozen
+from neurogated.storage.checkpoint.derived import PartSnapshot
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.sqlite.loading import Keys
 from neurogated.storage.log.sqlite.process_lock import ProcessLock
 
-__all__ = ["FORM_FOLDER", "Checkpoints", "FrozenIndex", "Stamp", "StateReplacedError"]
+__all__ = ["INDEX_FOLDER", "Checkpoints", "IndexSnapshot", "Stamp", "StateReplacedError"]
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ _FORMAT = 1
 _NOTE = "kept.json"
 _PARTIAL = ".partial"
 _NAME = re.compile(r"(?P<namespace>\d+)-(?P<sequence>\d+)", re.ASCII)
-FORM_FOLDER = "form"
+INDEX_FOLDER = "form"
 """Where in a kept folder the form itself is."""
 _NODE_KEYS = "node_keys.npy"
 _EDGE_KEYS = "edge_keys.npy"
@@ -55,18 +55,18 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True)
-class FrozenIndex:
+class IndexSnapshot:
     """A graph index at one moment, with the file's numbers of its rows."""
 
     stamp: Stamp
-    form: Frozen
+    form: PartSnapshot
     node_keys: Keys
     edge_keys: Keys
 
     def write(self, folder: Path, previous: Path | None) -> None:
-        """Write all files and the note on them into `folder`; see `derived.Frozen`."""
-        (folder / FORM_FOLDER).mkdir()
-        self.form.write(folder / FORM_FOLDER, None if previous is None else previous / FORM_FOLDER)
+        """Write all files and the note on them into `folder`; see `derived.PartSnapshot`."""
+        (folder / INDEX_FOLDER).mkdir()
+        self.form.write(folder / INDEX_FOLDER, None if previous is None else previous / INDEX_FOLDER)
         save_array(folder / _NODE_KEYS, self.node_keys)
         save_array(folder / _EDGE_KEYS, self.edge_keys)
         stamp = self.stamp
@@ -147,7 +147,7 @@ class Checkpoints:
                 return index
         return None
 
-    def write(self, frozen: FrozenIndex, is_wanted: Callable[[], bool]) -> Path | None:
+    def write(self, frozen: IndexSnapshot, is_wanted: Callable[[], bool]) -> Path | None:
         """Write a form, and return its folder; None if it is not wanted any more, before it is written or afterwards.
 
         Raises:
@@ -238,7 +238,7 @@ def _load(
     if note["generation"] != generation or note["at"] != made_at(note["sequence"]):
         raise _UnusableError("it is of another state of the memory")
     _verify(folder, note["files"])
-    index = load_form(folder / FORM_FOLDER)
+    index = load_form(folder / INDEX_FOLDER)
     index.node_keys, index.edge_keys = (Column.of(load_array(folder / name)) for name in (_NODE_KEYS, _EDGE_KEYS))
     return index
 

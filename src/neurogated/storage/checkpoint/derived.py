@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-__all__ = ["Frozen"]
+__all__ = ["PartSnapshot"]
 
 
-class Frozen(Protocol):
+class PartSnapshot(Protocol):
     """One state of a derived part, to be written while the part itself goes on changing."""
 
     def write(self, folder: Path, previous: Path | None) -> None:

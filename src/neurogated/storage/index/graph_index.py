@@ -1,4 +1,4 @@
-"""The form of a graph that questions and writes work on: columns, lifetimes, vectors and texts, all by row."""
+"""The form of a graph that questions and writes work on: columns, validity, vectors and texts, all by row."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.rendering import Described, keyword_text, tags
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
-from neurogated.storage.checkpoint.derived import Frozen
+from neurogated.storage.checkpoint.derived import PartSnapshot
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph.topology import Topology
-from neurogated.storage.index.graph.topology_files import FrozenTopology, load_base_layer, load_topology
-from neurogated.storage.index.graph.validity import Lifetimes
+from neurogated.storage.index.graph.topology_files import TopologySnapshot, load_base_layer, load_topology
+from neurogated.storage.index.graph.validity import Validity
 from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, VectorSettings
 from neurogated.storage.log.records import MemoryRecords
@@ -50,10 +50,10 @@ def put_texts(index: LexicalStore | OverlaidLexicalStore, rows: Rows, nodes: Seq
 
 
 @dataclass(frozen=True, slots=True)
-class _FrozenForm:
-    """A graph index at one moment; see `derived.Frozen`."""
+class _GraphSnapshot:
+    """A graph index at one moment; see `derived.PartSnapshot`."""
 
-    parts: Mapping[str, Frozen]
+    parts: Mapping[str, PartSnapshot]
 
     def write(self, folder: Path, previous: Path | None) -> None:
         for name, part in self.parts.items():
@@ -74,7 +74,7 @@ class GraphIndex:
         self.pending: Mapping[PendingTask, None] = {}
         self.embedder: tuple[str, int] | None = None
         self.topology = Topology(config.OVERLAY_EDGES)
-        self.lifetimes = Lifetimes()
+        self.validity = Validity()
         # Rows of the edges with each relation, those of removed edges too.
         self.relations: dict[str, list[int]] = {}
         self.vectors = EmbeddingStore(**_vector_settings(config))
@@ -88,7 +88,7 @@ class GraphIndex:
 
     @classmethod
     def load(cls, folder: Path, config: MemoryConfig) -> Self:
-        """Return the form that was frozen and written, but for the lifetimes; see `lacks_vectors`.
+        """Return the form that was frozen and written, but for the validity; see `lacks_vectors`.
 
         Raises:
             OSError: a file is missing.
@@ -104,19 +104,19 @@ class GraphIndex:
         form._texts = LexicalStore.load(folder / _TEXTS)
         return form
 
-    def freeze(self, read: ReadTexts) -> Frozen:
-        """Return the form as it is now but for the lifetimes, to be written while it goes on changing; see `texts`."""
+    def freeze(self, read: ReadTexts) -> PartSnapshot:
+        """Return the form as it is now but for the validity, to be written while it goes on changing; see `texts`."""
         view = self.topology.view()
-        parts: dict[str, Frozen] = {_TOPOLOGY: FrozenTopology(view), _VECTORS: self.vectors.freeze()}
+        parts: dict[str, PartSnapshot] = {_TOPOLOGY: TopologySnapshot(view), _VECTORS: self.vectors.freeze()}
         parts[_TEXTS] = self.own_texts(view, read).freeze()
-        return _FrozenForm(parts)
+        return _GraphSnapshot(parts)
 
-    def adopt(self, folder: Path) -> None:
+    def remap(self, folder: Path) -> None:
         """Use what was frozen and written to `folder` in the place of what is in memory."""
-        self.topology.adopt(load_base_layer(folder / _TOPOLOGY))
-        self.vectors.adopt(folder / _VECTORS)
+        self.topology.remap(load_base_layer(folder / _TOPOLOGY))
+        self.vectors.remap(folder / _VECTORS)
         if self._texts is not None:
-            self._texts.adopt(folder / _TEXTS)
+            self._texts.remap(folder / _TEXTS)
 
     @property
     def made_texts(self) -> LexicalStore | None:
@@ -124,12 +124,12 @@ class GraphIndex:
         return self._texts
 
     def isolated(self) -> GraphIndex:
-        """Return a form with the present lifetimes, vectors and texts, which later changes here do not reach.
+        """Return a form with the present validity, vectors and texts, which later changes here do not reach.
 
         It is for reading, and has no columns of its own: a view goes with it.
         """
         form = GraphIndex(self._config)
-        form.lifetimes = self.lifetimes.isolated()
+        form.validity = self.validity.isolated()
         form.relations = self.relations
         form.vectors = self.vectors.isolated()
         form._texts = None if self._texts is None else self._texts.isolated()
@@ -139,10 +139,10 @@ class GraphIndex:
         """Stop what goes on in the background."""
         self.vectors.close()
         if self._texts is not None:
-            self._texts.settle()
+            self._texts.wait()
 
     def commit(self, plan: Plan, sequence: int) -> None:
-        """Make a planned change, numbered `sequence`, in all but the lifetimes; it cannot fail."""
+        """Make a planned change, numbered `sequence`, in all but the validity; it cannot fail."""
         if self._texts is None and not self.topology.ids:
             self._texts = LexicalStore()
         if self.records is not None:
@@ -156,11 +156,11 @@ class GraphIndex:
             self._texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))
             put_texts(self._texts, plan.node_rows, plan.delta.nodes)
 
-    def commit_lifetimes(self, plan: Plan) -> None:
-        """Make a planned change in the lifetimes; it cannot fail."""
-        self.lifetimes.remove(plan.removed_nodes, plan.removed_edges)
-        self.lifetimes.put_nodes(plan.node_rows.tolist(), plan.delta.nodes)
-        self.lifetimes.put_edges(plan.edge_rows.tolist(), plan.delta.edges)
+    def commit_validity(self, plan: Plan) -> None:
+        """Make a planned change in the validity; it cannot fail."""
+        self.validity.remove(plan.removed_nodes, plan.removed_edges)
+        self.validity.put_nodes(plan.node_rows.tolist(), plan.delta.nodes)
+        self.validity.put_edges(plan.edge_rows.tolist(), plan.delta.edges)
         for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
             if edge.relation is not None:
                 self.relations.setdefault(edge.relation, []).append(row)

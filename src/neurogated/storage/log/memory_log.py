@@ -5,15 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Self
 
-from neurogated.core.clock import utc_now
-from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry
+import numpy as np
+
+from neurogated.core.clock import from_micros, utc_now
+from neurogated.core.column_view import ColumnView
+from neurogated.core.delta import Access, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.storage.log.log import Engine, Log, Position, SupportsPast
 
 if TYPE_CHECKING:
+    from neurogated.storage.graph_state import GraphState
     from neurogated.storage.index.graph_index import GraphIndex
     from neurogated.storage.resolve import Plan
 
@@ -117,10 +122,27 @@ def last_before(log: Log, moment: datetime) -> int:
 
 
 def replayed_past(
-    namespace: str, log: Log, sequence: int, moment: datetime | None, embedder: tuple[str, int] | None
+    namespace: str, log: Log, sequence: int, moment: datetime | None, present: GraphState
 ) -> tuple[Engine, datetime]:
-    """Return an engine in memory with the deltas up to one of them, and the time that it was then."""
+    """Return an engine in memory with the deltas up to one of them, and the time that it was then.
+
+    Its nodes have the uses of the present: uses are no part of the past, and outlive the removal of a node.
+    """
     entries = list(islice(log.entries(), sequence))
     made = [entry.delta.at for entry in entries if not entry.delta.tells_of_uses_only]
+    entries = [JournalEntry(entry.sequence, _used(entry.delta, present.view)) for entry in entries]
     past = MemoryLog(entries, log.history()[:sequence])
-    return MemoryEngine.of(namespace, past, embedder), moment or (made[-1] if made else utc_now())
+    return MemoryEngine.of(namespace, past, present.embedder), moment or (made[-1] if made else utc_now())
+
+
+def _used(delta: GraphDelta, present: ColumnView) -> GraphDelta:
+    """Return a delta whose nodes were used as often as at present, and never since."""
+    if not delta.nodes and not delta.touch.nodes:
+        return delta
+    rows = np.array([present.rows_by_id[node.id] for node in delta.nodes], dtype=np.int64)
+    uses, moments = present.uses.take(rows).tolist(), present.last_accessed.take(rows).tolist()
+    nodes = (
+        replace(node, uses=count, last_accessed=from_micros(micros))
+        for node, count, micros in zip(delta.nodes, uses, moments, strict=True)
+    )
+    return replace(delta, nodes=tuple(nodes), touch=Access(edges=delta.touch.edges))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 
 from neurogated.core.abilities import SupportsCheck, SupportsCompaction, SupportsNamespaces, SupportsTransaction
-from neurogated.core.delta import AccessMark, GraphDelta, PendingTask, WeightChange
+from neurogated.core.delta import Access, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
@@ -23,7 +23,7 @@ from neurogated.testing.contract.base import NewStore, apply, assert_shows, asse
 from neurogated.testing.contract.history import assert_searched_alike, found_by, live_through, replayed
 from neurogated.testing.contract.namespaces import ADVERSARIAL, NamespacesContract
 from neurogated.testing.contract.writing import PROPERTY, three_nodes
-from neurogated.testing.lives import edge, node
+from neurogated.testing.histories import edge, node
 from neurogated.testing.model import GraphModel
 
 __all__ = ["AbilitiesContract"]
@@ -94,7 +94,7 @@ class AbilitiesContract(NamespacesContract):
             {"edges": (edge("c", "a", _NEW_TYPE, 0.1),), "reason": "一"},
             {"nodes": (node("m", expires_at=clock() + timedelta(hours=1), valid_to=clock(), metadata={"x": [1]}),)},
             {"weights": (WeightChange(key, 0.3),), "queued": (PendingTask("cause", ("a", "b")),)},
-            {"touch": AccessMark.of(frozenset("a"), frozenset({key}))},
+            {"touch": Access.of(frozenset("a"), frozenset({key}))},
             {"removed_nodes": ("b",)},
         ):
             delta = GraphDelta(at=clock(), **changes)
@@ -190,7 +190,7 @@ class AbilitiesContract(NamespacesContract):
         compacted: SupportsCompaction = self.able(store, SupportsCompaction)
         first = apply(store, clock, nodes=(node("a", content="old words"), node("b")), edges=(edge("a", "b"),))
         clock.advance(timedelta(hours=1))
-        removed = apply(store, clock, removed_nodes=("b",), touch=AccessMark.of(frozenset({"a"})))
+        removed = apply(store, clock, removed_nodes=("b",), touch=Access.of(frozenset({"a"})))
         clock.advance(timedelta(hours=1))
         apply(store, clock, nodes=(node("a", content="new words", embedding=(0.0, 1.0)), node("b", content="again")))
         apply(store, clock, edges=(edge("b", "a"),), nodes=(node("c", content="secret"),))

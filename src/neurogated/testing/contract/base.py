@@ -179,8 +179,8 @@ def assert_shows(view: GraphView, model: GraphModel) -> None:
     named = dict(zip(names, zip(kinds, map(view.scope_of, rows.tolist()), strict=True), strict=True))
     assert named == {name: (node.kind, node.scope) for name, node in model.nodes.items()}
     assert [view.find(name) for name in names] == rows.tolist()
-    strengths = {view.edge_key(row): view.weight.take(_one(row))[0] for row in view.live_edges().tolist()}
-    assert strengths == {key: edge.weight for key, edge in model.edges.items()}
+    weights = {view.edge_key(row): view.weight.take(_one(row))[0] for row in view.live_edges().tolist()}
+    assert weights == {key: edge.weight for key, edge in model.edges.items()}
     arcs = {(edge.source_id, edge.target_id, edge.type, edge.weight) for edge in model.edges.values()}
     assert _walked(view, inwards=False) == arcs
     assert {(source, target, *rest) for target, source, *rest in _walked(view, inwards=True)} == arcs

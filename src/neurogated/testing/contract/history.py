@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated.core.delta import AccessMark, Decay, GraphDelta, WeightChange
+from neurogated.core.delta import Access, Decay, GraphDelta, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
@@ -20,7 +20,7 @@ from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells, journaled, unused
 from neurogated.testing.contract.reading import assert_searches_agree
 from neurogated.testing.contract.writing import PROPERTY, three_nodes
-from neurogated.testing.lives import QUERIES, edge, life, node
+from neurogated.testing.histories import QUERIES, edge, history_of, node
 from neurogated.testing.model import GraphModel
 
 __all__ = ["HistoryContract", "Moment", "assert_searched_alike", "found_by", "live_through", "replayed"]
@@ -60,7 +60,7 @@ def live_through(store: GraphStorePort, random: Random, clock: ManualClock, delt
     A delta that tells of uses only is no part of the history: the moment before it goes on.
     """
     moments = [Moment(0, clock(), GraphModel(), store)]
-    for delta, model in life(random, clock, deltas):
+    for delta, model in history_of(random, clock, deltas):
         number = store.apply(delta)
         if delta.tells_of_uses_only:
             moments[-1].model = model
@@ -87,7 +87,7 @@ class HistoryContract(ContractBase):
         numbers = []
         for changes in (
             {"nodes": (node("a"), node("b")), "reason": "first 一"},
-            {"touch": AccessMark.of(frozenset("a")), "reason": "touch"},
+            {"touch": Access.of(frozenset("a")), "reason": "touch"},
             {"edges": (edge("a", "b"),), "nodes": (node("b"),)},
             {"weights": (WeightChange(_SEQ, 0.9),), "reason": "feedback"},
             {"operators": (Decay(0.9, start, 0.1),), "reason": "decay"},
@@ -123,6 +123,22 @@ class HistoryContract(ContractBase):
         assert_searched_alike(fresh, moments[-1].found)
         told = [(entry.at, entry.reason, entry.operators) for entry in store.history()]
         assert [(entry.at, entry.reason, entry.operators) for entry in fresh.history()] == told
+
+    def test_uses_of_a_node_outlive_its_removal(self, store: GraphStorePort, clock: ManualClock) -> None:
+        first = apply(store, clock, nodes=(node("a", uses=2), node("b")))
+        clock.advance(timedelta(hours=7))
+        apply(store, clock, touch=Access({"a": 3, "b": 1}))
+        used = clock()
+        clock.advance(timedelta(hours=7))
+        apply(store, clock, removed_nodes=("a",))
+        apply(store, clock, touch=Access({"a": 4}))
+        then = store.as_of(first)
+        assert [(one.id, one.uses, one.last_accessed) for one in then.all_nodes()] == [("a", 5, used), ("b", 1, used)]
+        apply(store, clock, nodes=(then.get_node("a"),))
+        again = self.reopened(store)
+        assert (again.get_node("a").uses, again.get_node("a").last_accessed) == (5, used)
+        apply(again, clock, nodes=(node("a"),))
+        assert [one.uses for one in (again.get_node("a"), again.as_of(first).get_node("a"))] == [0, 0]
 
     def test_the_journal_can_be_read_from_any_delta_on(self, store: GraphStorePort, clock: ManualClock) -> None:
         numbers = [apply(store, clock, nodes=(node(name),)) for name in "abc"]

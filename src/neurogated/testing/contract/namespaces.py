@@ -18,7 +18,7 @@ from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells
 from neurogated.testing.contract.reading import assert_searches_agree, keyword_scores
 from neurogated.testing.contract.writing import PROPERTY
-from neurogated.testing.lives import node, random_delta
+from neurogated.testing.histories import node, random_delta
 from neurogated.testing.model import GraphModel
 
 __all__ = ["ADVERSARIAL", "NamespacesContract", "NamespacesStore"]

@@ -24,7 +24,7 @@ from neurogated.errors import InputError, UnknownIdError
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows, shown_by
 from neurogated.testing.contract.writing import PROPERTY, three_nodes
-from neurogated.testing.lives import QUERIES, edge, life, node
+from neurogated.testing.histories import QUERIES, edge, history_of, node
 
 __all__ = ["ReadingContract", "assert_searches_agree", "keyword_scores", "most_alike", "text_node"]
 
@@ -128,7 +128,7 @@ class ReadingContract(ContractBase):
     ) -> None:
         store = new_store()
         taken = [(store.view(), shown_by(store.view()))]
-        for delta, model in life(random, clock, deltas):
+        for delta, model in history_of(random, clock, deltas):
             store.apply(delta)
             taken.append((store.view(), shown_by(store.view())))
             assert_shows(taken[-1][0], model)
@@ -285,7 +285,7 @@ class ReadingContract(ContractBase):
         self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int
     ) -> None:
         store = new_store()
-        for delta, _ in life(random, clock, deltas):
+        for delta, _ in history_of(random, clock, deltas):
             store.apply(delta)
             tagged = {one.id: tags(one) for one in store.all_nodes()}
             held = {one.id: tagged[one.id].union(split_keywords(keyword_text(one))) for one in store.all_nodes()}
@@ -340,7 +340,7 @@ class ReadingContract(ContractBase):
         self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int, seen: int
     ) -> None:
         store, view = new_store(), None
-        for place, (delta, _) in enumerate(life(random, clock, deltas)):
+        for place, (delta, _) in enumerate(history_of(random, clock, deltas)):
             if place == seen:
                 view = store.view()
             store.apply(delta)
@@ -358,7 +358,7 @@ class ReadingContract(ContractBase):
         self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int
     ) -> None:
         store = new_store()
-        for delta, _ in life(random, clock, deltas):
+        for delta, _ in history_of(random, clock, deltas):
             store.apply(delta)
         for view in (None, store.view()):
             assert_searches_agree(store, [1.0, 0.5], view)

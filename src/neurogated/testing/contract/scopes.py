@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from neurogated.core.abilities import SupportsCompaction
-from neurogated.core.delta import AccessMark, GraphDelta, NodeChange
+from neurogated.core.delta import Access, GraphDelta, NodeChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter, field
 from neurogated.core.model import MOST_COUNTED, MemoryNode
@@ -22,7 +22,7 @@ from neurogated.errors import InputError, UnknownIdError
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows
 from neurogated.testing.contract.writing import PROPERTY
-from neurogated.testing.lives import QUERIES, WORDS, edge, life, node
+from neurogated.testing.histories import QUERIES, WORDS, edge, history_of, node
 from neurogated.testing.model import GraphModel
 
 __all__ = ["ScopesContract"]
@@ -77,7 +77,7 @@ class ScopesContract(ContractBase):
         self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int, hops: int
     ) -> None:
         store, model = new_store(), GraphModel()
-        for delta, model in life(random, clock, deltas):  # noqa: B007 - the last one counts
+        for delta, model in history_of(random, clock, deltas):  # noqa: B007 - the last one counts
             store.apply(delta)
         if not model.nodes:
             return
@@ -139,12 +139,12 @@ class ScopesContract(ContractBase):
 
     def test_uses_are_counted_up_to_a_bound(self, store: GraphStorePort, clock: ManualClock) -> None:
         apply(store, clock, nodes=(node("a"), node("b", uses=MOST_COUNTED)))
-        apply(store, clock, nodes=(node("c"),), touch=AccessMark({"a": 2, "b": 2, "c": 1, "unknown": 5}))
+        apply(store, clock, nodes=(node("c"),), touch=Access({"a": 2, "b": 2, "c": 1, "unknown": 5}))
         assert [one.uses for one in store.all_nodes()] == [2, MOST_COUNTED, 1]
         with pytest.raises(InputError):
-            AccessMark({"a": 0})
+            Access({"a": 0})
         with pytest.raises(InputError):
-            AccessMark({"a": 2**40})
+            Access({"a": 2**40})
 
     def test_memories_are_found_in_the_order_that_is_asked_for(self, store: GraphStorePort, clock: ManualClock) -> None:
         nodes = [node(name, importance=importance) for name, importance in (("b", 0.5), ("a", 0.9), ("c", 0.1))]

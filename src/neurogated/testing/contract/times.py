@@ -17,7 +17,7 @@ from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows, assert_tells
 from neurogated.testing.contract.reading import assert_searches_agree
 from neurogated.testing.contract.writing import PROPERTY
-from neurogated.testing.lives import NAMES, START, edge, node
+from neurogated.testing.histories import NAMES, START, edge, node
 from neurogated.testing.model import GraphModel
 
 __all__ = ["TimesContract"]

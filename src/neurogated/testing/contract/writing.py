@@ -10,14 +10,14 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from neurogated.core.delta import AccessMark, Decay, GraphDelta, PendingTask, WeightChange
+from neurogated.core.delta import Access, Decay, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells
-from neurogated.testing.lives import edge, life, node
+from neurogated.testing.histories import edge, history_of, node
 from neurogated.testing.model import GraphModel
 
 __all__ = ["PROPERTY", "WritingContract", "three_nodes"]
@@ -73,7 +73,7 @@ _FIT = GraphDelta(
     edges=(edge("x", "b"),),
     queued=(PendingTask("cause", ("x",)),),
     settled=(PendingTask("entities", ("a",)),),
-    touch=AccessMark.of(frozenset("a"), frozenset({_SIM})),
+    touch=Access.of(frozenset("a"), frozenset({_SIM})),
 )
 
 
@@ -296,7 +296,7 @@ class WritingContract(ContractBase):
         three_nodes(store)
         clock.advance(timedelta(hours=2))
         gone = EdgeKey("gone", "b", EdgeType.SEQ)
-        apply(store, clock, touch=AccessMark.of(frozenset({"a", "gone"}), frozenset({_SEQ, gone, _NONE})))
+        apply(store, clock, touch=Access.of(frozenset({"a", "gone"}), frozenset({_SEQ, gone, _NONE})))
         assert store.get_node("a").last_accessed == clock()
         assert store.get_node("b").last_accessed != clock()
         touched = store.get_edge("a", "b")
@@ -319,7 +319,7 @@ class WritingContract(ContractBase):
         self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int
     ) -> None:
         store = new_store()
-        for delta, model in life(random, clock, deltas):
+        for delta, model in history_of(random, clock, deltas):
             assert store.apply(delta) == store.view().sequence
             assert_tells(store, model)
             assert store.pending() == list(model.waiting)

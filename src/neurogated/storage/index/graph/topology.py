@@ -93,7 +93,7 @@ class Topology:
         topology._layers = list(view.layers)
         return topology
 
-    def adopt(self, base: Layer) -> None:
+    def remap(self, base: Layer) -> None:
         """Put a layer that was made aside, of all edges from the first on, in the place of those it covers."""
         above = [layer for layer in self._layers if layer.begin >= base.end]
         # One that was merged meanwhile may lie across the end of the new one; its edges are sorted anew.

@@ -18,7 +18,7 @@ from neurogated.core.scope_rows import ScopeRows
 from neurogated.storage.checkpoint.array_files import load_array, save_array
 from neurogated.storage.index.graph.topology import Topology, layer_of
 
-__all__ = ["FrozenTopology", "load_base_layer", "load_topology"]
+__all__ = ["TopologySnapshot", "load_base_layer", "load_topology"]
 
 _COLUMNS = ("alive", *NODE_COLUMNS, "weight", "last_activated")
 _EDGES = ("edge_source", "edge_target", "edge_type")
@@ -30,14 +30,14 @@ _NOTHING = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class FrozenTopology:
+class TopologySnapshot:
     """A graph as it was at one moment, to be written while it goes on changing."""
 
     view: ColumnView
     """The whole graph."""
 
     def write(self, folder: Path, previous: Path | None) -> None:  # noqa: ARG002 - nothing of it only grows
-        """Write the graph into `folder`; see `derived.Frozen`."""
+        """Write the graph into `folder`; see `derived.PartSnapshot`."""
         view = self.view
         for name in _COLUMNS:
             save_array(folder / f"{name}.npy", getattr(view, name).all())
@@ -64,7 +64,7 @@ def _save_layer(folder: Path, layer: Layer) -> None:
 
 
 def load_base_layer(folder: Path) -> Layer:
-    """Return the layer of all edges that `FrozenTopology` wrote."""
+    """Return the layer of all edges that `TopologySnapshot` wrote."""
     edges = load_array(folder / f"{_EDGES[0]}.npy").size
     return Layer(0, edges, *(_load_adjacency(folder, direction) for direction in _DIRECTIONS))
 
@@ -76,7 +76,7 @@ def _load_adjacency(folder: Path, direction: str) -> Adjacency:
 
 
 def load_topology(folder: Path, overlay_edges: int) -> Topology:
-    """Return the graph index that `FrozenTopology` wrote; the arrays stay on disk until they are looked at.
+    """Return the graph index that `TopologySnapshot` wrote; the arrays stay on disk until they are looked at.
 
     Raises:
         OSError: a file is missing.

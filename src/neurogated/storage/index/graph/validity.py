@@ -15,7 +15,7 @@ from neurogated.core.clock import to_micros
 from neurogated.core.column_view import ColumnView
 from neurogated.core.view import Rows
 
-__all__ = ["Lifetimes", "micros_or_none"]
+__all__ = ["Validity", "micros_or_none"]
 
 
 def micros_or_none(moment: datetime | None) -> int | None:
@@ -151,7 +151,7 @@ class _Visible:
 
 
 @dataclass(slots=True)
-class Lifetimes:
+class Validity:
     """The spans of a graph's nodes and edges, and the views that follow from them."""
 
     _nodes: _Spans = field(default_factory=_Spans)
@@ -159,9 +159,9 @@ class Lifetimes:
     _expiry: _Deadlines = field(default_factory=_Deadlines)
     _visible: _Visible | None = None
 
-    def isolated(self) -> Lifetimes:
+    def isolated(self) -> Validity:
         """Return a copy."""
-        return Lifetimes(self._nodes.copy(), self._edges.copy(), self._expiry.copy(), self._visible)
+        return Validity(self._nodes.copy(), self._edges.copy(), self._expiry.copy(), self._visible)
 
     def put_nodes(self, rows: Iterable[int], nodes: Iterable[_Expiring]) -> None:
         """Take in nodes, in the place of those at the same rows."""

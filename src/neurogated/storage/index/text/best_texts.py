@@ -58,17 +58,17 @@ class _Search:
     """One query in one segment."""
 
     def __init__(self, segment: Segment, weights: Weights, k: int, least: float, eligible: Eligible) -> None:
-        tops = segment.tops_of(weights.words)
+        max_impacts = segment.max_impacts_of(weights.words)
         # A text's score grows at most in proportion when the mean length does, and falls no faster.
         drift = max(weights.mean / segment.mean, 1)
         units = weights.values * (SATURATION / IMPACT_STEPS) * drift
-        held = np.flatnonzero(tops)
+        held = np.flatnonzero(max_impacts)
         order = held[np.argsort(-units[held], kind="stable")]
         self.segment = segment
         self.words: list[int] = weights.words[order].tolist()
         self.units = units[order].astype(np.float32)
         # What the words from each on can add at most.
-        self.rests: list[float] = np.append(np.cumsum((units * tops)[order][::-1])[::-1], 0).tolist()
+        self.rests: list[float] = np.append(np.cumsum((units * max_impacts)[order][::-1])[::-1], 0).tolist()
         # What words add to scores at least, as a share of what they add to sums beyond one step each.
         self.surety = min(weights.mean / segment.mean, 1) / drift
         self.margin = (_ROUNDINGS + len(self.words)) * float(np.finfo(np.float32).eps)

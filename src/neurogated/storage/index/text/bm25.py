@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.storage.index.text.segment import Impacts, Places, Segment, TextWords
+from neurogated.storage.index.text.segment import ForwardIndex, Impacts, Places, Segment
 
 __all__ = ["IMPACT_STEPS", "SATURATION", "Statistics", "Weights", "rated", "rounded_lengths"]
 
@@ -76,21 +76,21 @@ class Weights:
         scores = np.zeros(len(segment))
         if not self.words.size:
             return scores
-        damping = _damping(segment.lengths, self.mean)
+        length_norm = _length_norm(segment.lengths, self.mean)
         parts, divisors = np.empty_like(scores), np.empty_like(scores)
         for (places, times), value in zip(segment.times(self.words), self.values * SATURATION, strict=True):
             if places is None:
                 # In place, since room for so many numbers would take as long as the sums.
                 parts[:] = times
-                np.add(parts, damping, out=divisors)
+                np.add(parts, length_norm, out=divisors)
                 np.multiply(parts, value, out=parts)
                 np.divide(parts, divisors, out=parts)
                 np.add(scores, parts, out=scores)
             else:
-                scores[places] += value * times / (times + damping[places])
+                scores[places] += value * times / (times + length_norm[places])
         return scores
 
-    def scores(self, texts: TextWords, lengths: NDArray[Any], places: Places) -> NDArray[np.float64]:
+    def scores(self, texts: ForwardIndex, lengths: NDArray[Any], places: Places) -> NDArray[np.float64]:
         """Return the score of the texts at `places`; all have been rounded to `lengths`.
 
         Every text's words are added in the order of their numbers, so that equal texts score equal to the last bit.
@@ -102,18 +102,18 @@ class Weights:
         chunks = [places[start : start + _AT_ONCE] for start in range(0, places.size, _AT_ONCE)]
         return np.concatenate([self._scores(texts, lengths, chunk) for chunk in chunks])
 
-    def _scores(self, texts: TextWords, lengths: NDArray[Any], places: Places) -> NDArray[np.float64]:
+    def _scores(self, texts: ForwardIndex, lengths: NDArray[Any], places: Places) -> NDArray[np.float64]:
         entries, sizes = texts.entries(places)
         asked = self._places.take(texts.words.take(entries), mode="clip")
         (hits,) = asked.nonzero()
         owners = sizes.cumsum().searchsorted(hits, side="right")
         times = texts.counts_at(entries[hits]).astype(np.float64)
         weights = self.values[asked[hits] - 1]
-        parts = weights * SATURATION * times / (times + _damping(lengths[places], self.mean)[owners])
+        parts = weights * SATURATION * times / (times + _length_norm(lengths[places], self.mean)[owners])
         return np.bincount(owners, parts, minlength=places.size).astype(np.float64, copy=False)
 
 
-def rated(texts: TextWords) -> Impacts:
+def rated(texts: ForwardIndex) -> Impacts:
     """Return what words count for in their texts, rounded up, in steps of 1 / `IMPACT_STEPS`."""
     sizes = np.diff(texts.ends, prepend=0)
     owners = np.repeat(np.arange(len(texts), dtype=np.int32), sizes)
@@ -121,10 +121,10 @@ def rated(texts: TextWords) -> Impacts:
     true_lengths = np.bincount(owners, counts, minlength=len(texts)).astype(np.int64)
     mean = max(float(true_lengths.mean()), 1) if len(texts) else 1.0
     lengths = rounded_lengths(true_lengths)
-    damping = _damping(lengths, mean).astype(np.float32)[owners]
+    length_norm = _length_norm(lengths, mean).astype(np.float32)[owners]
     times = counts.astype(np.float32)
     # One step is added for what single precision rounds off.
-    values = np.minimum(np.ceil(IMPACT_STEPS * (times / (times + damping)) * (1 + _slack())), IMPACT_STEPS)
+    values = np.minimum(np.ceil(IMPACT_STEPS * (times / (times + length_norm)) * (1 + _slack())), IMPACT_STEPS)
     # A tag counts for nothing, but 0 stands for a word that a text does not hold.
     return Impacts(lengths, np.maximum(values, 1).astype(np.uint8), mean)
 
@@ -137,9 +137,9 @@ def rounded_lengths(lengths: NDArray[np.int64]) -> NDArray[np.int32]:
     return np.where(lengths > _EXACT_LENGTHS, (excess >> dropped << dropped) + _EXACT_LENGTHS, lengths).astype(np.int32)
 
 
-def _damping(lengths: NDArray[Any], mean: float) -> NDArray[np.float64]:
-    damping: NDArray[np.float64] = _K1 * (1 - _B + _B * lengths / mean)
-    return damping
+def _length_norm(lengths: NDArray[Any], mean: float) -> NDArray[np.float64]:
+    length_norm: NDArray[np.float64] = _K1 * (1 - _B + _B * lengths / mean)
+    return length_norm
 
 
 def _slack() -> float:

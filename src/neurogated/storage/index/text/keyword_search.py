@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 from neurogated.storage.index.text.best_texts import Eligible, best_texts, kth_best
 from neurogated.storage.index.text.bm25 import Statistics, Weights
-from neurogated.storage.index.text.posting_table import PostingTable, TableView, Tail
+from neurogated.storage.index.text.posting_table import Memtable, PostingTable, TableView
 from neurogated.storage.index.text.segment import Places, Segment
 
 __all__ = ["Found", "best", "joined", "scores", "search", "statistics", "statistics_of"]
@@ -78,7 +78,7 @@ def _best_of_all(part: Segment, scores: NDArray[np.float64], k: int, least: floa
     return Found(part.texts.keys[counting], scores[counting])
 
 
-def _eligible(view: TableView, part: Segment | Tail, without: Rows, places: Places) -> Places:
+def _eligible(view: TableView, part: Segment | Memtable, without: Rows, places: Places) -> Places:
     """Return those of the places in a part whose texts may appear."""
     living = view.living(part, places)
     if not without.size:

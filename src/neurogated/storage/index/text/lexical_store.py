@@ -14,8 +14,8 @@ from neurogated.core.keywords import split_keywords
 from neurogated.core.view import Rows
 from neurogated.storage.index.text.bm25 import Statistics, Weights, rated
 from neurogated.storage.index.text.keyword_search import Found, best, joined, scores, search, statistics, statistics_of
-from neurogated.storage.index.text.posting_table import TAIL_TEXTS, PostingTable, TableView
-from neurogated.storage.index.text.table_files import FrozenTable
+from neurogated.storage.index.text.posting_table import MEMTABLE_TEXTS, PostingTable, TableView
+from neurogated.storage.index.text.table_files import TableSnapshot
 from neurogated.storage.index.text.term_dictionary import UNKNOWN, ExtendedVocabulary
 from neurogated.storage.index.text.term_lookup import holding, keys_with, keys_with_each, keys_with_each_among
 
@@ -32,12 +32,12 @@ class LexicalStore:
     double precision from the counts of keywords. Methods may be called from several threads.
 
     Args:
-        tail_texts: how many texts may wait before they are made a segment; more make searches slower, puts quicker.
+        memtable_texts: how many texts may wait before they are made a segment; more make searches slower, puts quicker.
         table: the texts there are; a new table when left out.
     """
 
-    def __init__(self, tail_texts: int = TAIL_TEXTS, table: PostingTable | None = None) -> None:
-        self._table = PostingTable(rated, tail_texts) if table is None else table
+    def __init__(self, memtable_texts: int = MEMTABLE_TEXTS, table: PostingTable | None = None) -> None:
+        self._table = PostingTable(rated, memtable_texts) if table is None else table
         # The last question, how much had changed by then, and its weights: a question is asked several times over.
         self._asked = "", 0, Weights(_NOTHING, Statistics(0, 0, _NOTHING))
         # The same of the last question among some texts.
@@ -155,11 +155,11 @@ class LexicalStore:
         """Return one with the same texts, for reading, which later changes here do not reach."""
         return LexicalStore(table=self._table.isolated())
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until no work goes on in the background."""
-        self._table.settle()
+        self._table.wait()
 
-    def freeze(self) -> FrozenTable:
+    def freeze(self) -> TableSnapshot:
         """Return the present state; quick, and not to be called while another thread changes it."""
         return self._table.freeze()
 
@@ -168,9 +168,9 @@ class LexicalStore:
         """Return one over the files of a state that was written; raises OSError or ValueError."""
         return cls(table=PostingTable.load(folder, rated))
 
-    def adopt(self, folder: Path) -> None:
+    def remap(self, folder: Path) -> None:
         """Use the files of a state of this one in the place of what is in memory; raises OSError or ValueError."""
-        self._table.adopt(folder)
+        self._table.remap(folder)
 
     def overlaid(self, changed: Rows) -> OverlaidLexicalStore:
         """Return an index of the texts here but those of `changed`, beside which others can be put."""

@@ -1,4 +1,4 @@
-"""Which words which texts hold, while texts come and go: segments that never change, and a short tail."""
+"""Which words which texts hold, while texts come and go: segments that never change, and a short memtable."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 from neurogated.storage.background import JOB_FAILURES, started
 from neurogated.storage.index.graph.columns import Column
-from neurogated.storage.index.text.segment import Places, Rater, Segment, TextWords
-from neurogated.storage.index.text.table_files import Counters, FrozenTable, Numbers
+from neurogated.storage.index.text.segment import ForwardIndex, Places, Rater, Segment
+from neurogated.storage.index.text.table_files import Counters, Numbers, TableSnapshot
 from neurogated.storage.index.text.term_dictionary import Vocabulary
 
-__all__ = ["NOWHERE", "TAIL_TEXTS", "PostingTable", "TableView", "Tail"]
+__all__ = ["MEMTABLE_TEXTS", "NOWHERE", "Memtable", "PostingTable", "TableView"]
 
 NOWHERE = -1
 """The owner of a key without text."""
-TAIL_TEXTS = 512
+MEMTABLE_TEXTS = 512
 """How many texts wait before they are made a segment."""
 # A segment is so many times as long as the next: larger means fewer segments to search, and more merging.
 _RATIO = 8
@@ -39,11 +39,11 @@ _logger = logging.getLogger(__name__)
 _Answer = TypeVar("_Answer")
 
 
-class Tail(NamedTuple):
+class Memtable(NamedTuple):
     """The texts that have come last, in no segment yet."""
 
     serial: int
-    texts: TextWords
+    texts: ForwardIndex
     lengths: NDArray[Any]
 
     def having(self, word: int, places: Rows) -> NDArray[np.bool_]:
@@ -67,25 +67,25 @@ class TableView:
     """A table at one moment, to be read without its lock."""
 
     segments: tuple[Segment, ...]
-    tail: Tail
+    memtable: Memtable
     owners: NDArray[np.int32]
 
     @property
-    def parts(self) -> Sequence[Segment | Tail]:
-        """The segments and the tail."""
-        return (*self.segments, self.tail)
+    def parts(self) -> Sequence[Segment | Memtable]:
+        """The segments and the memtable."""
+        return (*self.segments, self.memtable)
 
     def owner_of(self, keys: Rows) -> NDArray[np.int32]:
         """Return which part has the text of each key, by serial number."""
         return _get(self.owners, keys, NOWHERE)
 
-    def living(self, part: Segment | Tail, places: Places | None = None) -> Places:
+    def living(self, part: Segment | Memtable, places: Places | None = None) -> Places:
         """Return those of the places in a part, all when left out, whose texts were neither replaced nor removed."""
         keys = part.texts.keys if places is None else part.texts.keys[places]
         alive = self.owners[keys] == part.serial
         return np.flatnonzero(alive) if places is None else places[alive]
 
-    def located(self, keys: Rows) -> Iterator[tuple[Segment | Tail, Rows, Rows]]:
+    def located(self, keys: Rows) -> Iterator[tuple[Segment | Memtable, Rows, Rows]]:
         """Yield each part that has texts of `keys`, which of the keys they are, and their places in the part."""
         owners = self.owner_of(keys)
         for part in self.parts:
@@ -94,7 +94,7 @@ class TableView:
             (here,) = (owners == part.serial).nonzero()
             if here.size:
                 places = np.searchsorted(part.texts.keys, keys[here])
-                # The owners are live: texts may have come into the tail since this view was taken.
+                # The owners are live: texts may have come into the memtable since this view was taken.
                 there = part.texts.keys.take(places, mode="clip") == keys[here]
                 yield part, here[there], places[there]
 
@@ -102,23 +102,23 @@ class TableView:
 class PostingTable:
     """Texts under integer keys, each a set of words with how often it holds them.
 
-    New texts are put into a short tail, which becomes a segment when it is full; segments are merged so that each is
-    much longer than the next, long merges in a thread of their own. Replaced and removed texts stay in their segments,
-    without counting, until these are merged. Readers wait for no one but for the moments in which something changes.
+    New texts are put into a short memtable, which becomes a segment when it is full; segments are merged so that each
+    is much longer than the next, long merges in a thread of their own. Replaced and removed texts stay in their
+    segments, without counting, until these are merged. Readers wait only for the moments in which something changes.
 
     Args:
         rate: tells what the words of texts count for.
-        tail_texts: how many texts may wait in the tail.
+        memtable_texts: how many texts may wait in the memtable.
         vocabulary: numbers of words, shared with no other table; a new one when left out.
     """
 
-    def __init__(self, rate: Rater, tail_texts: int = TAIL_TEXTS, vocabulary: Vocabulary | None = None) -> None:
+    def __init__(self, rate: Rater, memtable_texts: int = MEMTABLE_TEXTS, vocabulary: Vocabulary | None = None) -> None:
         self.lock = RLock()
         self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
         self.rate = rate
         self.texts = 0
         self.total = 0
-        self._tail_texts = tail_texts
+        self._memtable_texts = memtable_texts
         self._last_serial = 0
         # Exchanged as one, so that an interrupt leaves either the old or the new.
         self._parts: tuple[tuple[Segment, ...], _NewTexts] = ((), _NewTexts(0, {}))
@@ -146,16 +146,16 @@ class PostingTable:
             self.remove(keys)
             self._owners.reach(int(keys.max(initial=-1)) + 1, NOWHERE)
             self._frequencies.reach(len(self.vocabulary), 0)
-            tail = self._parts[1]
+            memtable = self._parts[1]
             for key, start, end in zip(keys.tolist(), (ends - sizes).tolist(), ends.tolist(), strict=True):
-                tail.texts[key] = flat[start:end], counts[start:end]
-            self._owners.values[keys] = tail.serial
+                memtable.texts[key] = flat[start:end], counts[start:end]
+            self._owners.values[keys] = memtable.serial
             self._count(flat, counts, sizes.size, 1)
             self._changed()
-            if len(tail.texts) > self._tail_texts:
-                self._seal()
+            if len(memtable.texts) > self._memtable_texts:
+                self._flush()
         if len(self._parts[0]) > _MOST_SEGMENTS:
-            self.settle()
+            self.wait()
 
     def remove(self, keys: Rows) -> None:
         """Forget the texts of `keys`; keys without one are passed over."""
@@ -199,8 +199,8 @@ class PostingTable:
             if self._view is None:
                 segments, new = self._parts
                 texts = new.joined()
-                tail = Tail(new.serial, texts, self.rate(texts).lengths)
-                self._view = TableView(segments, tail, self._owners.values)
+                memtable = Memtable(new.serial, texts, self.rate(texts).lengths)
+                self._view = TableView(segments, memtable, self._owners.values)
             return self._view
 
     def read(self, question: Callable[[TableView], _Answer]) -> _Answer:
@@ -217,48 +217,48 @@ class PostingTable:
         It shares the lock too, which guards the vocabulary.
         """
         with self.lock:
-            table = PostingTable(self.rate, self._tail_texts, self.vocabulary)
+            table = PostingTable(self.rate, self._memtable_texts, self.vocabulary)
             table.lock = self.lock
             table.texts, table.total, table._last_serial = self.texts, self.total, self._last_serial
             table._view = replace(self.view(), owners=self._owners.values.copy())
             table._frequencies.extend(self._frequencies.values)
             return table
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until no merge is under way."""
         while (merging := self._merging) is not None:
             merging.join()
 
-    def freeze(self) -> FrozenTable:
+    def freeze(self) -> TableSnapshot:
         """Return the present state, to be written while the table goes on changing."""
         with self.lock:
             view, kept = self.view(), self.vocabulary.kept
             counters = Counters(view.owners.copy(), self._frequencies.values.copy())
-            return FrozenTable(
-                view.segments, view.tail.texts, counters, kept, self.vocabulary.new_words(), self._numbers()
+            return TableSnapshot(
+                view.segments, view.memtable.texts, counters, kept, self.vocabulary.new_words(), self._numbers()
             )
 
     @classmethod
     def load(cls, folder: Path, rate: Rater) -> Self:
         """Return a table over the files of a state that was written; raises OSError or ValueError."""
-        state = FrozenTable.read(folder)
+        state = TableSnapshot.read(folder)
         table = cls(rate, vocabulary=Vocabulary(state.words))
         table.texts, table.total = state.numbers.texts, state.numbers.total
         table._last_serial = state.numbers.last_serial
         table._owners.extend(state.counters.owners)
         table._frequencies.extend(state.counters.frequencies)
-        tail = _NewTexts(state.numbers.tail_serial, {})
-        tail.take(state.tail)
-        table._parts = state.segments, tail
+        memtable = _NewTexts(state.numbers.memtable_serial, {})
+        memtable.take(state.memtable)
+        table._parts = state.segments, memtable
         return table
 
-    def adopt(self, folder: Path) -> None:
+    def remap(self, folder: Path) -> None:
         """Use the files of a state of this table in the place of what is in memory; raises OSError or ValueError."""
-        state = FrozenTable.read(folder)
+        state = TableSnapshot.read(folder)
         mapped = {segment.name: segment for segment in state.segments}
         with self.lock:
-            segments, tail = self._parts
-            self._parts = tuple(mapped.get(segment.name, segment) for segment in segments), tail
+            segments, memtable = self._parts
+            self._parts = tuple(mapped.get(segment.name, segment) for segment in segments), memtable
             self.vocabulary.cover(state.words)
             self._view = None
 
@@ -280,8 +280,8 @@ class PostingTable:
         self._last_serial += 1
         return self._last_serial
 
-    def _seal(self) -> None:
-        """Make a segment of the tail."""
+    def _flush(self) -> None:
+        """Make a segment of the memtable."""
         segments, new = self._parts
         segment = Segment.of(new.joined(), self.rate, uuid4().hex, new.serial)
         self._parts = (*segments, segment), _NewTexts(self._new_serial(), {})
@@ -291,7 +291,7 @@ class PostingTable:
     def _tidy(self) -> None:
         """Merge segments that have become too many for their lengths, or hold too little that counts."""
         segments = self._parts[0]
-        if self._merging is None and sum(map(len, segments)) > 2 * self.texts + self._tail_texts:
+        if self._merging is None and sum(map(len, segments)) > 2 * self.texts + self._memtable_texts:
             first = 0
         else:
             # Those that are being merged stay what they are until then, and so do the longer ones before them.
@@ -321,37 +321,37 @@ class PostingTable:
         """Put one segment in the place of those of `run`, which follow each other."""
         with self.lock:
             view, serial = self.view(), self._new_serial()
-        texts = TextWords.joined([part.texts.take(view.living(part)) for part in run])
+        texts = ForwardIndex.joined([part.texts.take(view.living(part)) for part in run])
         merged = Segment.of(texts, self.rate, uuid4().hex, serial)
         old = [part.serial for part in run]
         with self.lock:
-            segments, tail = self._parts
+            segments, memtable = self._parts
             at = 1 + max(place for place, part in enumerate(segments) if part.serial in old)
             # Both are there while the texts change hands, so that an interrupt loses and doubles nothing.
-            self._parts = (*segments[:at], merged, *segments[at:]), tail
+            self._parts = (*segments[:at], merged, *segments[at:]), memtable
             owners = self._owners.values
             owners[texts.keys[np.isin(owners[texts.keys], old)]] = serial
             kept = tuple(part for part in self._parts[0] if part.serial not in old and len(part))
-            self._parts = kept, tail
+            self._parts = kept, memtable
             self._changed()
 
 
 class _NewTexts(NamedTuple):
-    """The texts of the tail, as they come."""
+    """The texts of the memtable, as they come."""
 
     serial: int
     texts: dict[int, tuple[NDArray[np.int32], NDArray[Any]]]
 
-    def joined(self) -> TextWords:
+    def joined(self) -> ForwardIndex:
         """Return the texts in the order of their keys."""
         keys = sorted(self.texts)
         held = [self.texts[key] for key in keys]
         words = np.concatenate([np.empty(0, dtype=np.int32), *(words for words, _ in held)])
         counts = np.concatenate([np.empty(0, dtype=np.uint8), *(counts for _, counts in held)])
         ends = np.cumsum([words.size for words, _ in held], dtype=np.int64)
-        return TextWords.packed(np.array(keys, dtype=np.int64), ends, words, counts)
+        return ForwardIndex.packed(np.array(keys, dtype=np.int64), ends, words, counts)
 
-    def take(self, texts: TextWords) -> None:
+    def take(self, texts: ForwardIndex) -> None:
         """Add texts, without what is mapped staying in use."""
         words, counts, start = texts.words.copy(), texts.all_counts().copy(), 0
         for key, end in zip(texts.keys.tolist(), texts.ends.tolist(), strict=True):

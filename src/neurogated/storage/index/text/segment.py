@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from neurogated.core.view import Rows
 from neurogated.storage.checkpoint.array_files import load_arrays, save_arrays
 
-__all__ = ["Impacts", "Places", "Rater", "Segment", "TextWords", "looked_up", "spread"]
+__all__ = ["ForwardIndex", "Impacts", "Places", "Rater", "Segment", "looked_up", "spread"]
 
 # A word that more than one in so many texts hold is kept as a row of all texts: about as large, and quicker to add up.
 _DENSE_SHARE = 8
@@ -24,7 +24,7 @@ Places = NDArray[np.int32] | NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class TextWords:
+class ForwardIndex:
     """The words of n texts, text by text."""
 
     keys: NDArray[np.int64]
@@ -60,16 +60,16 @@ class TextWords:
         """Return how often the texts hold the words at `entries`."""
         return self.counts[entries] if self.counts.size > 1 else np.broadcast_to(self.counts[:1], entries.size)
 
-    def take(self, places: Places) -> TextWords:
+    def take(self, places: Places) -> ForwardIndex:
         """Return the texts at `places`, in that order."""
         entries, sizes = self.entries(places)
         counts = self.counts[entries] if self.counts.size > 1 else self.counts
-        return TextWords(self.keys[places], np.cumsum(sizes), self.words[entries], counts)
+        return ForwardIndex(self.keys[places], np.cumsum(sizes), self.words[entries], counts)
 
     @classmethod
     def packed(
         cls, keys: NDArray[np.int64], ends: NDArray[np.int64], words: NDArray[np.int32], counts: NDArray[Any]
-    ) -> TextWords:
+    ) -> ForwardIndex:
         """Return texts with their counts in the smallest form that holds them."""
         if not counts.size:
             return cls(keys, ends, words, np.ones(1, dtype=np.uint8))
@@ -78,7 +78,7 @@ class TextWords:
         return cls(keys, ends, words, (counts[:1] if alike else counts).astype(np.min_scalar_type(most)))
 
     @classmethod
-    def joined(cls, parts: Sequence[TextWords]) -> TextWords:
+    def joined(cls, parts: Sequence[ForwardIndex]) -> ForwardIndex:
         """Return the texts of all parts, which have no key in common, in the order of their keys."""
         keys = np.concatenate([part.keys for part in parts])
         ends = np.cumsum(np.concatenate([np.diff(part.ends, prepend=0) for part in parts]))
@@ -98,7 +98,7 @@ class Impacts(NamedTuple):
     """Mean length that the impacts are for."""
 
 
-Rater = Callable[[TextWords], Impacts]
+Rater = Callable[[ForwardIndex], Impacts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Segment:
     """What the word counts for at each of `places`, 1 for a tag."""
     place_times: NDArray[Any]
     """How often each of `places` holds the word; one number where it is always the same."""
-    tops: NDArray[np.uint8]
+    max_impacts: NDArray[np.uint8]
     """The highest impact of each of `held`."""
     common: NDArray[np.int32]
     """Words that many texts hold, ascending."""
@@ -131,15 +131,15 @@ class Segment:
     """For each of `common` its impact on each text, 0 for texts without it."""
     row_times: NDArray[Any]
     """For each of `common` how often each text holds it."""
-    row_tops: NDArray[np.uint8]
+    row_max_impacts: NDArray[np.uint8]
     """The highest impact of each of `common`."""
-    texts: TextWords
+    texts: ForwardIndex
 
     def __len__(self) -> int:
         return len(self.texts)
 
     @classmethod
-    def of(cls, texts: TextWords, rate: Rater, name: str, serial: int) -> Segment:
+    def of(cls, texts: ForwardIndex, rate: Rater, name: str, serial: int) -> Segment:
         """Return a segment of these texts."""
         lengths, values, mean = rate(texts)
         width = int(texts.words.max(initial=-1)) + 1
@@ -160,7 +160,7 @@ class Segment:
         kept = np.repeat(~is_common, sizes)
         entries = by_word.data[kept]
         impacts, ends = values[entries], np.cumsum(sizes[held], dtype=np.int64)
-        tops = np.maximum.reduceat(impacts, ends - sizes[held]) if held.size else impacts
+        max_impacts = np.maximum.reduceat(impacts, ends - sizes[held]) if held.size else impacts
         return cls(
             name=name,
             serial=serial,
@@ -171,18 +171,18 @@ class Segment:
             places=by_word.indices[kept].astype(np.int32, copy=False),
             impacts=impacts,
             place_times=texts.counts[entries] if texts.counts.size > 1 else texts.counts,
-            tops=tops,
+            max_impacts=max_impacts,
             common=common.astype(np.int32),
             rows=rows,
             row_times=row_times,
-            row_tops=rows.max(axis=1, initial=0),
+            row_max_impacts=rows.max(axis=1, initial=0),
             texts=texts,
         )
 
     @classmethod
     def load(cls, folder: Path, name: str, serial: int, mean: float) -> Segment:
         """Map a segment that `save` wrote; raises OSError or ValueError."""
-        texts = TextWords(**load_arrays(folder, f"{name}.texts", TextWords))
+        texts = ForwardIndex(**load_arrays(folder, f"{name}.texts", ForwardIndex))
         return cls(name=name, serial=serial, mean=mean, texts=texts, **load_arrays(folder, name, cls))
 
     def save(self, folder: Path) -> None:
@@ -221,13 +221,13 @@ class Segment:
             else:
                 yield self.places[:0], self.place_times[:0]
 
-    def tops_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
+    def max_impacts_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the highest impact of each of `words`, 0 for those that no text holds."""
-        tops = np.zeros(words.size, dtype=np.int64)
-        for known, highest in ((self.common, self.row_tops), (self.held, self.tops)):
+        max_impacts = np.zeros(words.size, dtype=np.int64)
+        for known, highest in ((self.common, self.row_max_impacts), (self.held, self.max_impacts)):
             at, found = looked_up(known, words.astype(np.int32))
-            tops[found] = highest[at[found]]
-        return tops
+            max_impacts[found] = highest[at[found]]
+        return max_impacts
 
     def having(self, word: int, places: Places) -> NDArray[np.bool_]:
         """Return whether the texts at `places` hold a word."""

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.storage.checkpoint.array_files import link_arrays, load_arrays, save_arrays
-from neurogated.storage.index.text.segment import Segment, TextWords
-from neurogated.storage.index.text.term_dictionary import WordList
+from neurogated.storage.index.text.segment import ForwardIndex, Segment
+from neurogated.storage.index.text.term_dictionary import TermDictionary
 
-__all__ = ["Counters", "FrozenTable", "Numbers"]
+__all__ = ["Counters", "Numbers", "TableSnapshot"]
 
-_FORMAT = 3
+_FORMAT = 4
 _STATE = "state.json"
 # A list of words is so many times as long as the next: longer ones are seldom written again.
 _RATIO = 8
@@ -39,18 +39,18 @@ class Numbers:
     texts: int
     total: int
     """How many words the texts hold, repeated as often as they occur."""
-    tail_serial: int
+    memtable_serial: int
     last_serial: int
 
 
 @dataclass(frozen=True, slots=True)
-class FrozenTable:
+class TableSnapshot:
     """A state of a table; nothing in it changes any more."""
 
     segments: tuple[Segment, ...]
-    tail: TextWords
+    memtable: ForwardIndex
     counters: Counters
-    words: tuple[WordList, ...]
+    words: tuple[TermDictionary, ...]
     new_words: list[str]
     """Words that come after those in the lists."""
     numbers: Numbers
@@ -62,12 +62,12 @@ class FrozenTable:
             folder: where to.
             previous: the folder of an earlier state of the same table; segments and words are linked from there.
         """
-        words = self._word_lists()
-        parts: list[Segment | WordList] = [*self.segments, *words]
+        words = self._dictionaries()
+        parts: list[Segment | TermDictionary] = [*self.segments, *words]
         for part in parts:
             if previous is None or not link_arrays(previous, folder, part.name):
                 part.save(folder)
-        save_arrays(folder, "tail", self.tail)
+        save_arrays(folder, "memtable", self.memtable)
         save_arrays(folder, "counters", self.counters)
         state = {
             "format": _FORMAT,
@@ -92,19 +92,19 @@ class FrozenTable:
         if state["format"] != _FORMAT:
             raise TypeError(state["format"])
         segments = tuple(Segment.load(folder, **found) for found in state["segments"])
-        words = tuple(WordList.load(folder, name) for name in state["words"])
-        tail = TextWords(**load_arrays(folder, "tail", TextWords))
+        words = tuple(TermDictionary.load(folder, name) for name in state["words"])
+        memtable = ForwardIndex(**load_arrays(folder, "memtable", ForwardIndex))
         counters = Counters(**load_arrays(folder, "counters", Counters))
         if counters.frequencies.size != sum(map(len, words)):
             message = f"the files in {folder} belong to different states; make the index anew"
             raise ValueError(message)
-        return cls(segments, tail, counters, words, [], Numbers(**state["numbers"]))
+        return cls(segments, memtable, counters, words, [], Numbers(**state["numbers"]))
 
-    def _word_lists(self) -> list[WordList]:
+    def _dictionaries(self) -> list[TermDictionary]:
         """Return all words, as lists of which each is much longer than the next."""
         lists = [*self.words]
         if self.new_words:
-            lists.append(WordList.of(self.new_words))
+            lists.append(TermDictionary.of(self.new_words))
         while len(lists) > 1 and len(lists[-2]) < _RATIO * len(lists[-1]):
             last = lists.pop()
             lists[-1] = lists[-1].followed_by(last)

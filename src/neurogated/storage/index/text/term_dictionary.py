@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 from neurogated.storage.checkpoint.array_files import load_arrays, save_arrays
 
-__all__ = ["UNKNOWN", "ExtendedVocabulary", "Vocabulary", "WordList"]
+__all__ = ["UNKNOWN", "ExtendedVocabulary", "TermDictionary", "Vocabulary"]
 
 UNKNOWN = -1
 # How many words from files are also remembered in memory, where looking one up is quickest.
@@ -23,7 +23,7 @@ _REMEMBERED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class WordList:
+class TermDictionary:
     """Words that never change, numbered from 0, in arrays that may be mapped from files."""
 
     name: str
@@ -38,7 +38,7 @@ class WordList:
     """The word of each checksum."""
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> WordList:
+    def of(cls, words: Sequence[str]) -> TermDictionary:
         """Return a list of words, each once."""
         encoded = [_bytes(word) for word in words]
         ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
@@ -46,12 +46,14 @@ class WordList:
         return cls._ordered(np.frombuffer(b"".join(encoded), dtype=np.uint8), ends, checksums)
 
     @classmethod
-    def _ordered(cls, text: NDArray[np.uint8], ends: NDArray[np.int64], checksums: NDArray[np.uint32]) -> WordList:
+    def _ordered(
+        cls, text: NDArray[np.uint8], ends: NDArray[np.int64], checksums: NDArray[np.uint32]
+    ) -> TermDictionary:
         order = np.argsort(checksums, kind="stable").astype(np.int32)
         return cls(uuid4().hex, text, ends, checksums[order], order)
 
     @classmethod
-    def load(cls, folder: Path, name: str) -> WordList:
+    def load(cls, folder: Path, name: str) -> TermDictionary:
         """Map a list that `save` wrote; raises OSError or ValueError."""
         words = cls(name, **load_arrays(folder, name, cls))
         if not words.ends.size == words.checksums.size == words.order.size:
@@ -66,7 +68,7 @@ class WordList:
     def __len__(self) -> int:
         return self.ends.size
 
-    def followed_by(self, other: WordList) -> WordList:
+    def followed_by(self, other: TermDictionary) -> TermDictionary:
         """Return the words of both, those of the other numbered on."""
         checksums = np.empty(len(self) + len(other), dtype=np.uint32)
         checksums[self.order] = self.checksums
@@ -108,7 +110,7 @@ class Vocabulary:
     The first words may be in files, in lists of which each is much longer than the next; the rest is in memory.
     """
 
-    def __init__(self, kept: Sequence[WordList] = ()) -> None:
+    def __init__(self, kept: Sequence[TermDictionary] = ()) -> None:
         """Begin with the words of `kept`."""
         self._kept = tuple(kept)
         self._covered = sum(map(len, self._kept))
@@ -120,7 +122,7 @@ class Vocabulary:
         return self._covered + len(self._new)
 
     @property
-    def kept(self) -> tuple[WordList, ...]:
+    def kept(self) -> tuple[TermDictionary, ...]:
         """The lists of the first words."""
         return self._kept
 
@@ -177,7 +179,7 @@ class Vocabulary:
         """Return a copy of the words that are in none of the lists, in the order of their numbers."""
         return self._new.copy()
 
-    def cover(self, kept: Sequence[WordList]) -> None:
+    def cover(self, kept: Sequence[TermDictionary]) -> None:
         """Take lists of this vocabulary's first words in the place of those in memory."""
         covered = sum(map(len, kept))
         if covered >= self._covered:

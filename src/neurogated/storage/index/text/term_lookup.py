@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
-from neurogated.storage.index.text.posting_table import TableView, Tail
+from neurogated.storage.index.text.posting_table import Memtable, TableView
 from neurogated.storage.index.text.segment import Segment, looked_up, spread
 
 __all__ = ["holding", "keys_with", "keys_with_each", "keys_with_each_among"]
@@ -21,12 +21,12 @@ _WIDENING = 8
 
 def keys_with(view: TableView, numbers: Sequence[int], limit: int | None = None) -> Rows:
     """Return the keys whose texts hold all of one or more terms, ascending, the first `limit` of them."""
-    found = [_first_holders(view, part, numbers, limit) for part in view.parts]
+    found = [_first_with(view, part, numbers, limit) for part in view.parts]
     # Each part is in order already, and this sort makes use of it.
     return np.sort(np.concatenate(found), kind="stable")[:limit]
 
 
-def _first_holders(view: TableView, part: Segment | Tail, numbers: Sequence[int], limit: int | None) -> Rows:
+def _first_with(view: TableView, part: Segment | Memtable, numbers: Sequence[int], limit: int | None) -> Rows:
     """Return the first keys of a part whose texts hold all of the terms: `limit` or more, if there are so many."""
     size = len(part.texts)
     # What few can hold is looked up whole; of what many hold the beginning is enough.
@@ -75,7 +75,7 @@ def keys_with_each(view: TableView, numbers: Rows) -> list[Rows]:
     held, keys = [_NOTHING], [_NOTHING]
     for part in view.parts:
         wanted = numbers[order]
-        which, places = _in_tail(part, wanted) if isinstance(part, Tail) else _in_segment(part, wanted)
+        which, places = _in_memtable(part, wanted) if isinstance(part, Memtable) else _in_segment(part, wanted)
         living = view.owners[part.texts.keys[places]] == part.serial
         held.append(order[which[living]])
         keys.append(part.texts.keys[places[living]])
@@ -84,12 +84,12 @@ def keys_with_each(view: TableView, numbers: Rows) -> list[Rows]:
     return np.split(holders[by_term], np.cumsum(np.bincount(terms, minlength=numbers.size))[:-1])
 
 
-def _in_tail(tail: Tail, numbers: Rows) -> tuple[Rows, Rows]:
-    """Return which of the ascending `numbers` the texts of a tail hold, and the places of the texts, pair by pair."""
-    words = tail.texts.words
+def _in_memtable(memtable: Memtable, numbers: Rows) -> tuple[Rows, Rows]:
+    """Return which of the ascending `numbers` the texts of a memtable hold, and the places of these texts, in pairs."""
+    words = memtable.texts.words
     which = np.searchsorted(numbers, words)
     entries = np.flatnonzero(numbers.take(which, mode="clip") == words)
-    return which[entries], np.searchsorted(tail.texts.ends, entries, side="right")
+    return which[entries], np.searchsorted(memtable.texts.ends, entries, side="right")
 
 
 def _in_segment(segment: Segment, numbers: Rows) -> tuple[Rows, Rows]:

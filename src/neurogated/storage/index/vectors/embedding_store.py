@@ -17,7 +17,7 @@ from neurogated.core.model import Vector, as_vector
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.storage.background import BackgroundWorker
-from neurogated.storage.index.vectors.files import FrozenVectors, load_vectors
+from neurogated.storage.index.vectors.files import VectorSnapshot, load_vectors
 from neurogated.storage.index.vectors.inverted_lists import InvertedLists
 from neurogated.storage.index.vectors.matrix import Encoded
 from neurogated.storage.index.vectors.search import Found, cosines, nearest
@@ -188,11 +188,11 @@ class EmbeddingStore:
         state = self._state
         return np.zeros(keys.size) if state is None else cosines(state, self._checked_query(query), keys)
 
-    def freeze(self) -> FrozenVectors:
+    def freeze(self) -> VectorSnapshot:
         """Return the present state, to be written while this index goes on changing."""
-        return FrozenVectors(self._state)
+        return VectorSnapshot(self._state)
 
-    def adopt(self, folder: Path) -> None:
+    def remap(self, folder: Path) -> None:
         """Map the files that a frozen state of this index was written to, in the place of the memory they hold.
 
         Raises:
@@ -201,7 +201,7 @@ class EmbeddingStore:
         """
         kept = load_vectors(folder, self._precision)
         with self._writing:
-            if kept is not None and self._state is not None and kept.lineage == self._state.lineage:
+            if kept is not None and self._state is not None and kept.epoch == self._state.epoch:
                 self._state = self._state.with_kept(kept)
 
     @property
@@ -209,9 +209,9 @@ class EmbeddingStore:
         """Whether a thread in the background is indexing."""
         return self._worker.busy
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until the approximate index holds what it should."""
-        self._worker.settle()
+        self._worker.wait()
 
     def close(self) -> None:
         """Stop the work in the background; what is not indexed yet stays searched exactly."""
@@ -227,10 +227,10 @@ class EmbeddingStore:
 
     def finish_job(self, result: tuple[str, InvertedLists]) -> None:
         """Take up an approximate index that was made in the background."""
-        lineage, lists = result
+        epoch, lists = result
         with self._writing:
-            if self._state is not None and self._state.lineage == lineage:
-                # The work may have begun before `adopt`, of which it would undo a part.
+            if self._state is not None and self._state.epoch == epoch:
+                # The work may have begun before `remap`, of which it would undo a part.
                 kept = lists if self._state.lists is None else lists.with_kept(self._state.lists)
                 self._state = self._state._replace(lists=kept)
 

@@ -16,14 +16,14 @@ from neurogated.storage.index.vectors.matrix import KeptBlock, VectorMatrix
 from neurogated.storage.index.vectors.slots import Slots
 from neurogated.storage.index.vectors.state import VectorState
 
-__all__ = ["FrozenVectors", "load_vectors"]
+__all__ = ["VectorSnapshot", "load_vectors"]
 
 _ABOUT = "vectors.json"
 _KEYS = "keys.npy"
 _ALIVE = "alive.npy"
 
 
-class FrozenVectors(NamedTuple):
+class VectorSnapshot(NamedTuple):
     """One state of an index, to be written while the index itself goes on changing."""
 
     state: VectorState | None
@@ -54,7 +54,7 @@ def _write(state: VectorState, folder: Path, previous: Path | None) -> dict[str,
     return {
         "precision": matrix.precision,
         "dimension": matrix.dimension,
-        "lineage": state.lineage,
+        "epoch": state.epoch,
         "blocks": blocks,
         "lists": state.lists.write(folder, keep) if state.lists is not None else None,
     }
@@ -79,9 +79,9 @@ def load_vectors(folder: Path, precision: str) -> VectorState | None:
         matrix = VectorMatrix.mapped(folder, about["dimension"], precision, kept)
         lists = InvertedLists.load(folder, about["lists"]) if about["lists"] is not None else None
         slots = Slots.of_columns(np.load(folder / _KEYS), np.load(folder / _ALIVE))
-        lineage = about["lineage"]
+        epoch = about["epoch"]
     except (EOFError, KeyError, TypeError) as error:
         raise ValueError(f"{folder} does not hold what this version writes ({error!r}); make it anew") from error
     if slots.size != matrix.size:
         raise ValueError(f"{folder} holds {slots.size} keys of {matrix.size} vectors; make it anew")
-    return VectorState(slots, matrix, lists, lineage)
+    return VectorState(slots, matrix, lists, epoch)

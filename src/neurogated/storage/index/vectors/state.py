@@ -43,8 +43,8 @@ class VectorState(NamedTuple):
     matrix: VectorMatrix
     lists: InvertedLists | None
     """Of the slots up to its `end`; None while there are few vectors."""
-    lineage: str
-    """Changes when the slots are given out anew; what was worked out for another lineage does not fit."""
+    epoch: str
+    """Changes when the slots are given out anew; what was worked out for another epoch does not fit."""
 
     @classmethod
     def empty(cls, dimension: int, precision: str) -> VectorState:
@@ -116,7 +116,7 @@ class VectorChange:
 
 
 class IndexingJob(NamedTuple):
-    """Brings the approximate index of a state up to date; returns the lineage and the index."""
+    """Brings the approximate index of a state up to date; returns the epoch and the index."""
 
     state: VectorState
     options: SearchOptions
@@ -127,7 +127,7 @@ class IndexingJob(NamedTuple):
         load_faiss().omp_set_num_threads(1)
         lists = self.state.lists or self._trained(stop)
         end = self.state.slots.size
-        return self.state.lineage, lists.extended(self._unit_vectors(lists.end, end, stop), end, stop)
+        return self.state.epoch, lists.extended(self._unit_vectors(lists.end, end, stop), end, stop)
 
     def _trained(self, stop: Callable[[], bool]) -> InvertedLists:
         slots, matrix = self.state.slots, self.state.matrix

@@ -48,10 +48,10 @@ class GraphFollower:
         if since == (sequence := loader.last_sequence()) and not index.lacks_vectors:
             return
         changed, removed = self._follow_nodes(index, since)
-        index.lifetimes.remove(np.concatenate((changed, removed)), self._follow_removed_edges(index, since))
-        loader.load_node_lifetimes(index.lifetimes, index.node_keys.values, since)
+        index.validity.remove(np.concatenate((changed, removed)), self._follow_removed_edges(index, since))
+        loader.load_node_validity(index.validity, index.node_keys.values, since)
         self._follow_weights(index, since, loader)
-        loader.load_edge_lifetimes(index.lifetimes, index.edge_keys.values, since)
+        loader.load_edge_validity(index.validity, index.edge_keys.values, since)
         loader.load_relations(index.relations, index.edge_keys.values, since)
         self._follow_vectors(index, 0 if index.lacks_vectors else since)
         index.lacks_vectors = False

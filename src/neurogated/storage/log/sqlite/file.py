@@ -78,7 +78,7 @@ class SqliteFile:
         self._reader: apsw.Connection | None = None
         self._closed = True
         self._files = OpenedFiles(path)
-        self._acknowledged = CommitWatermark(path.with_suffix(".acknowledged"))
+        self._watermark = CommitWatermark(path.with_suffix(".acknowledged"))
         if read_only:
             self._open_for_reading()
         else:
@@ -99,7 +99,7 @@ class SqliteFile:
             self._open_for_writing(from_scratch=from_scratch, is_alone=is_alone)
             with self.translated():
                 self._identity, self._sequence = last_change(self._connection)
-            self._acknowledged.write(self._identity, self._sequence)
+            self._watermark.write(self._identity, self._sequence)
             if is_alone:
                 self._watch.note()
             self._turn.release()
@@ -193,7 +193,7 @@ class SqliteFile:
             if outer is None:
                 self._files.require_same("the last change is lost")
             if outer is None and sequence > self._sequence:
-                self._acknowledged.write(identity, sequence)
+                self._watermark.write(identity, sequence)
                 self._sequence = sequence
 
     @contextlib.contextmanager
@@ -310,9 +310,9 @@ class SqliteFile:
         self._closed = True
         if not self.read_only:
             if is_sealed and not self._files.has("-wal"):
-                sequence = max(self._sequence, self._acknowledged.read(self._identity))
-                self._acknowledged.write(self._identity, sequence, closed=True)
-            self._acknowledged.close()
+                sequence = max(self._sequence, self._watermark.read(self._identity))
+                self._watermark.write(self._identity, sequence, closed=True)
+            self._watermark.close()
             self._presence.leave()
             self._turn.close()
 
@@ -320,15 +320,15 @@ class SqliteFile:
         if from_scratch and self.path.exists():
             refuse_foreign(self.path)
         if not from_scratch:
-            refuse_missing_file(self.path, self._acknowledged)
+            refuse_missing_file(self.path, self._watermark)
         if from_scratch or not self.path.exists():
             # What was noted about a memory that is gone says nothing about the new one.
-            self._acknowledged.remove()
+            self._watermark.remove()
             make_file(self.path)
         else:
             check_format(self.path)
         # While others have it open, the note says so, too, and the log is theirs.
-        was_open = is_alone and self._acknowledged.says_open()
+        was_open = is_alone and self._watermark.says_open()
         try:
             self._attach_for_writing()
         except CorruptMemoryError:
@@ -354,7 +354,7 @@ class SqliteFile:
             raise StorageError(
                 f"{self.path} cannot be opened ({error}); check it, or choose another save_dir"
             ) from error
-        if self._acknowledged.says_open():
+        if self._watermark.says_open():
             refuse_unsealed(self.path)
         self._attach(connect_reader)
 
@@ -373,7 +373,7 @@ class SqliteFile:
                 for setting in settings:
                     connection.execute(setting)
                 refuse_cut_file(self.path, connection)
-                refuse_lost_changes(self.path, self._acknowledged, lambda: last_change(connection))
+                refuse_lost_changes(self.path, self._watermark, lambda: last_change(connection))
                 self._hold_guard(connection, guard)
         except BaseException:
             with guard.released():

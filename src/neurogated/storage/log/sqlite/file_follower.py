@@ -16,7 +16,13 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.storage.background import while_alive
 from neurogated.storage.checkpoint.checkpointer import Checkpointer
-from neurogated.storage.checkpoint.checkpoints import FORM_FOLDER, Checkpoints, FrozenIndex, Stamp, StateReplacedError
+from neurogated.storage.checkpoint.checkpoints import (
+    INDEX_FOLDER,
+    Checkpoints,
+    IndexSnapshot,
+    Stamp,
+    StateReplacedError,
+)
 from neurogated.storage.follower import Follower
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.sqlite.catch_up import GraphFollower
@@ -69,7 +75,7 @@ class FileFollower(Follower):
             checkpoints,
             graph_lock=self._file.lock,
             freeze=while_alive(self.freeze),
-            adopt=while_alive(self._adopt),
+            remap=while_alive(self._remap),
             is_current=while_alive(self.is_current),
             least=config.KEEP_CHANGES,
         )
@@ -96,7 +102,7 @@ class FileFollower(Follower):
                     continue
                 kept = 0 if index.lacks_vectors else index.size
                 self._take_in(connection, index)
-            self.checkpointer.owe(index.size - kept, index.size)
+            self.checkpointer.add_backlog(index.size - kept, index.size)
             self._state, self._generation = state, generation
             return index
 
@@ -115,7 +121,7 @@ class FileFollower(Follower):
                 return False
             before = index.size
             self._take_in(connection, index)
-        self.checkpointer.owe(index.size - before, index.size)
+        self.checkpointer.add_backlog(index.size - before, index.size)
         self._state = state
         return True
 
@@ -130,8 +136,8 @@ class FileFollower(Follower):
             return GraphIndex(self._config)
         self._trained_on = index.vectors.trained_on
         loader = GraphLoader(connection, namespace, {}, index.topology.sequence)
-        loader.load_node_lifetimes(index.lifetimes, index.node_keys.values)
-        loader.load_edge_lifetimes(index.lifetimes, index.edge_keys.values)
+        loader.load_node_validity(index.validity, index.node_keys.values)
+        loader.load_edge_validity(index.validity, index.edge_keys.values)
         loader.load_relations(index.relations, index.edge_keys.values)
         return index
 
@@ -169,22 +175,22 @@ class FileFollower(Follower):
         if self._searches:
             return False
         if not self._file.read_only and self._has_trained(index) and index.made_texts is not None:
-            self.checkpointer.keep(at_once=True)
+            self.checkpointer.checkpoint(at_once=True)
         return not (self.checkpointer.busy or index.vectors.busy)
 
-    def settle(self, index: GraphIndex) -> None:
+    def wait(self, index: GraphIndex) -> None:
         """Wait until what was begun is kept, with the lists of the vectors where that has taken its time."""
-        index.vectors.settle()
+        index.vectors.wait()
         # A memory whose texts were not needed is not read for this alone.
         if not self._file.read_only and index.made_texts is not None:
-            self.checkpointer.keep(at_once=self._has_trained(index))
-        self.checkpointer.settle()
+            self.checkpointer.checkpoint(at_once=self._has_trained(index))
+        self.checkpointer.wait()
 
     def cancel(self) -> None:
         """Stop what was begun."""
         self.checkpointer.cancel()
 
-    def freeze(self) -> FrozenIndex | None:
+    def freeze(self) -> IndexSnapshot | None:
         """Return the index as it is now, None if it cannot be kept."""
         index = self._current()
         if index is None:
@@ -200,7 +206,7 @@ class FileFollower(Follower):
         self._trained_on = index.vectors.trained_on
         frozen = index.freeze(self.records(index).nodes)
         stamp = Stamp(derivation, namespace, sequence, at)
-        return FrozenIndex(stamp, frozen, index.node_keys.values, index.edge_keys.values)
+        return IndexSnapshot(stamp, frozen, index.node_keys.values, index.edge_keys.values)
 
     def is_current(self) -> bool:
         """Return whether the index that was frozen last is in use, and nothing was erased since."""
@@ -210,10 +216,10 @@ class FileFollower(Follower):
         with self._file.reading() as connection:
             return self._frozen_of == read_generation(connection)
 
-    def _adopt(self, folder: Path) -> None:
+    def _remap(self, folder: Path) -> None:
         index = self._current()
         if index is not None and self.is_current():
-            index.adopt(folder / FORM_FOLDER)
+            index.remap(folder / INDEX_FOLDER)
 
     def _has_trained(self, index: GraphIndex) -> bool:
         return index.vectors.trained_on != self._trained_on

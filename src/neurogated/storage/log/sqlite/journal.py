@@ -11,7 +11,7 @@ import apsw
 import numpy as np
 
 from neurogated.core.clock import from_micros
-from neurogated.core.delta import AccessMark, Decay, GraphDelta, HistoryEntry, JournalEntry, NodeChange, WeightChange
+from neurogated.core.delta import Access, Decay, GraphDelta, HistoryEntry, JournalEntry, NodeChange, WeightChange
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import register_kind
 from neurogated.storage.log.sqlite.connection import fetch
@@ -96,7 +96,7 @@ class SqliteJournal:
             weights=tuple(self._weights(sequence)),
             node_changes=tuple(self._changes(sequence)),
             operators=operators,
-            touch=AccessMark(edges=frozenset(self._used(sequence))),
+            touch=Access(edges=frozenset(self._used(sequence))),
             reason=reason,
             at=from_micros(at),
         )

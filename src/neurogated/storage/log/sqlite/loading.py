@@ -17,7 +17,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.operators import operator_from_json, operator_to_json
 from neurogated.errors import CorruptMemoryError
 from neurogated.storage.index.graph.topology import Fading, Topology
-from neurogated.storage.index.graph.validity import Lifetimes
+from neurogated.storage.index.graph.validity import Validity
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.node_rows import last_of_each
 
@@ -90,7 +90,7 @@ class GraphLoader:
         topology.append_edges(ends, codes, weight[current], activated[current])
         return edge[current], since[current]
 
-    def load_edge_lifetimes(self, lifetimes: Lifetimes, edge_keys: Keys, after: int = 0) -> None:
+    def load_edge_validity(self, validity: Validity, edge_keys: Keys, after: int = 0) -> None:
         """Take in when the edges hold that were added after the delta `after`.
 
         `edge_keys` are the file's numbers of all rows, ascending.
@@ -101,10 +101,10 @@ class GraphLoader:
             f"WHERE (e.valid_from IS NOT NULL OR e.valid_to IS NOT NULL) AND n.namespace = :namespace "
             f"AND {HOLDS.format('e')} AND e.since > {after}"
         ):
-            lifetimes.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
+            validity.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
 
     def load_relations(self, relations: dict[str, list[int]], edge_keys: Keys, after: int = 0) -> None:
-        """Take in the relations of the edges that were added after the delta `after`; see `load_edge_lifetimes`."""
+        """Take in the relations of the edges that were added after the delta `after`; see `load_edge_validity`."""
         for key, relation in self._query(
             "SELECT e.edge, e.relation FROM edges e INDEXED BY edges_related JOIN nodes n ON n.node = e.source "
             f"WHERE e.relation IS NOT NULL AND n.namespace = :namespace AND {HOLDS.format('e')} AND e.since > {after} "
@@ -127,7 +127,7 @@ class GraphLoader:
         )
         return int(sequence)
 
-    def load_node_lifetimes(self, lifetimes: Lifetimes, node_keys: Keys, after: int = 0) -> None:
+    def load_node_validity(self, validity: Validity, node_keys: Keys, after: int = 0) -> None:
         """Take in when the nodes hold, and when they expire, that have changed after the delta `after`."""
         for key, begin, end, expires in self._query(
             "SELECT v.node, v.valid_from, v.valid_to, v.expires_at "
@@ -135,7 +135,7 @@ class GraphLoader:
             "WHERE (v.valid_from IS NOT NULL OR v.valid_to IS NOT NULL OR v.expires_at IS NOT NULL) "
             f"AND n.namespace = :namespace AND {HOLDS.format('v')} AND v.since > {after}"
         ):
-            lifetimes.put_node(int(np.searchsorted(node_keys, key)), begin, end, expires)
+            validity.put_node(int(np.searchsorted(node_keys, key)), begin, end, expires)
 
     def replay_operators(self, since: Keys, topology: Topology, edge_keys: Keys, after: int = 0) -> None:
         """Evaluate the operators journaled after the delta `after` over the weights that are older than each.

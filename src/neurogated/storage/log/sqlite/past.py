@@ -232,7 +232,7 @@ class PastFollower(Follower):
             form.topology.set_node_column(name, np.searchsorted(keys, nodes[known]), values[known])
         form.topology.mark_removed(np.flatnonzero(~alive.astype(np.bool_)))
         form.topology.sequence = loader.last_sequence()
-        loader.load_node_lifetimes(form.lifetimes, keys)
+        loader.load_node_validity(form.validity, keys)
 
     def _load_edges(self, loader: GraphLoader, form: GraphIndex, present: GraphState, keys: Keys) -> Keys:
         """Append the edges as they were; those that have not changed since are taken from the present."""
@@ -265,7 +265,7 @@ class PastFollower(Follower):
             joined(now.weight.take(same), old.weight.all()),
             joined(now.last_activated.take(same), old.last_activated.all()),
         )
-        loader.load_edge_lifetimes(form.lifetimes, edge_keys[order])
+        loader.load_edge_validity(form.validity, edge_keys[order])
         loader.load_relations(form.relations, edge_keys[order])
         return edge_keys[order]
 

@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 import numpy as np
 
 from neurogated import (
-    AccessMark,
+    Access,
     Decay,
     EdgeKey,
     EdgeType,
@@ -54,13 +54,13 @@ def stores(kind: str, folder: Path) -> OpenStore:
     return make
 
 
-def lives() -> st.SearchStrategy[list[Step]]:
+def histories() -> st.SearchStrategy[list[Step]]:
     """Return random histories; numbers stand for what there happens to be when a step is taken."""
     number = st.integers(0, 999)
     return st.lists(st.tuples(st.sampled_from(KINDS), number, number, number), max_size=25)
 
 
-class Life:
+class History:
     """Applies the steps of a history to a graph."""
 
     def __init__(self, store: GraphStorePort, clock: ManualClock) -> None:
@@ -96,7 +96,7 @@ class Life:
         elif kind == "touch":
             used = frozenset(node.id for node in nodes[: 1 + first % 3])
             keys: frozenset[EdgeKey] = frozenset(edge.key for edge in edges[: second % 3])
-            self._apply(reason="touch", touch=AccessMark.of(used, keys))
+            self._apply(reason="touch", touch=Access.of(used, keys))
         elif kind == "queue":
             self._apply(reason="queue", queued=tuple(self.tasks[: 1 + first % 2]))
         elif kind == "settle":
@@ -123,9 +123,7 @@ class Life:
             removed_nodes=tuple(ends),
             removed_edges=tuple(e.key for e in edges if not ends & {e.source_id, e.target_id})[: second % 3],
             nodes=(new,),
-            touch=AccessMark.of(
-                frozenset(node.id for node in nodes), frozenset(edge.key for edge in edges[: third % 3])
-            ),
+            touch=Access.of(frozenset(node.id for node in nodes), frozenset(edge.key for edge in edges[: third % 3])),
             queued=tuple(self.tasks[: second % 2]),
         )
 

@@ -30,7 +30,7 @@ def _node(number: int) -> MemoryNode:
 def _put(store: SqliteStore, *numbers: int) -> None:
     for number in numbers:
         store.add_node(_node(number))
-    store.follower.checkpointer.settle()
+    store.follower.checkpointer.wait()
 
 
 def _states(path: Path) -> list[str]:
@@ -130,7 +130,7 @@ def test_damage_to_a_file_that_states_share_gets_no_new_checksum(path: Path, cap
     with SqliteStore.open(path, config=OFTEN) as store:
         # All at once, so that they are in one file, too large to be written again with the few that come later.
         store.apply(GraphDelta(nodes=tuple(map(_node, range(700)))))
-        store.follower.checkpointer.settle()
+        store.follower.checkpointer.wait()
         shared = [file for file in path.with_suffix(".index").rglob("*.vectors") if file.stat().st_size]
         assert shared
         damaged = {file.stat().st_ino for file in shared}

@@ -1,4 +1,4 @@
-"""Processes that are killed while they make a memory file; run as `python kill_making.py FOLDER SEED ROUNDS WHAT`."""
+"""Processes that are killed while they make a memory file; run as `python kill_creation.py FOLDER SEED ROUNDS WHAT`."""
 
 import functools
 import json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["BARS", "FIGURES", "Bar", "Figure", "Run"]
+__all__ = ["FIGURES", "TARGETS", "Figure", "Run", "Target"]
 
 MILLI, KIBI, GIBI, PERCENT = 1e3, 2**10, 2**30, 100
 SMALL, MIDDLE, LARGE = 10_000, 100_000, 1_000_000
@@ -39,7 +39,7 @@ class Figure(NamedTuple):
     value: Value
 
 
-class Bar(NamedTuple):
+class Target(NamedTuple):
     """A figure that is to be no more, or no less, than a limit."""
 
     figure: Figure
@@ -102,35 +102,35 @@ def _everywhere(limit: float) -> dict[int, float]:
 LONG = ("prose", "markdown")
 RANDOM, HUBS = "two_hops_from_random_anchors", "three_hops_from_the_largest_hubs"
 
-BARS = (
-    Bar(
+TARGETS = (
+    Target(
         Figure("recall besides the question's embedding", "ms", _of("recall", None, MILLI)),
         {SMALL: 2, MIDDLE: 5, LARGE: 15},
     ),
-    Bar(
+    Target(
         Figure("two-hop expansion from 5 random anchors", "ms", _of(RANDOM, None, MILLI)),
         {SMALL: 0.3, MIDDLE: 0.35, LARGE: 0.5},
     ),
-    Bar(
+    Target(
         Figure("opening, up to the first answer", "s", _of("opening", "answer")),
         {SMALL: 0.5, MIDDLE: 3, LARGE: 15},
     ),
-    Bar(
+    Target(
         Figure("the same after `kill -9` of a writer", "s", _of("opening_after_a_kill", "answer")),
         {SMALL: 0.5, MIDDLE: 3, LARGE: 15},
     ),
-    Bar(
+    Target(
         Figure("two hops, how much faster than a loop over dicts", "×", _ratio(_of(RANDOM, "dict loop"), _of(RANDOM))),
         _everywhere(1),
         at_least=True,
     ),
-    Bar(
+    Target(
         Figure("three hops from the 5 largest hubs, likewise", "×", _ratio(_of(HUBS, "dict loop"), _of(HUBS))),
         {SMALL: 1, MIDDLE: 8, LARGE: 1},
         at_least=True,
     ),
-    Bar(Figure("by how many places the cap moves their ten best", "", _of(HUBS, "displacement")), {MIDDLE: 1}),
-    Bar(
+    Target(Figure("by how many places the cap moves their ten best", "", _of(HUBS, "displacement")), {MIDDLE: 1}),
+    Target(
         Figure(
             "two hops, how much faster than igraph's personalised PageRank",
             "×",
@@ -139,19 +139,19 @@ BARS = (
         {MIDDLE: 200},
         at_least=True,
     ),
-    Bar(
+    Target(
         Figure("vector search, recall@10 of exact", "", _of("vectors_ours", "recall@10")), {MIDDLE: 0.97}, at_least=True
     ),
-    Bar(
+    Target(
         Figure("a text added and found, 95th percentile", "ms", _of("pairs_of_add_and_recall", "p95", MILLI)),
         {LARGE: 60},
     ),
-    Bar(
+    Target(
         Figure("texts that the next recall found", "%", _of("pairs_of_add_and_recall", "found", PERCENT)),
         _everywhere(100),
         at_least=True,
     ),
-    Bar(
+    Target(
         Figure(
             "a chunk of a long document besides embedding",
             "ms",
@@ -159,11 +159,11 @@ BARS = (
         ),
         _everywhere(4),
     ),
-    Bar(
+    Target(
         Figure("indexing a passage, without the model", "ms", _of("indexing_without_the_model", "a passage", MILLI)),
         _everywhere(10),
     ),
-    Bar(
+    Target(
         Figure(
             "what a text costs, against a memory of 1,000",
             "×",
@@ -171,7 +171,7 @@ BARS = (
         ),
         {MIDDLE: 1.5},
     ),
-    Bar(
+    Target(
         Figure(
             "indexing with the model, how much faster than torch embeds alone",
             "×",
@@ -180,16 +180,16 @@ BARS = (
         _everywhere(2.5),
         at_least=True,
     ),
-    Bar(Figure("resident memory, full precision", "GiB", _of("opening", "rss", 1 / GIBI)), {LARGE: 3.5}),
-    Bar(Figure("resident memory, quantised", "GiB", _of("opening_quantised", "rss", 1 / GIBI)), {LARGE: 1.8}),
-    Bar(Figure("recall@10 lost when quantised", "points", _quantised_loss), {LARGE: 2}),
-    Bar(Figure("on disk, a node", "KiB", _a_node), {LARGE: 6}),
-    Bar(
+    Target(Figure("resident memory, full precision", "GiB", _of("opening", "rss", 1 / GIBI)), {LARGE: 3.5}),
+    Target(Figure("resident memory, quantised", "GiB", _of("opening_quantised", "rss", 1 / GIBI)), {LARGE: 1.8}),
+    Target(Figure("recall@10 lost when quantised", "points", _quantised_loss), {LARGE: 2}),
+    Target(Figure("on disk, a node", "KiB", _a_node), {LARGE: 6}),
+    Target(
         Figure("growth on disk by rounds of maintenance", "%", _of("maintenance", "growth", PERCENT)),
         {LARGE: 1},
     ),
-    Bar(Figure("`maintenance()`", "s", _of("maintenance")), {LARGE: 10}),
-    Bar(Figure("`feedback`", "ms", _of("feedback", None, MILLI)), _everywhere(5)),
+    Target(Figure("`maintenance()`", "s", _of("maintenance")), {LARGE: 10}),
+    Target(Figure("`feedback`", "ms", _of("feedback", None, MILLI)), _everywhere(5)),
 )
 
 FIGURES = (

@@ -19,8 +19,8 @@ from neurogated.core.view import Rows
 from neurogated.storage.index.graph_index import put_texts
 from neurogated.storage.index.text import posting_table
 from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.index.text.segment import TextWords
-from neurogated.storage.index.text.term_dictionary import UNKNOWN, ExtendedVocabulary, Vocabulary, WordList
+from neurogated.storage.index.text.segment import ForwardIndex
+from neurogated.storage.index.text.term_dictionary import UNKNOWN, ExtendedVocabulary, TermDictionary, Vocabulary
 
 WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
 CONTENTS = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
@@ -82,7 +82,7 @@ class TextsAsTheirModel(RuleBasedStateMachine):
         self.kept: list[tuple[Path, dict[int, str]]] = []
 
     def teardown(self) -> None:
-        self.index.settle()
+        self.index.wait()
         shutil.rmtree(self.folder)
 
     @rule(contents=st.dictionaries(st.integers(0, 30), CONTENTS, max_size=8))
@@ -108,13 +108,13 @@ class TextsAsTheirModel(RuleBasedStateMachine):
         frozen.write(folder, self.kept[-1][0] if self.kept else None)
         self.kept.append((folder, state))
         if adopted:
-            self.index.adopt(folder)
+            self.index.remap(folder)
 
     @precondition(lambda self: bool(self.kept))
     @rule(remove_before=st.booleans())
     def load(self, remove_before: bool) -> None:  # noqa: FBT001 - drawn
         folder, self.contents = self.kept[-1][0], dict(self.kept[-1][1])
-        self.index.settle()
+        self.index.wait()
         self.index = LexicalStore.load(folder)
         if remove_before:
             for before, _ in self.kept[:-1]:
@@ -184,7 +184,7 @@ def test_a_long_merge_goes_on_beside_questions_and_writes(monkeypatch: pytest.Mo
         put(index, {key: content})
     for thread in asking:
         thread.join()
-    index.settle()
+    index.wait()
     true = {key for key, content in contents.items() if "heron" in content}
     assert all(answer <= true for answer in answers)
     assert_holds(index, contents, ["heron stone", "lyon"])
@@ -200,11 +200,11 @@ def test_a_merge_without_memory_leaves_everything_as_it_was(
 
     index, contents = LexicalStore(3), some(39)
     with monkeypatch.context() as patch:
-        patch.setattr(TextWords, "joined", full)
+        patch.setattr(ForwardIndex, "joined", full)
         put(index, contents)
         for key in range(10, 20):
             put(index, {key: "stone heron"})
-        index.settle()
+        index.wait()
     contents.update(dict.fromkeys(range(10, 20), "stone heron"))
     assert "cannot be merged" in caplog.text
     assert_holds(index, contents, ["heron stone"])
@@ -216,7 +216,7 @@ def test_words_have_numbers_and_numbers_words_wherever_they_are(words: list[str]
     numbers = vocabulary.add(words)
     distinct = list(dict.fromkeys(words))
     assert list(numbers.values()) == list(range(len(distinct)))
-    first, second = WordList.of(distinct[: kept // 2]), WordList.of(distinct[kept // 2 : kept])
+    first, second = TermDictionary.of(distinct[: kept // 2]), TermDictionary.of(distinct[kept // 2 : kept])
     for lists in ([first], [first, second], [first.followed_by(second)]):
         vocabulary.cover(lists)
         assert vocabulary.numbers(distinct) == list(range(len(distinct)))
@@ -228,13 +228,13 @@ def test_words_have_numbers_and_numbers_words_wherever_they_are(words: list[str]
 def test_words_with_equal_checksums_are_told_apart() -> None:
     # Two words of equal CRC-32.
     words = ["plumless", "buckeroo"]
-    listed = WordList.of(words)
+    listed = TermDictionary.of(words)
     assert listed.checksums[0] == listed.checksums[1]
     assert Vocabulary([listed]).numbers([*words, "other"]) == [0, 1, UNKNOWN]
 
 
 def test_words_beside_a_vocabulary_are_not_added_to_it() -> None:
-    base = Vocabulary([WordList.of(["heron"])])
+    base = Vocabulary([TermDictionary.of(["heron"])])
     base.add(["stone"])
     extended = ExtendedVocabulary(base)
     assert extended.add(["river", "stone", "heron"]) == {"river": 2, "stone": 1, "heron": 0}

@@ -19,7 +19,7 @@ from neurogated.llm.cache import CachedLLM
 from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.statistics import memory_stats
+from neurogated.stats import memory_stats
 
 
 class Oracle(BaseLLM):

@@ -18,7 +18,7 @@ from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryEdge, Me
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.view import GraphView
 from neurogated.storage.index.graph import validity
-from neurogated.storage.index.graph.validity import Lifetimes
+from neurogated.storage.index.graph.validity import Validity
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
@@ -295,7 +295,7 @@ def test_what_has_expired_is_known_at_every_moment_whatever_the_clock_did(
 ) -> None:
     store = GraphStore()
     store.apply(GraphDelta(nodes=tuple(MemoryNode(str(row), "") for row in range(7))))
-    whole, spans, expiry = store.view(), Lifetimes(), dict[int, int]()
+    whole, spans, expiry = store.view(), Validity(), dict[int, int]()
     for step, number, time in steps:
         if step == "put":
             spans.put_node(number, None, None, time)

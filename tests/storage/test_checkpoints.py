@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neurogated import AccessMark, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated import Access, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
@@ -52,7 +52,7 @@ def _change(store: GraphStorePort, clock: ManualClock) -> None:
     store.apply(GraphDelta(nodes=(MemoryNode(id="new", content="apple anew"),), edges=(edge,), at=clock()))
     store.apply(GraphDelta(weights=(WeightChange(EdgeKey("n3", "n2", EdgeType.SEQ), 0.8),), at=clock()))
     store.apply(GraphDelta(operators=(Decay(0.6, clock() - timedelta(days=1), 0.45),), at=clock()))
-    store.apply(GraphDelta(touch=AccessMark.of(frozenset({"n5"}), frozenset({edge.key})), at=clock()))
+    store.apply(GraphDelta(touch=Access.of(frozenset({"n5"}), frozenset({edge.key})), at=clock()))
     store.apply(GraphDelta(removed_nodes=("n7",), removed_edges=(EdgeKey("n9", "n8", EdgeType.SEQ),), at=clock()))
     vector = np.full(1100, 2, dtype=np.float32)
     later = clock() + timedelta(days=1)
@@ -154,14 +154,14 @@ def test_compaction_leaves_nothing_of_what_was_removed_in_the_indexes(path: Path
     with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
         fill(store, clock, nodes=8)
         store.add_node(MemoryNode(id="secret-id", content="unheardof secretword"))
-        store.follower.checkpointer.settle()
+        store.follower.checkpointer.wait()
         assert _found(path, b"secretword") or _found(path, b"secret-id")
         store.remove_node("secret-id")
         store.compact()
         assert not _found(path, b"secretword")
         assert not _found(path, b"secret-id")
         store.add_node(MemoryNode(id="after", content="kept again"))
-        store.follower.checkpointer.settle()
+        store.follower.checkpointer.wait()
         assert not _found(path, b"secret")
     with SqliteStore.open(path, clock=clock) as store:
         assert store.check() == []

@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
-from neurogated.core.delta import AccessMark, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
+from neurogated.core.delta import Access, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.model import GraphModel
 
-__all__ = ["NAMES", "QUERIES", "START", "TYPES", "WORDS", "edge", "life", "node", "random_delta"]
+__all__ = ["NAMES", "QUERIES", "START", "TYPES", "WORDS", "edge", "history_of", "node", "random_delta"]
 
 START = ManualClock().now
 NAMES = tuple("abcdef")
@@ -48,7 +48,7 @@ def edge(
     return MemoryEdge(source, target, kind, weight, created_at=at, **fields)
 
 
-def life(random: Random, clock: ManualClock, deltas: int) -> Iterator[tuple[GraphDelta, GraphModel]]:
+def history_of(random: Random, clock: ManualClock, deltas: int) -> Iterator[tuple[GraphDelta, GraphModel]]:
     """Yield deltas of every kind, each with the model after it; the clock is moved before each."""
     model = GraphModel()
     for _ in range(deltas):
@@ -88,7 +88,7 @@ def random_delta(random: Random, model: GraphModel, at: datetime) -> GraphDelta:
         node_changes=recharged,
         queued=tuple(PendingTask("cause", (name,)) for name in _some(random, list(NAMES), 1)),
         settled=_some(random, list(model.waiting), 1),
-        touch=AccessMark(touched, frozenset(walked)),
+        touch=Access(touched, frozenset(walked)),
         reason=random.choice(("", "learned", "用")),
         at=at,
     )
