@@ -47,7 +47,7 @@ def test_a_message_is_a_memory_with_role_speaker_time_and_metadata(memory: Neuro
     node, note = memory.store.get_nodes([told, noted])
     assert (node.content, node.role, node.speaker, node.timestamp) == ("I moved to Lyon.", "user", "Ann", NOON)
     assert (node.scope.user_id, node.scope.session_id, node.tags) == ("ana", "s", ("home",))
-    assert node.metadata == {"mood": "calm", "entities": ["Lyon"]}
+    assert (node.metadata, node.found.entities) == ({"mood": "calm"}, ("Lyon",))
     assert node.position is not None
     assert (note.role, note.speaker, note.timestamp, note.position) == (None, None, None, None)
 

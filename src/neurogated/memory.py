@@ -219,7 +219,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         return count
 
     def delete_document(self, document_id: str) -> int:
-        """Forget all memories of a document, by the `document_id` in their metadata; see `delete`.
+        """Forget all memories of a document, by their `found.document_id`; see `delete`.
 
         Raises:
             UnknownIdError: the memory has none of such a document.

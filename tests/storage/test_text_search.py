@@ -1,6 +1,6 @@
 """Keywords and tags of nodes, their scores against an index made anew; what is found is also the kit's to test."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from neurogated import GraphDelta, GraphStore, MemoryNode
 from neurogated.core.clock import from_micros
+from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.rendering import TIME, speaker_tag, subject_tag, trait_tag
 from neurogated.storage.index.graph_index import put_texts
 from neurogated.storage.index.text.lexical_store import LexicalStore
@@ -30,9 +31,12 @@ def node(
     title: str | None = None,
     speaker: str | None = None,
     timestamp: datetime | None = None,
-    **metadata: object,
+    found: Found = NOTHING_FOUND,
+    metadata: Mapping[str, object] | None = None,
 ) -> MemoryNode:
-    return MemoryNode(name, content, title=title, speaker=speaker, timestamp=timestamp, metadata=metadata)
+    return MemoryNode(
+        name, content, title=title, speaker=speaker, timestamp=timestamp, found=found, metadata=metadata or {}
+    )
 
 
 def found(store: GraphStore, query: str) -> dict[str, float]:
@@ -75,9 +79,9 @@ def assert_as_anew(store: GraphStore) -> None:
 
 
 def test_what_is_put_is_found_by_text_title_speaker_and_date(store: GraphStore) -> None:
-    store.add_node(node("a", "A grey heron.", title="Lyon", times=["today"]))
+    store.add_node(node("a", "A grey heron.", title="Lyon", found=Found(times=["today"])))
     store.add_node(node("b", "A stone.", speaker="Ann", timestamp=from_micros(0)))
-    store.add_node(node("c", "我住在苏州。 Herons!", context=["Lyon"]))
+    store.add_node(node("c", "我住在苏州。 Herons!", metadata={"context": ["Lyon"]}))
     assert found(store, "heron").keys() == {"a", "c"}
     assert found(store, "LYON").keys() == {"a"}
     assert found(store, "1970").keys() == found(store, "ann").keys() == {"b"}
@@ -135,7 +139,7 @@ metadata = st.fixed_dictionaries(
     optional={
         "title": st.sampled_from(["Lyon", "Lyon (city)", "Ann"]),
         "speaker": st.sampled_from(["Ann", None]),
-        "times": st.sampled_from([["today"], []]),
+        "found": st.sampled_from([Found(times=["today"]), NOTHING_FOUND]),
         "timestamp": st.sampled_from([from_micros(0), None]),
     },
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from neurogated.core.delta import GraphDelta
+from neurogated.core.found import Found
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
 
@@ -36,7 +37,7 @@ class EmbeddedVersion(NamedTuple):
     content: str
     title: str | None
     speaker: str | None
-    metadata: Mapping[str, Any]
+    found: Found
 
 
 @runtime_checkable

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from neurogated.core.delta import PendingTask
+from neurogated.core.found import Found
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
-from neurogated.ingestion.analysis import ENTITIES
 from neurogated.ingestion.revision import with_lifetime
 
 __all__ = ["Analysed", "Batch", "Draft", "Part"]
@@ -25,8 +25,8 @@ class Draft:
     metadata: Mapping[str, object]
     lifetime: Mapping[str, datetime | None]
     """Times that were given, by the node's field."""
-    times: Sequence[str]
-    """Words of the content that tell when."""
+    found: Found
+    """What the content tells by itself, but for the names in it."""
     scope: Scope
     fields: Mapping[str, Any]
     """Other fields of the node that were given, by name."""
@@ -49,16 +49,9 @@ class Draft:
         lifetime, fields = {**other.lifetime, **self.lifetime}, {**other.fields, **self.fields}
         return replace(self, metadata=metadata, lifetime=lifetime, fields=fields)
 
-    def told(self, stored: MemoryNode | None) -> Draft:
-        """Return the draft with the words that tell when as metadata; what was given as metadata stays."""
-        # The words of a memory that was updated since are no longer those of the document.
-        if not self.times or (stored is not None and stored.content != self.content):
-            return self
-        return replace(self, metadata={"times": list(self.times), **self.metadata})
-
     def replacing(self, stored: MemoryNode) -> MemoryNode:
         """Return the stored node with the text, the metadata and what is given of the draft."""
-        node = replace(stored, content=self.content, metadata=self.metadata, **self.fields)
+        node = replace(stored, content=self.content, metadata=self.metadata, found=self.found, **self.fields)
         return with_lifetime(node, self.lifetime)
 
     def node(self, stored: MemoryNode | None, at: datetime) -> MemoryNode:
@@ -72,15 +65,13 @@ class Draft:
             last_accessed=at,
             created_at=at,
             scope=self.scope,
+            found=self.found,
             **self.fields,
         )
 
     def _metadata_over(self, stored: MemoryNode) -> Mapping[str, object]:
         """Return the metadata of a stored node with the same text once it is given this draft's."""
-        if not self.named:
-            return {**stored.metadata, **self.metadata}
-        # Names were found in the text, and the text is the same.
-        return {name: value for name, value in stored.metadata.items() if name == ENTITIES} | dict(self.metadata)
+        return self.metadata if self.named else {**stored.metadata, **self.metadata}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,11 @@ from uuid import uuid4
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, to_utc
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.found_names import FOUND_NAMES, found_names
+from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
 from neurogated.core.times import find_times
-from neurogated.core.turns import PART, piece
 from neurogated.core.words import count_words
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
@@ -58,7 +57,7 @@ class Planner:
         old = stored(self._store, chain.from_iterable(part.with_neighbours(self._reach) for part in parts))
         drafts: dict[str, Draft] = {}
         for draft in chain.from_iterable(part.drafts for part in parts):
-            drafts[draft.id] = draft.told(old.get(draft.id)).merged_over(drafts.get(draft.id))
+            drafts[draft.id] = draft.merged_over(drafts.get(draft.id))
         sessions = self._sessions(parts, drafts, old)
         chains: list[Sequence[str]] = [part.with_neighbours(self._reach) for part in parts if part.session is None]
         parted: list[EdgeKey] = []
@@ -122,7 +121,7 @@ class Planner:
         given: str | None = draft.fields.get("speaker")
         if given is not None or before is None or not self._config.FIND_SPEAKERS:
             return given
-        return labelled_speaker(draft.content) if (piece(draft.metadata) or (0, 0))[0] == 0 else before or None
+        return labelled_speaker(draft.content) if (draft.found.part or (0, 0))[0] == 0 else before or None
 
     def _parted(self, session: Session) -> Iterator[EdgeKey]:
         """Yield the SEQ edges between stored turns that a new one has come between."""
@@ -147,11 +146,10 @@ class Planner:
         # A hash of the whole text, so it is computed once; a turn of a session, or what has a name, is of no document.
         document_id = None if document.in_session or document.id is not None else document.document_id
         for passage in document.passages:
-            metadata = {**document.metadata, **passage.metadata}
-            metadata |= self._found_names(document, passage, metadata)
-            metadata |= {} if document_id is None else {"document_id": document_id}
+            metadata = json_metadata({**document.metadata, **passage.metadata})
+            names = self._names(document, passage)
             fields = document.fields_of(passage)
-            chunks = self._chunks(document, passage, found_names(metadata))
+            chunks = self._chunks(document, passage, names)
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
             for place, chunk in enumerate(chunks):
                 if document.id is not None:
@@ -165,9 +163,9 @@ class Planner:
                     Draft(
                         node_id,
                         chunk,
-                        json_metadata(metadata if words is None else {**metadata, PART: [place, words]}),
+                        metadata,
                         lifetime,
-                        find_times(chunk),
+                        Found((), find_times(chunk), names, document_id, None if words is None else (place, words)),
                         document.scope,
                         fields,
                         named=document.id is not None,
@@ -182,13 +180,12 @@ class Planner:
         if len(chunks) == 1 or not names:
             return chunks
         # The later ones are embedded under the title that was found.
-        return self._chunker.split(passage.text, render(replace(frame, metadata={FOUND_NAMES: list(names)})))
+        return self._chunker.split(passage.text, render(replace(frame, found=Found(names=names))))
 
-    def _found_names(self, document: Document, passage: Passage, given: Mapping[str, object]) -> dict[str, list[str]]:
-        """Return, as metadata, the names of what a passage is about that it tells itself; a turn has none."""
-        told = document.title is not None or passage.speaker is not None or document.in_session or FOUND_NAMES in given
-        names = () if told or not self._config.FIND_TITLES else find_names(passage.text)
-        return {FOUND_NAMES: list(names)} if names else {}
+    def _names(self, document: Document, passage: Passage) -> Sequence[str]:
+        """Return the names of what a passage is about that it tells itself; a turn has none."""
+        told = document.title is not None or passage.speaker is not None or document.in_session
+        return () if told or not self._config.FIND_TITLES else find_names(passage.text)
 
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
         times = {"valid_from": document.valid_from, "valid_to": document.valid_to}
@@ -210,7 +207,7 @@ def _kept(draft: Draft, node: MemoryNode) -> bool:
 
 def _moved(draft: Draft | None, node: MemoryNode, position: int) -> Draft:
     """Return the draft of a stored turn, if there is one, with another position."""
-    known = Draft(node.id, node.content, {}, {}, (), node.scope, {}) if draft is None else draft
+    known = Draft(node.id, node.content, {}, {}, NOTHING_FOUND, node.scope, {}) if draft is None else draft
     return replace(known, fields={**known.fields, "position": position})
 
 

@@ -139,7 +139,7 @@ class Writer:
         with self.exclusively():
             ids = self._store.nodes_with([document_tag(document_id)])
             if not ids:
-                raise UnknownIdError(f"no document {document_id!r} in the memory; see document_id in the metadata")
+                raise UnknownIdError(f"no document {document_id!r} in the memory; see found.document_id of a memory")
             return self._delete(ids, "delete_document")
 
     def update(self, node_id: str, change: Revision) -> MemoryNode:
@@ -207,11 +207,10 @@ class Writer:
             self._expire(at)
             # Judging took its time: nodes may have changed or gone meanwhile, and only the names are ours to add.
             current = stored(self._store, nodes)
-            found = {node.id: node.metadata[ENTITIES] for node in named.nodes if ENTITIES in node.metadata}
             changed = tuple(
-                replace(current[name], metadata={ENTITIES: entities, **current[name].metadata})
-                for name, entities in found.items()
-                if name in current and ENTITIES not in current[name].metadata
+                replace(now, found=replace(now.found, entities=node.found.entities))
+                for node in named.nodes
+                if (now := current.get(node.id)) is not None and now.content == node.content and node.found.entities
             )
             edges = tuple(edge for edge in causes.edges if {edge.source_id, edge.target_id} <= current.keys())
             if settled:

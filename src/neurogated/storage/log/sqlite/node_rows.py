@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.column_view import NODE_COLUMNS
+from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import register_kind
 from neurogated.core.scope import Scope
@@ -27,6 +28,7 @@ __all__ = [
     "VALUES",
     "Columns",
     "NodeNumbers",
+    "found_from_json",
     "last_of_each",
     "moment_or_none",
     "node_values",
@@ -41,12 +43,12 @@ Columns = dict[str, NDArray[Any]]
 
 VALUES = (
     "content, metadata, base_energy, created_at, valid_from, valid_to, expires_at, kind, scope, importance, energy_at, "
-    "timestamp, role, speaker, title, position, tags"
+    "timestamp, role, speaker, title, position, tags, found"
 )
 """The columns of `node_versions` that `node_values` fills."""
 RECORD = (
     "v.content, v.metadata, v.created_at, v.valid_from, v.valid_to, v.expires_at, v.timestamp, v.role, v.speaker, "
-    "v.title, v.position, v.tags"
+    "v.title, v.position, v.tags, v.found"
 )
 """The columns of a version `v` of which `record_of` makes a record."""
 _UNCHANGED = -1
@@ -126,12 +128,22 @@ def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
         node.title,
         node.position,
         json.dumps(node.tags, ensure_ascii=False) if node.tags else None,
+        _found_to_json(node.found),
     )
+
+
+def _found_to_json(found: Found) -> str | None:
+    return json.dumps(values, ensure_ascii=False) if (values := found.to_json()) else None
+
+
+def found_from_json(text: str | None) -> Found:
+    """Return what was found in a text, as the file keeps it."""
+    return NOTHING_FOUND if text is None else Found.from_json(json.loads(text))
 
 
 def record_of(values: Iterable[Any]) -> NodeRecord:
     """Return the record that the columns `RECORD` hold."""
-    content, metadata, created, begin, end, expires, moment, role, speaker, title, position, tags = values
+    content, metadata, created, begin, end, expires, moment, role, speaker, title, position, tags, found = values
     return NodeRecord(
         content=content,
         metadata=json.loads(metadata),
@@ -145,6 +157,7 @@ def record_of(values: Iterable[Any]) -> NodeRecord:
         title=title,
         position=position,
         tags=tuple(json.loads(tags)) if tags else (),
+        found=found_from_json(found),
     )
 
 

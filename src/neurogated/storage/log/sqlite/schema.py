@@ -107,6 +107,7 @@ CREATE TABLE node_versions (
     title TEXT,
     position INTEGER,
     tags TEXT,                           -- JSON list; NULL: none
+    found TEXT,                          -- JSON, what the memory found out by itself; NULL: nothing
     PRIMARY KEY (node, since)
 );
 CREATE INDEX node_versions_since ON node_versions (since);
