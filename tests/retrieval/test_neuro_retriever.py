@@ -160,7 +160,7 @@ def _attainable(recall: Recall, config: MemoryConfig) -> float:
 
 @given(drawn_nodes, st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7))), weightings)
 def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
-    drawn: list[tuple[str, list[float] | None, dict[str, object], int]],
+    drawn: list[tuple[str, list[float] | None, dict[str, Any], int]],
     links: list[tuple[int, int]],
     weights: dict[str, float],
 ) -> None:

@@ -18,6 +18,7 @@ __all__ = [
     "SupportsClear",
     "SupportsCompaction",
     "SupportsExclusion",
+    "SupportsFreezing",
     "SupportsNamespaces",
     "SupportsReembedding",
     "SupportsSnapshot",
@@ -52,6 +53,17 @@ class SupportsNamespaces(Protocol):
 
     def drop_namespace(self, namespace: str) -> None:
         """Remove a graph with its history; raises UnknownIdError, or InputError for the store's own graph."""
+
+
+@runtime_checkable
+class SupportsFreezing(Protocol):
+    """Ability of a store: to keep whether the memory learns, for all its graphs and in all processes."""
+
+    def is_frozen(self) -> bool:
+        """Return whether the memory was told to learn nothing."""
+
+    def record_frozen(self, *, frozen: bool) -> None:
+        """Keep whether the memory learns nothing."""
 
 
 @runtime_checkable

@@ -166,7 +166,7 @@ def frozen_memories(
         else:
             memories = index(dataset, memory, progress=progress)
         for one in memories:
-            one.freeze()
+            one.freeze(lasting=False)
         yield parts, memories
 
 

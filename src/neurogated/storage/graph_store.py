@@ -157,6 +157,15 @@ class GraphStore(SearchableStore):
         """Name and dimension of the embedder the vectors come from, None while there is none."""
         return self._latest().embedder
 
+    def is_frozen(self) -> bool:
+        """Return whether the memory was told to learn nothing; see `SupportsFreezing`."""
+        return self._engine.is_frozen()
+
+    def record_frozen(self, *, frozen: bool) -> None:
+        """Keep whether the memory learns nothing; see `SupportsFreezing`."""
+        with self.exclusively():
+            self._engine.record_frozen(frozen=frozen)
+
     def pending(self) -> list[PendingTask]:
         """Return the judgements that wait to be made up, oldest first."""
         return list(self._latest().pending)

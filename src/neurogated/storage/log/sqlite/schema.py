@@ -32,7 +32,7 @@ PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {FORMAT_VERSION};
 
 CREATE TABLE settings (
-    name TEXT PRIMARY KEY,               -- 'identity', 'generation', 'erasures', 'embedder', 'dimension'
+    name TEXT PRIMARY KEY,               -- 'identity', 'generation', 'erasures', 'embedder', 'dimension', 'frozen'
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 
