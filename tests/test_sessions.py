@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, Recall
+from neurogated import EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
 from neurogated.compose import build
+from neurogated.core.model import LAST_POSITION
 from neurogated.errors import InputError
 from neurogated.ingestion import sessions
 from neurogated.testing.clock import ManualClock
@@ -118,6 +120,7 @@ def _fed(calls: Sequence[Sequence[int | None]], step: int) -> list[str]:
     """Return the order of a session whose turns came at these hours, where positions lie `step` apart."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sessions, "_STEP", step)
+        patch.setattr(sessions, "_FIRST", 2 * step)
         with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
             number = 0
             for hours in calls:
@@ -130,7 +133,7 @@ def _fed(calls: Sequence[Sequence[int | None]], step: int) -> list[str]:
             return order_of(memory)
 
 
-_STEPS = st.sampled_from([1, 3, 1 << 20])
+_STEPS = st.sampled_from([1, 3, 1 << 30])
 
 
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), max_size=7), _STEPS)
@@ -158,6 +161,42 @@ def test_turns_that_come_backwards_find_room(config: MemoryConfig) -> None:
         for hour in reversed(range(12)):
             memory.add(message_of(f"Turn {hour}.", timestamp=NOON + timedelta(hours=hour)), session_id="s")
         assert order_of(memory) == [f"Turn {hour}." for hour in range(12)]
+
+
+def _in(session: sessions.Session, hour: float) -> None:
+    session.add(f"{hour}", NOON + timedelta(hours=hour))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["forwards", "backwards", "between"]), st.integers(1, 60)), max_size=8))
+def test_few_turns_move_whatever_the_order_in_which_they_come(runs: list[tuple[str, int]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        # Little room makes them move as often as they would after thousands of turns.
+        patch.setattr(sessions, "_STEP", 1 << 10)
+        patch.setattr(sessions, "_FIRST", 1 << 12)
+        session, moves, low, high = sessions.Session([], iter(())), 0, 0.0, 0.0
+        hours = [0.0]
+        _in(session, 0)
+        for kind, count in runs:
+            low, high = min(hours), max(hours)
+            for number in range(1, count + 1):
+                places = {"forwards": high + number, "backwards": low - number, "between": low + 0.5 / (number + 1)}
+                before = {turn.id: turn.position for turn in session.turns}
+                hours.append(places[kind])
+                _in(session, hours[-1])
+                moves += sum(before.get(turn.id, turn.position) != turn.position for turn in session.turns)
+                positions = [turn.position for turn in session.turns]
+                assert positions == sorted(set(positions))
+                assert min(positions) >= 0
+    assert [turn.timestamp for turn in session.turns] == sorted(NOON + timedelta(hours=hour) for hour in hours)
+    assert moves <= len(hours) * 4 * math.log2(len(hours) + 1)
+
+
+def test_a_session_may_be_longer_than_any_conversation() -> None:
+    session = sessions.Session([], iter(()))
+    for number in range(10_000):
+        session.add(str(number), None)
+    assert session.turns[-1].position < LAST_POSITION / 1000
+    MemoryNode("last", "text", position=session.turns[-1].position)
 
 
 # Several writers

@@ -22,6 +22,7 @@ from neurogated.errors import InputError
 
 __all__ = [
     "DEFAULT_IMPORTANCE",
+    "LAST_POSITION",
     "MOST_COUNTED",
     "EdgeKey",
     "EdgeType",
@@ -186,7 +187,7 @@ class MemoryNode:
                 checked_name(f"the {name} of node {self.id!r}", getattr(self, name))
         assign(self, "uses", checked_count(f"uses of node {self.id!r}", self.uses))
         if self.position is not None:
-            assign(self, "position", checked_count(f"position of node {self.id!r}", self.position))
+            assign(self, "position", checked_count(f"position of node {self.id!r}", self.position, LAST_POSITION))
         assign(self, "tags", _checked_tags(self.id, self.tags))
 
     @classmethod
@@ -219,10 +220,14 @@ MOST_COUNTED = 2**31 - 1
 """Counts end here; columns keep them in 32 bits."""
 
 
-def checked_count(what: str, value: object) -> int:
+LAST_POSITION = 2**62
+"""Positions end here; their column keeps them in 64 bits."""
+
+
+def checked_count(what: str, value: object, most: int = MOST_COUNTED) -> int:
     """Return `value`, a whole number from 0 on that a column can hold; raises InputError, which calls it `what`."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_COUNTED:
-        raise InputError(f"{what} is {value!r}, but must be a whole number from 0 to {MOST_COUNTED}")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise InputError(f"{what} is {value!r}, but must be a whole number from 0 to {most}")
     return value
 
 

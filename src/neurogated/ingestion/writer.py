@@ -16,7 +16,7 @@ from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import Filter
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
@@ -229,6 +229,13 @@ class Writer:
         return len(settled)
 
     def _store_batch(self, batch: Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:
+        self._put_batch(batch, embedding)
+        self._remove_rests(batch.parts)
+        for part in batch.parts:
+            if part.is_last:
+                yield [draft.id for draft in part.document]
+
+    def _put_batch(self, batch: Batch, embedding: EmbeddingAhead) -> None:
         # The batch before may have stored some of it.
         batch = self._current(batch)
         for attempt in range(1, _ATTEMPTS + 1):
@@ -245,11 +252,12 @@ class Writer:
                     self._write(analysed if is_same else self._analysed(batch, embedding))
                 break
         for draft in batch.to_revise:
-            self._revise(draft.id, draft.replacing, "add")
-        self._remove_rests(batch.parts)
-        for part in batch.parts:
-            if part.is_last:
-                yield [draft.id for draft in part.document]
+            try:
+                self._revise(draft.id, draft.replacing, "add")
+            except UnknownIdError:
+                # Another writer removed it meanwhile, so it is new.
+                self._put_batch(self._planner.plan(batch.parts), embedding)
+                return
 
     def _current(self, batch: Batch) -> Batch:
         """Return the batch as the store is now."""
@@ -320,6 +328,7 @@ class Writer:
             for edge in sequence_edges(chained, new_ids, weight=self._config.SEQ_WEIGHT, at=at)
             if there.keys() >= {edge.source_id, edge.target_id}
         }
+        sequences |= {key: MemoryEdge(*key, self._config.SEQ_WEIGHT, created_at=at) for key in batch.joined}
         return Analysed(
             new=[replace(node, embedding=embedded[node.id]) for node in named.nodes],
             known=[replace(node, embedding=embedded[node.id]) for node in nodes if node.id in old],
