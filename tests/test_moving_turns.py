@@ -19,12 +19,8 @@ from tests.sessions import LONG, NOON, message_of, order_of
 CONFIG = MemoryConfig(storage="memory", embedding_name="hash", CHUNK_SIZE=9, CHUNK_OVERLAP=0)
 SESSIONS = ("one", "two")
 
-put = st.tuples(
-    st.integers(0, 5),
-    st.integers(0, 3),
-    st.none() | st.sampled_from(SESSIONS),
-    st.sampled_from(["same", "new", "long"]),
-)
+kinds = st.sampled_from(["same", "new", "long"])
+put = st.tuples(st.integers(0, 5), st.integers(0, 3), st.none() | st.sampled_from(SESSIONS), kinds)
 
 
 @given(st.lists(put, max_size=12))
@@ -38,10 +34,8 @@ def test_turns_stand_where_their_last_time_and_session_put_them(calls: list[tupl
             old_hour, old_session, old_text = known.get(node_id, (None, None, f"Turn {name}."))
             text = {"same": old_text, "new": f"Turn {name}, {number}.", "long": LONG}[kind]
             place = session or old_session
-            memory.add(
-                message_of(text, id=node_id, timestamp=NOON + timedelta(hours=hour)),
-                **({"session_id": session} if session else {}),
-            )
+            moment = NOON + timedelta(hours=hour)
+            memory.add(message_of(text, id=node_id, timestamp=moment), session_id=session)
             if place is None:
                 continue
             if (old_hour, old_session) != (hour, place):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -167,28 +167,40 @@ def _in(session: sessions.Session, hour: float) -> None:
     session.add(f"{hour}", NOON + timedelta(hours=hour))
 
 
-@given(st.lists(st.tuples(st.sampled_from(["forwards", "backwards", "between"]), st.integers(1, 60)), max_size=8))
-def test_few_turns_move_whatever_the_order_in_which_they_come(runs: list[tuple[str, int]]) -> None:
+@given(st.lists(st.integers(0, 40), max_size=80), st.sampled_from([1, 4, 1 << 30]))
+def test_positions_ascend_whatever_the_order_in_which_turns_come(hours: list[int], step: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        # Little room makes them move as often as they would after thousands of turns.
-        patch.setattr(sessions, "_STEP", 1 << 10)
-        patch.setattr(sessions, "_FIRST", 1 << 12)
-        session, moves, low, high = sessions.Session([], iter(())), 0, 0.0, 0.0
-        hours = [0.0]
-        _in(session, 0)
-        for kind, count in runs:
-            low, high = min(hours), max(hours)
-            for number in range(1, count + 1):
-                places = {"forwards": high + number, "backwards": low - number, "between": low + 0.5 / (number + 1)}
-                before = {turn.id: turn.position for turn in session.turns}
-                hours.append(places[kind])
-                _in(session, hours[-1])
-                moves += sum(before.get(turn.id, turn.position) != turn.position for turn in session.turns)
-                positions = [turn.position for turn in session.turns]
-                assert positions == sorted(set(positions))
-                assert min(positions) >= 0
-    assert [turn.timestamp for turn in session.turns] == sorted(NOON + timedelta(hours=hour) for hour in hours)
-    assert moves <= len(hours) * 4 * math.log2(len(hours) + 1)
+        patch.setattr(sessions, "_STEP", step)
+        patch.setattr(sessions, "_FIRST", 4 * step)
+        session = sessions.Session([], iter(()))
+        for hour in hours:
+            _in(session, hour)
+            positions = [turn.position for turn in session.turns]
+            assert positions == sorted(set(positions))
+            assert min(positions) >= 0
+
+
+@pytest.mark.parametrize(
+    ("hour_of", "most"),
+    [
+        (lambda number: 100.0 + number, 0.0),
+        (lambda number: -number, 0.0),
+        # Each just before the last one, and all of them between two turns.
+        (lambda number: 1 - number / 1000, math.log2(1000)),
+        (lambda number: number / 1000, math.log2(1000)),
+        (lambda number: number * 7919 % 1000 / 1000, 1.0),
+    ],
+    ids=["forwards", "backwards", "backwards in a gap", "forwards in a gap", "anyhow"],
+)
+def test_few_turns_move_for_each_that_comes_late(hour_of: Callable[[int], float], most: float) -> None:
+    session, moves = sessions.Session([], iter(())), 0
+    for hour in range(50):
+        _in(session, hour)
+    for number in range(1, 1001):
+        before = {turn.id: turn.position for turn in session.turns}
+        session.add(f"late {number}", NOON + timedelta(hours=hour_of(number)))
+        moves += sum(before.get(turn.id, turn.position) != turn.position for turn in session.turns)
+    assert moves <= most * 1000
 
 
 def test_a_session_may_be_longer_than_any_conversation() -> None:
