@@ -198,6 +198,30 @@ def test_a_freeze_holds_in_all_namespaces(memory: NeuroGraphMemory) -> None:
     assert other.feedback(ids) == 1
 
 
+def test_a_freeze_is_kept_and_holds_in_all_processes(tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as beside:
+        ids = memory.add(["A heron.", "A pond."])
+        memory.freeze()
+        assert beside.stats()["frozen"]
+        assert beside.feedback(ids) == 0
+        beside.recall("heron")
+        beside.flush()
+        assert beside.get(ids[0]).uses == 0
+    with NeuroGraphMemory(config.replace(read_only=True)) as reader:
+        reader.unfreeze()
+    with NeuroGraphMemory(config) as memory:
+        assert memory.feedback(ids) == 0
+        memory.in_namespace("other").unfreeze()
+        assert memory.feedback(ids) == 1
+    with NeuroGraphMemory(config) as memory:
+        assert memory.feedback(ids) == 1
+        memory.freeze(lasting=False)
+        assert memory.feedback(ids) == 0
+    with NeuroGraphMemory(config) as memory:
+        assert not memory.stats()["frozen"]
+
+
 def test_min_score_cuts(memory: NeuroGraphMemory) -> None:
     memory.add(["A grey heron stands.", "Nothing of the kind."])
     scores = [one.score for one in memory.recall("grey heron", top_n=5)]

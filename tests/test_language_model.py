@@ -139,7 +139,7 @@ def test_the_model_judges_questions_causes_and_names(with_model: MemoryConfig) -
     with NeuroGraphMemory(with_model) as memory:
         ids = memory.add_documents([STORY])[0]
         assert _causes(memory) == [0.7, 0.7]
-        assert memory.store.get_node(ids[0]).metadata["entities"] == ["dam"]
+        assert memory.store.get_node(ids[0]).found.entities == ("dam",)
         why = memory.recall("Why were the fields under water?").kernel
         consequence = memory.recall("What came of the broken dam?").kernel
         assert why[EdgeType.CAUSE] == 2.0

@@ -63,7 +63,7 @@ def test_indexing_finds_causes_in_pairs_of_equal_weight(memory: NeuroGraphMemory
 def test_indexing_notes_the_names_in_a_text(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         (node_id,) = memory.add_document("Yesterday Lucan Dray met the harbour master at Cawthrip Quarry.")
-        assert "Lucan Dray" in memory.store.get_node(node_id).metadata["entities"]
+        assert "Lucan Dray" in memory.store.get_node(node_id).found.entities
 
 
 def test_feedback_strengthens_and_associates(memory: NeuroGraphMemory) -> None:
@@ -226,7 +226,7 @@ def test_what_a_failing_model_leaves_out_is_stored_and_made_up_later(caplog: pyt
         assert memory.resume() == (10, 0)
         assert memory.stats()["pending"] == 0
         assert memory.stats()["edges"]["CAUSE"] == 2
-        assert all(node.metadata["entities"] == [node.content.split()[0]] for node in memory.store.all_nodes())
+        assert all(node.found.entities == (node.content.split()[0],) for node in memory.store.all_nodes())
 
 
 def test_too_long_a_text_is_refused(config: MemoryConfig) -> None:
@@ -267,11 +267,12 @@ def test_a_node_that_comes_back_keeps_when_it_was_last_accessed(memory: NeuroGra
     assert memory.store.get_node(first).last_accessed == before
 
 
-def test_names_that_come_with_a_text_stay(config: MemoryConfig) -> None:
+def test_names_that_come_with_a_text_stay_the_callers(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         for _ in range(2):
             (node_id,) = memory.add_document("Lucan Dray met Edda Moor.", metadata={"entities": ["X"]})
-            assert memory.store.get_node(node_id).metadata["entities"] == ["X"]
+            assert memory.get(node_id).metadata == {"entities": ["X"]}
+            assert memory.get(node_id).found.entities == ("Lucan Dray", "Edda Moor")
         assert len(memory.history()) == 1
 
 

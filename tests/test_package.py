@@ -28,7 +28,7 @@ FIXED_CONSTANTS = {
     "core/kernel.py": {"MAX_WEIGHT", "NEUTRAL"},  # the definition of a kernel
     "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
     "core/edge_type.py": {"_MOST_TYPES"},  # a width of the file format
-    "core/model.py": {"_DEEPEST", "MOST_COUNTED", "DEFAULT_IMPORTANCE"},  # what columns hold; a default
+    "core/model.py": {"_DEEPEST", "MOST_COUNTED", "LAST_POSITION", "DEFAULT_IMPORTANCE"},  # columns; a default
     "core/node_kind.py": {"_MOST_KINDS"},  # a width of the file format
     "core/column_view.py": {"_MANY_SCOPES"},  # which of two equal ways is quicker
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
@@ -55,7 +55,7 @@ FIXED_CONSTANTS = {
     "ingestion/first_subject.py": {"_MOST_WORDS", "_MOST_TERM_WORDS"},
     "ingestion/aliases.py": {"_THREE"},
     "ingestion/entities.py": {"_LONGEST_TERM", "_LONGEST_NUMBER"},
-    "ingestion/sessions.py": {"_STEP", "_FROM_BEFORE"},  # room between positions
+    "ingestion/sessions.py": {"_STEP", "_FIRST"},  # room between positions
     "ingestion/writer.py": {"_ATTEMPTS"},  # judging again is rare, and one of two writers has to wait in the end
     "core/quoting.py": {"_BYTES_A_TOKEN"},  # an estimate from above; callers count exactly
     "llm/bounds.py": {"_THOUGHT_TOKENS", "_CHARACTERS_A_TOKEN", "_FRAME"},  # from above; see prompts

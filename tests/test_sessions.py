@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -14,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, Recall
+from neurogated import EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
 from neurogated.compose import build
+from neurogated.core.model import LAST_POSITION
 from neurogated.errors import InputError
 from neurogated.ingestion import sessions
 from neurogated.testing.clock import ManualClock
@@ -40,7 +42,7 @@ def test_a_message_is_a_memory_with_role_speaker_time_and_metadata(memory: Neuro
     node, note = memory.store.get_nodes([told, noted])
     assert (node.content, node.role, node.speaker, node.timestamp) == ("I moved to Lyon.", "user", "Ann", NOON)
     assert (node.scope.user_id, node.scope.session_id, node.tags) == ("ana", "s", ("home",))
-    assert node.metadata == {"mood": "calm", "entities": ["Lyon"]}
+    assert (node.metadata, node.found.entities) == ({"mood": "calm"}, ("Lyon",))
     assert node.position is not None
     assert (note.role, note.speaker, note.timestamp, note.position) == (None, None, None, None)
 
@@ -111,6 +113,7 @@ def _fed(calls: Sequence[Sequence[int | None]], step: int) -> list[str]:
     """Return the order of a session whose turns came at these hours, where positions lie `step` apart."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sessions, "_STEP", step)
+        patch.setattr(sessions, "_FIRST", 2 * step)
         with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
             number = 0
             for hours in calls:
@@ -123,7 +126,7 @@ def _fed(calls: Sequence[Sequence[int | None]], step: int) -> list[str]:
             return order_of(memory)
 
 
-_STEPS = st.sampled_from([1, 3, 1 << 20])
+_STEPS = st.sampled_from([1, 3, 1 << 30])
 
 
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), max_size=7), _STEPS)
@@ -151,6 +154,54 @@ def test_turns_that_come_backwards_find_room(config: MemoryConfig) -> None:
         for hour in reversed(range(12)):
             memory.add(message_of(f"Turn {hour}.", timestamp=NOON + timedelta(hours=hour)), session_id="s")
         assert order_of(memory) == [f"Turn {hour}." for hour in range(12)]
+
+
+def _in(session: sessions.Session, hour: float) -> None:
+    session.add(f"{hour}", NOON + timedelta(hours=hour))
+
+
+@given(st.lists(st.integers(0, 40), max_size=80), st.sampled_from([1, 4, 1 << 30]))
+def test_positions_ascend_whatever_the_order_in_which_turns_come(hours: list[int], step: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sessions, "_STEP", step)
+        patch.setattr(sessions, "_FIRST", 4 * step)
+        session = sessions.Session([], iter(()))
+        for hour in hours:
+            _in(session, hour)
+            positions = [turn.position for turn in session.turns]
+            assert positions == sorted(set(positions))
+            assert min(positions) >= 0
+
+
+@pytest.mark.parametrize(
+    ("hour_of", "most"),
+    [
+        (lambda number: 100.0 + number, 0.0),
+        (lambda number: -number, 0.0),
+        # Each just before the last one, and all of them between two turns.
+        (lambda number: 1 - number / 1000, math.log2(1000)),
+        (lambda number: number / 1000, math.log2(1000)),
+        (lambda number: number * 7919 % 1000 / 1000, 1.0),
+    ],
+    ids=["forwards", "backwards", "backwards in a gap", "forwards in a gap", "anyhow"],
+)
+def test_few_turns_move_for_each_that_comes_late(hour_of: Callable[[int], float], most: float) -> None:
+    session, moves = sessions.Session([], iter(())), 0
+    for hour in range(50):
+        _in(session, hour)
+    for number in range(1, 1001):
+        before = {turn.id: turn.position for turn in session.turns}
+        session.add(f"late {number}", NOON + timedelta(hours=hour_of(number)))
+        moves += sum(before.get(turn.id, turn.position) != turn.position for turn in session.turns)
+    assert moves <= most * 1000
+
+
+def test_a_session_may_be_longer_than_any_conversation() -> None:
+    session = sessions.Session([], iter(()))
+    for number in range(10_000):
+        session.add(str(number), None)
+    assert session.turns[-1].position < LAST_POSITION / 1000
+    MemoryNode("last", "text", position=session.turns[-1].position)
 
 
 # Several writers

@@ -43,7 +43,7 @@ def test_an_id_given_again_replaces_text_and_metadata(config: MemoryConfig) -> N
         )
         assert memory.history()[-1].reason == "add"
         assert memory.retrieve("pump?", top_n=1, as_of=known) == ["The pump broke on Monday."]
-        assert memory.store.as_of(known).get_node("pump").metadata == {"a": 1, "times": ["on Monday"]}
+        assert memory.store.as_of(known).get_node("pump").found.times == ("on Monday",)
         assert "The pump broke on Monday." not in memory.retrieve("Monday pump", top_n=5)
         # What use made stays; what follows from the texts is that of the new ones.
         assert any(edge.type is EdgeType.ASSOC for edge in memory.store.all_edges())
@@ -56,11 +56,13 @@ def test_an_id_given_again_replaces_text_and_metadata(config: MemoryConfig) -> N
 def test_an_id_given_again_with_the_same_text_replaces_metadata_alone(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         memory.add("Zoë Moor broke the pump on Monday.", id="pump", metadata={"a": 1})
-        found = {name: value for name, value in memory.store.get_node("pump").metadata.items() if name != "a"}
-        assert {"entities", "times"} <= set(found)
+        found = memory.get("pump").found
+        assert found.entities
+        assert found.times
         edges = list(memory.store.all_edges())
         memory.add("Zoë Moor broke the pump on Monday.", id="pump", metadata={"b": 2})
-        assert memory.store.get_node("pump").metadata == {**found, "b": 2}
+        assert memory.store.get_node("pump").metadata == {"b": 2}
+        assert memory.get("pump").found == found
         assert list(memory.store.all_edges()) == edges
         before = memory.store.view().sequence
         memory.add("Zoë Moor broke the pump on Monday.", id="pump", metadata={"b": 2})

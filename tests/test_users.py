@@ -27,6 +27,7 @@ from neurogated import (
     import_memory,
     migrate,
 )
+from neurogated.core.found import Found
 from neurogated.errors import ConfigError, InputError
 
 ANA = [
@@ -272,9 +273,9 @@ def test_a_document_of_nobody_cannot_have_the_id_of_a_users_document() -> None:
 
 def test_what_a_document_of_another_user_says_is_no_neighbour(memory: NeuroGraphMemory) -> None:
     (mine,) = memory.add_document("The pump failed.", user_id="ana")
-    document = memory.store.get_node(mine).metadata["document_id"]
+    document = memory.store.get_node(mine).found.document_id
     vector = memory.store.get_node(mine).embedding
     other = MemoryNode("b", "Because the pump failed, the field was flooded.", vector, scope=Scope("bob"))
-    memory.store.apply(GraphDelta(nodes=(replace(other, metadata={"document_id": document}),)))
+    memory.store.apply(GraphDelta(nodes=(replace(other, found=Found(document_id=document)),)))
     memory.update(mine, "The pump of the field failed.")
     assert memory.store.get_node(mine).content == "The pump of the field failed."

@@ -79,7 +79,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
             if parts is None:
                 self.store.close()
             raise
-        self._runtime = Runtime(self.config, self._parts.clock) if runtime is None else runtime
+        self._runtime = Runtime(self.config, self._parts.clock, self.store) if runtime is None else runtime
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model are waited for; side by side, all others would be slower.
         workers = 1 if self._parts.language_model is None else self.config.llm_concurrency
@@ -219,7 +219,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         return count
 
     def delete_document(self, document_id: str) -> int:
-        """Forget all memories of a document, by the `document_id` in their metadata; see `delete`.
+        """Forget all memories of a document, by their `found.document_id`; see `delete`.
 
         Raises:
             UnknownIdError: the memory has none of such a document.
@@ -297,10 +297,10 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         given = list(_several(relevant_node_ids))
         ids = list(dict.fromkeys(_id(one) for one in given))
         strength = strength_of(outcome)
-        if self._runtime.frozen:
-            return Feedback(0)
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
         with self._writer.exclusively():
+            if self._runtime.is_frozen():
+                return Feedback(0)
             learned = self.plasticity.reinforce_recalled(ids, recalled, strength)
         self._runtime.tell("learned", ids, strength)
         return learned
@@ -321,10 +321,10 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         """
         checked_moment("now", now)
         self._writer.expire(self._parts.clock() if now is None else now)
-        if self._runtime.frozen:
-            return 0
         self.flush()
         with self._writer.exclusively():
+            if self._runtime.is_frozen():
+                return 0
             before = self.store.view().live_edges().size
             self.plasticity.decay_unused(now)
             return before - self.store.view().live_edges().size
@@ -367,7 +367,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
             recalls = self.retriever.recall_batch(queries, **options)
         for recall in recalls:
             self._runtime.tell("recalled", recall)
-        gathers = not (self._runtime.frozen or self.config.read_only)
+        gathers = not (self.config.read_only or self._runtime.is_frozen())
         if gathers and options.get("as_of") is None and options.get("valid_at") is None:
             for recall in recalls:
                 self._runtime.accesses.add(self.store, recall.mark)

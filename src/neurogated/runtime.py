@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsFreezing
 from neurogated.core.clock import Clock
 from neurogated.core.forking import bind_to_process
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.watchdog import Watchdog
 from neurogated.errors import InputError
 from neurogated.ingestion.writer_registry import WriterRegistry
@@ -32,15 +34,15 @@ class Runtime:
     Attributes:
         writers: the writer of each graph.
         accesses: which memories recalls used.
-        frozen: whether nothing is learned at present.
         threads: answer asynchronous calls.
     """
 
-    def __init__(self, config: MemoryConfig, clock: Clock) -> None:
+    def __init__(self, config: MemoryConfig, clock: Clock, store: GraphStorePort) -> None:
         self._config = config
+        self._store = store
         self.writers = WriterRegistry()
         self.accesses = AccessLog(clock, config.TOUCH_FLUSH_SECONDS, config.MAX_OPEN_NAMESPACES)
-        self.frozen = False
+        self._frozen = False
         self._span = spans(enabled=config.telemetry)
         self._callbacks: dict[str, list[Callable[..., None]]] = defaultdict(list)
         self._start()
@@ -53,6 +55,17 @@ class Runtime:
     def _start(self) -> None:
         self.threads = ThreadPoolExecutor(self._config.recall_concurrency, thread_name_prefix="recall")
         self._watchdog = Watchdog(self._config.stall_warning_seconds)
+
+    def is_frozen(self) -> bool:
+        """Return whether nothing is learned at present, as this memory or another process decided."""
+        return self._frozen or (isinstance(self._store, SupportsFreezing) and self._store.is_frozen())
+
+    def freeze(self, *, frozen: bool, lasting: bool) -> None:
+        """Learn nothing, or learn again; keep it in the store if it is `lasting` and the store can."""
+        self._frozen = frozen
+        if lasting and not self._config.read_only and isinstance(self._store, SupportsFreezing):
+            self._store.record_frozen(frozen=frozen)
+            self._frozen = False
 
     @contextmanager
     def work(self, name: str) -> Iterator[None]:

@@ -82,14 +82,19 @@ class Upkeep(ABC):
         """
         self._runtime.accesses.flush()
 
-    def freeze(self) -> None:
-        """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`."""
+    def freeze(self, *, lasting: bool = True) -> None:
+        """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`.
+
+        Args:
+            lasting: for all processes and after this memory is closed; else for this object alone. What reads only
+                never freezes others.
+        """
         self.flush()
-        self._runtime.frozen = True
+        self._runtime.freeze(frozen=True, lasting=lasting)
 
     def unfreeze(self) -> None:
-        """Learn again."""
-        self._runtime.frozen = False
+        """Learn again, in all processes."""
+        self._runtime.freeze(frozen=False, lasting=True)
 
     def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
         """Make up the judgements that a failing language model left out.
@@ -104,7 +109,7 @@ class Upkeep(ABC):
 
     def stats(self) -> dict[str, Any]:
         """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
-        return memory_stats(self.store, self._parts, self.config, frozen=self._runtime.frozen)
+        return memory_stats(self.store, self._parts, self.config, frozen=self._runtime.is_frozen())
 
     def compact(self, *, history: bool = False) -> int:
         """Erase for good what was deleted or has expired, in every namespace, with its history, and empty all caches.

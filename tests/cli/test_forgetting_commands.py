@@ -52,7 +52,7 @@ def run(memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch, capsys: pytes
 
 def test_memories_are_deleted_by_id_and_by_document(run: Run, memory: NeuroGraphMemory) -> None:
     first, second = (run("add", text)[1].strip() for text in ("A heron.", "A stone."))
-    document_id = memory.store.get_node(second).metadata["document_id"]
+    document_id = memory.store.get_node(second).found.document_id
     assert run("delete", first) == (0, "1 memories deleted\n")
     assert json.loads(run("delete", "--document", document_id, "--json")[1]) == {"deleted": 1}
     assert list(memory.store.all_nodes()) == []

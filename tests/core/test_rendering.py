@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from neurogated import Document, MemoryConfig, MemoryNode, NeuroGraphMemory, Passage
 from neurogated.core.clock import from_micros
+from neurogated.core.found import Found
 from neurogated.core.keywords import fold
 from neurogated.core.rendering import (
     TIME,
@@ -112,12 +113,12 @@ def test_a_node_is_about_its_title_with_and_without_what_qualifies_it(
 
 
 def test_tags_are_subjects_speaker_time_document_and_those_of_the_owner() -> None:
-    metadata = {"times": ["today"], "document_id": "doc-1", "entities": ["Big Zoë", "Bo", 5]}
-    told_of = node("He walked the", title="Dune (novel)", speaker="Ann Lee", tags=("home",), metadata=metadata)
+    found = Found(["Big Zoë", "Bo"], ["today"], document_id="doc-1")
+    told_of = node("He walked the", title="Dune (novel)", speaker="Ann Lee", tags=("home",), found=found)
     named = {subject_tag("dune novel"), subject_tag("dune"), speaker_tag("ann lee"), trait_tag(TIME)}
     openings = {"opens subject dune", "opens speaker ann"}
     assert tags(told_of) == {*named, *openings, document_tag("doc-1"), own_tag("home")}
-    assert tags(node("A heron.", metadata={"times": [], "document_id": 5})) == tags(node()) == frozenset()
+    assert tags(node("A heron.", metadata={"times": ["now"], "document_id": "d"})) == tags(node()) == frozenset()
     assert all(" " in tag for tag in tags(told_of))
 
 
@@ -126,7 +127,7 @@ def test_subjects_are_told_apart_among_tags() -> None:
 
 
 def test_a_name_that_reads_like_the_trait_of_a_time_is_told_apart() -> None:
-    told_of = node("time", title="time", speaker="has time", tags=("has time",), metadata={"document_id": "time"})
+    told_of = node("time", title="time", speaker="has time", tags=("has time",), found=Found(document_id="time"))
     assert trait_tag(TIME) not in tags(told_of)
 
 
@@ -166,8 +167,7 @@ def test_metadata_of_any_kind_can_be_rendered(metadata: dict[str, object]) -> No
     told_of = node("Lyon.", metadata=metadata)
     assert render(told_of) == keyword_text(told_of) == "Lyon."
     assert all(isinstance(tag, str) for tag in tags(told_of))
-    meant = {name: value for name, value in metadata.items() if name in {"times", "document_id", "entities"}}
-    assert tags(told_of) == tags(node("Lyon.", metadata=meant))
+    assert tags(told_of) == tags(node("Lyon."))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -146,8 +146,8 @@ class Work:
     def _delete_document(self) -> None:
         nodes = list(self._memory.store.all_nodes())
         if nodes:
-            document = self._chance.choice(nodes).metadata["document_id"]
-            ids = [node.id for node in nodes if node.metadata["document_id"] == document]
+            document = str(self._chance.choice(nodes).found.document_id)
+            ids = [node.id for node in nodes if node.found.document_id == document]
             self._forget("delete_document", ids, lambda: self._memory.delete_document(document))
 
     def _forget(self, kind: str, ids: list[str], call: Callable[[], object]) -> None:

@@ -80,7 +80,7 @@ def _watch(folder: Path, stop: threading.Event) -> int:
             view = memory.store.view()
             nodes = memory.store.get_nodes([view.ids[row] for row in view.live_nodes().tolist()])
             for node in nodes:
-                name = str(node.metadata["document_id"])
+                name = str(node.found.document_id)
                 chunks[name] = chunks.get(name, 0) + 1
             assert set(chunks.values()) <= {CHUNKS}, "a part of a document is seen"
             seen += 1

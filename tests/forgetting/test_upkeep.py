@@ -172,7 +172,6 @@ def test_a_frozen_memory_deletes_and_updates(memory: NeuroGraphMemory) -> None:
 
 def test_names_are_found_anew_in_a_new_text(memory: NeuroGraphMemory) -> None:
     (node_id,) = memory.add_document("We met Lucan Dray at the mill.")
-    assert memory.store.get_node(node_id).metadata["entities"] == ["Lucan Dray"]
-    assert memory.update(node_id, "We met Edda Moor at the mill.").metadata["entities"] == ["Edda Moor"]
-    assert memory.update(node_id, "Nobody came.", metadata={"entities": ["Me"]}).metadata["entities"] == ["Me"]
-    assert "entities" not in memory.update(node_id, "it rained.").metadata
+    assert memory.get(node_id).found.entities == ("Lucan Dray",)
+    assert memory.update(node_id, "We met Edda Moor at the mill.").found.entities == ("Edda Moor",)
+    assert memory.update(node_id, "it rained.").found.entities == ()

@@ -1,7 +1,6 @@
 """What becomes of a title that was found in a text."""
 
 from neurogated import EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory, Passage
-from neurogated.core.found_names import FOUND_NAMES, found_names
 from neurogated.core.rendering import keyword_text, render, subject_names
 from neurogated.ingestion.document import Document
 
@@ -10,7 +9,7 @@ QUILL = "Ada Ruth Quill (born 1901) was a keeper of the light. She played chess.
 
 
 def _names(memory: NeuroGraphMemory, node_id: str) -> list[str]:
-    return list(found_names(memory.store.get_node(node_id).metadata))
+    return list(memory.get(node_id).found.names)
 
 
 def test_a_text_without_a_title_is_about_what_it_names_itself() -> None:
@@ -75,8 +74,7 @@ def test_chunks_that_do_not_hold_it_are_embedded_and_searched_under_it() -> None
         assert memory.recall("What is the Long Mole?")[0].parts["subject"] == 1.0
 
 
-def test_names_that_are_none_are_passed_over() -> None:
-    for odd in (None, 5, "x", {"a": 1}, [1, None], []):
-        node = MemoryNode("n", "text", metadata={FOUND_NAMES: odd})
-        assert subject_names(node) == ()
-        assert render(node) == "text"
+def test_metadata_of_the_caller_is_no_name() -> None:
+    node = MemoryNode("n", "text", metadata={"found_names": ["The Long Mole"], "names": ["The Long Mole"]})
+    assert subject_names(node) == ()
+    assert render(node) == "text"

@@ -33,7 +33,7 @@ def test_a_memory_notes_what_it_finds_and_joins_texts_by_it() -> None:
     with NeuroGraphMemory(CONFIG) as memory:
         (first,) = memory.add_document(TEXT)
         (second,) = memory.add_document("Nothing beats New York when it rains.")
-        assert "New York" in memory.store.get_node(second).metadata["entities"]
+        assert "New York" in memory.get(second).found.entities
         # "new", "york" and the name of both words are three terms that two texts hold.
         assert memory.store.get_edge(second, first, EdgeType.TERM).weight == 1.0
 

@@ -111,7 +111,7 @@ def test_a_document_becomes_nodes_in_the_order_of_its_text() -> None:
         assert node.base_energy == 1.0
 
 
-def test_metadata_holds_document_and_what_was_given_and_the_passage_wins() -> None:
+def test_metadata_holds_what_was_given_alone_and_the_passage_wins() -> None:
     # A chunk leaves room for its title and its speaker.
     bench = Bench({"CHUNK_SIZE": 7})
     passages = (Passage("The cat sleeps.", speaker="Ann", role="user"), Passage("A dog barks.", {"mood": "loud"}))
@@ -121,9 +121,10 @@ def test_metadata_holds_document_and_what_was_given_and_the_passage_wins() -> No
 
     nodes = bench.store.get_nodes(ids)
     assert [node.metadata for node in nodes] == [
-        {"mood": "calm", "document_id": document.document_id},
-        {"mood": "loud", "document_id": document.document_id},
+        {"mood": "calm"},
+        {"mood": "loud"},
     ]
+    assert {node.found.document_id for node in nodes} == {document.document_id}
     assert [(node.title, node.speaker, node.role) for node in nodes] == [
         ("Diary", "Ann", "user"),
         ("Diary", None, None),
@@ -135,7 +136,7 @@ def test_a_document_without_title_has_nodes_without_one(bench: Bench) -> None:
     (ids,) = bench.add(story("We met in Lyon."))
 
     node = bench.store.get_node(ids[0])
-    assert (node.title, set(node.metadata)) == (None, {"document_id"})
+    assert (node.title, node.metadata) == (None, {})
 
 
 def test_the_same_document_again_changes_nothing_and_embeds_nothing(bench: Bench) -> None:

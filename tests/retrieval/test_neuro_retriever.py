@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall, compose
+from neurogated.core.found import Found
 from neurogated.core.rendering import TIME
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
@@ -126,7 +128,9 @@ class _Timely:
 
 words = st.lists(st.sampled_from(["1", "0", "heron", "stone"]), max_size=3).map(" ".join)
 vectors = st.sampled_from([None, [1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-1.0, 0.0]])
-described = st.sampled_from([{}, {"title": "0"}, {"speaker": "1 0"}, {"metadata": {"times": ["today"]}}])
+described: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [{}, {"title": "0"}, {"speaker": "1 0"}, {"found": Found(times=["today"])}]
+)
 drawn_nodes = st.lists(st.tuples(words, vectors, described, st.integers(0, 90)), min_size=1, max_size=8)
 quarters = st.integers(0, 8).map(lambda n: n / 4)
 weightings = st.fixed_dictionaries(
@@ -156,14 +160,14 @@ def _attainable(recall: Recall, config: MemoryConfig) -> float:
 
 @given(drawn_nodes, st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7))), weightings)
 def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
-    drawn: list[tuple[str, list[float] | None, dict[str, object], int]],
+    drawn: list[tuple[str, list[float] | None, dict[str, Any], int]],
     links: list[tuple[int, int]],
     weights: dict[str, float],
 ) -> None:
     clock, store = ManualClock(), GraphStore()
     for number, (content, vector, about, days) in enumerate(drawn):
         used = clock() - timedelta(days=days)
-        store.add_node(MemoryNode(f"n{number}", content, embedding=vector, metadata=about, last_accessed=used))
+        store.add_node(MemoryNode(f"n{number}", content, embedding=vector, **about, last_accessed=used))
     for source, target in links:
         if source != target and max(source, target) < len(drawn):
             store.add_edge(f"n{source}", f"n{target}", EdgeType.SEQ, 0.5)
@@ -180,7 +184,7 @@ def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
         assert memory.score == pytest.approx(score + config.RECENCY_WEIGHT * parts["recency"])
         idle = (clock() - memory.node.last_accessed) / timedelta(days=1)
         assert parts["recency"] == pytest.approx(0.5 ** (idle / 30) if config.RECENCY_WEIGHT else 0.0)
-        assert parts["marks"] == 0.5 * ("times" in memory.metadata)
+        assert parts["marks"] == 0.5 * bool(memory.node.found.times)
     assert [(m.score, m.id) for m in recall] == [
         (m.score, m.id) for m in sorted(recall, key=lambda m: (-m.score, m.id))
     ]

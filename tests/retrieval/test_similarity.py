@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 from neurogated import GraphStore, Kernel, MemoryConfig, MemoryNode
+from neurogated.core.found import Found
 from neurogated.core.rendering import TIME
 from neurogated.core.words import split_words
 from neurogated.retrieval.similarity import QuestionSimilarity, Similarities
@@ -42,7 +43,7 @@ described: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     optional={
         "title": st.sampled_from(["Lyon", "Lyon (city)", "It", "北京"]),
         "speaker": st.sampled_from(["Ann", "Bo Li"]),
-        "metadata": st.just({"times": ["today"]}),
+        "found": st.just(Found(times=["today"])),
     },
 )
 stores = st.lists(st.tuples(contents, vectors, described), max_size=8).map(
@@ -68,7 +69,7 @@ def reference(
         "cosine": float(np.dot(node.embedding, towards) / length / np.linalg.norm(towards)) if length else 0.0,  # type: ignore[arg-type]
         "keywords": scores.get(node.id, 0.0) / max(scores.values(), default=1.0),
         "subject": float(any(says(query, name) for name in names)),
-        "marks": share * bool(node.metadata.get("times")),
+        "marks": share * bool(node.found.times),
     }
 
 
@@ -133,7 +134,7 @@ def test_what_only_keywords_and_what_only_meaning_finds_both_come_up() -> None:
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_of_weight_0_does_not_count(part: str) -> None:
-    node = MemoryNode("a", "heron", embedding=[0.6, 0.8], title="Lyon", metadata={"times": ["today"]})
+    node = MemoryNode("a", "heron", embedding=[0.6, 0.8], title="Lyon", found=Found(times=["today"]))
     weights: dict[str, Any] = {**dict.fromkeys(PARTS, 1.0), part: 0.0}
     kernel = Kernel(marks={TIME: 1.0})
     measured = asked(filled(node), "a heron in Lyon", vector(1.0, 0.0), kernel, **weights).propose(1)

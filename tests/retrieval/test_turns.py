@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode
+from neurogated.core.found import Found
 from neurogated.core.keywords import fold
 from neurogated.core.scope import Scope
-from neurogated.core.turns import PART, asks, length_level
+from neurogated.core.turns import asks, length_level
 from neurogated.retrieval.overviews import asks_for_overview
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import is_first_person, neighbours
@@ -135,7 +136,7 @@ def test_neighbours_never_leave_the_session(reach: int) -> None:
 
 
 def test_a_message_loses_with_its_length_and_the_place_in_it() -> None:
-    parts = [MemoryNode(f"p{place}", "a heron", position=place, metadata={PART: [place, 200]}) for place in range(4)]
+    parts = [MemoryNode(f"p{place}", "a heron", position=place, found=Found(part=(place, 200))) for place in range(4)]
     store = chained([*parts, MemoryNode("brief", "a heron", position=9)])
     got = asked(store, LENGTH_COST=0.05, PLACE_COST=0.1).of(store.view().live_nodes())
     assert got.message.tolist() == pytest.approx([-0.15, -0.25, -0.25, -0.35, 0.0])
@@ -143,7 +144,7 @@ def test_a_message_loses_with_its_length_and_the_place_in_it() -> None:
 
 @pytest.mark.parametrize("query", ["Can you summarise what I saw?", "Give me an overview of the heron", "总结一下"])
 def test_for_an_overview_length_costs_nothing(query: str) -> None:
-    store = chained([MemoryNode("long", "a heron", role="user", position=0, metadata={PART: [0, 200]})])
+    store = chained([MemoryNode("long", "a heron", role="user", position=0, found=Found(part=(0, 200)))])
     assert asks_for_overview(fold(query))
     for overviews, expected in ((True, 0.0), (False, -0.15)):
         got = asked(store, query, LENGTH_COST=0.05, LONG_FOR_OVERVIEWS=overviews).of(store.view().live_nodes())
@@ -173,9 +174,7 @@ def test_who_asks_of_herself_is_told_her_own_words_first(query: str, *, first: b
 
 def talk(*said: tuple[str, str, list[str]], user: str | None = None) -> list[MemoryNode]:
     return [
-        MemoryNode(
-            f"{user}-{place}", text, role=role, position=place, metadata={"entities": names}, scope=Scope(user_id=user)
-        )
+        MemoryNode(f"{user}-{place}", text, role=role, position=place, found=Found(names), scope=Scope(user_id=user))
         for place, (role, text, names) in enumerate(said)
     ]
 

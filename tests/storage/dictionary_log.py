@@ -84,6 +84,12 @@ class DictionaryEngine:
         found = self.look_up("embedder", None)
         return None if found is None else (str(found[0]), int(found[1]))
 
+    def is_frozen(self) -> bool:
+        return bool(self.look_up("frozen", default=False))
+
+    def record_frozen(self, *, frozen: bool) -> None:
+        self.write({"frozen": frozen})
+
     def record_embedder(self, name: str, dimension: int) -> None:
         self.write({"embedder": [name, dimension]})
 

@@ -13,12 +13,21 @@ from hypothesis import given, settings
 from neurogated import EdgeType, GraphDelta, MemoryEdge, MemoryNode
 from neurogated.core.clock import utc_now
 from neurogated.core.delta import Decay, PendingTask
+from neurogated.core.found import Found
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
 SECRET_VECTOR = np.array([0.123456, -0.654321, 0.777777], dtype=np.float32)
-SECRETS = ("hushed content", "hushed-id", "Hushed Speaker", "Hushed Title", "hushed value", "schweigend ä")
+SECRETS = (
+    "hushed content",
+    "hushed-id",
+    "Hushed Speaker",
+    "Hushed Title",
+    "hushed value",
+    "Hushed Found",
+    "schweigend ä",
+)
 
 
 def _secret(clock: ManualClock) -> MemoryNode:
@@ -28,7 +37,8 @@ def _secret(clock: ManualClock) -> MemoryNode:
         SECRET_VECTOR,
         speaker="Hushed Speaker",
         title="Hushed Title",
-        metadata={"note": ["hushed value"], "document_id": "d"},
+        metadata={"note": ["hushed value"]},
+        found=Found(["Hushed Found"], document_id="d"),
         created_at=clock(),
     )
 
@@ -47,7 +57,9 @@ def _assert_gone(folder: Path) -> None:
 
 def _fill(store: SqliteStore, clock: ManualClock) -> None:
     secret = _secret(clock)
-    answer = MemoryNode("answer", "first answer", [1, 2, 3], metadata={"document_id": "d", "context": ["my own"]})
+    answer = MemoryNode(
+        "answer", "first answer", [1, 2, 3], metadata={"context": ["my own"]}, found=Found(document_id="d")
+    )
     store.apply(GraphDelta(nodes=(secret, answer), edges=(MemoryEdge("hushed-id", "answer", EdgeType.SEQ),)))
     store.apply(GraphDelta(nodes=(MemoryNode("other", "other content", [3, 2, 1]),)))
     store.apply(GraphDelta(edges=(MemoryEdge("answer", "other", EdgeType.CAUSE, 0.5),)))

@@ -27,6 +27,7 @@ from neurogated import (
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros
 from neurogated.core.delta import NodeChange
+from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.storage.sqlite_store import SqliteStore
@@ -89,7 +90,7 @@ def _node(name: str, numbers: tuple[int, ...], now: Any) -> MemoryNode:  # noqa:
         "valid_to": now + timedelta(hours=3 + a % 3) if b % 4 == 1 else None,
         "expires_at": now + timedelta(hours=d % 8 - 1) if c % 4 == 2 else None,
     }
-    metadata: dict[str, Any] = {} if a % 3 else {"times": ["noon"][: c % 2]}
+    found = NOTHING_FOUND if a % 3 else Found(times=["noon"][: c % 2])
     vector = None if d % 3 == 0 else VECTORS[d % len(VECTORS)]
     return MemoryNode(
         name,
@@ -97,7 +98,7 @@ def _node(name: str, numbers: tuple[int, ...], now: Any) -> MemoryNode:  # noqa:
         vector,
         (b % 17) / 16,
         title=None if a % 3 else TITLES[b % len(TITLES)],
-        metadata=metadata,
+        found=found,
         created_at=now,
         last_accessed=now,
         **lasting,

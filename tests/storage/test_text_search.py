@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 from neurogated import GraphDelta, GraphStore
 from neurogated.core.clock import from_micros
+from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.rendering import TIME, speaker_tag, subject_tag, trait_tag
 from neurogated.storage.index.graph_index import put_texts
 from neurogated.storage.index.text.lexical_store import LexicalStore
@@ -63,9 +64,9 @@ def assert_as_anew(store: GraphStore) -> None:
 
 
 def test_what_is_put_is_found_by_text_title_speaker_and_date(store: GraphStore) -> None:
-    store.add_node(text_node("a", "A grey heron.", title="Lyon", times=["today"]))
+    store.add_node(text_node("a", "A grey heron.", title="Lyon", found=Found(times=["today"])))
     store.add_node(text_node("b", "A stone.", speaker="Ann", timestamp=from_micros(0)))
-    store.add_node(text_node("c", "我住在苏州。 Herons!", context=["Lyon"]))
+    store.add_node(text_node("c", "我住在苏州。 Herons!", metadata={"context": ["Lyon"]}))
     assert found(store, "heron").keys() == {"a", "c"}
     assert found(store, "LYON").keys() == {"a"}
     assert found(store, "1970").keys() == found(store, "ann").keys() == {"b"}
@@ -123,7 +124,7 @@ metadata = st.fixed_dictionaries(
     optional={
         "title": st.sampled_from(["Lyon", "Lyon (city)", "Ann"]),
         "speaker": st.sampled_from(["Ann", None]),
-        "times": st.sampled_from([["today"], []]),
+        "found": st.sampled_from([Found(times=["today"]), NOTHING_FOUND]),
         "timestamp": st.sampled_from([from_micros(0), None]),
     },
 )

@@ -16,6 +16,7 @@ from typing import Any
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import Access, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.found import Found
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
 from neurogated.core.node_kind import register_kind
 from neurogated.core.operators import operator_from_json, operator_to_json
@@ -105,6 +106,7 @@ def _node(node: MemoryNode, vector: int | None) -> Json:
         "content": node.content,
         "vector": vector,
         "metadata": dict(node.metadata),
+        "found": node.found.to_json(),
         **{name: getattr(node, name) for name in _PLAIN},
         **_times(node, *_TIMES),
         "scope": {name: value for name, value in dataclasses.asdict(node.scope).items() if value},
@@ -113,7 +115,7 @@ def _node(node: MemoryNode, vector: int | None) -> Json:
 
 
 def _node_from(values: Mapping[str, Any], read_vector: Callable[[int], Vector]) -> MemoryNode:
-    _refuse_others(values, " ".join(("id content vector metadata scope", *_PLAIN, *_TIMES)))
+    _refuse_others(values, " ".join(("id content vector metadata found scope", *_PLAIN, *_TIMES)))
     fields: dict[str, Any] = {name: values[name] for name in _PLAIN if name in values}
     fields |= {name: _moment(values[name]) for name in _TIMES if name in values}
     register_kind(fields["kind"])
@@ -122,6 +124,7 @@ def _node_from(values: Mapping[str, Any], read_vector: Callable[[int], Vector]) 
         values["content"],
         None if values["vector"] is None else read_vector(values["vector"]),
         metadata=values.get("metadata", {}),
+        found=Found.from_json(values.get("found", {})),
         scope=Scope(**values.get("scope", {})),
         **fields,
     )

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", help="ids of the memories, as ask shows them")
     parser.add_argument("--user_id", metavar="NAME", help="forget all memories of this user")
     parser.add_argument(
-        "--document", metavar="ID", help="document_id of all memories to forget, as ask --json shows it"
+        "--document", metavar="ID", help="document_id of all memories to forget, which ask --json shows under found"
     )
 
 

@@ -85,6 +85,7 @@ def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
         "title": recalled.node.title,
         "speaker": recalled.node.speaker,
         "metadata": dict(recalled.metadata),
+        "found": recalled.node.found.to_json(),
         "path": [
             {"source": step.source_id, "target": step.target_id, "type": step.type.name, "weight": step.weight,
              "flow": step.flow}

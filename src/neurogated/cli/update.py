@@ -35,5 +35,6 @@ def command(arguments: argparse.Namespace) -> int:
             arguments.id, arguments.text, title=arguments.title, valid_from=begin, valid_to=end, ttl=ttl
         )
     told = {"id": node.id, "content": node.content, "title": node.title, "metadata": dict(node.metadata)}
+    told["found"] = node.found.to_json()
     emit(arguments, told, node.content)
     return 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from neurogated.core.delta import GraphDelta
+from neurogated.core.found import Found
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
 
@@ -17,6 +18,7 @@ __all__ = [
     "SupportsClear",
     "SupportsCompaction",
     "SupportsExclusion",
+    "SupportsFreezing",
     "SupportsNamespaces",
     "SupportsReembedding",
     "SupportsSnapshot",
@@ -36,7 +38,7 @@ class EmbeddedVersion(NamedTuple):
     content: str
     title: str | None
     speaker: str | None
-    metadata: Mapping[str, Any]
+    found: Found
 
 
 @runtime_checkable
@@ -56,6 +58,17 @@ class SupportsNamespaces(Protocol):
             UnknownIdError: there is no graph of that name.
             InputError: it is the graph that this store itself shows.
         """
+
+
+@runtime_checkable
+class SupportsFreezing(Protocol):
+    """Ability of a store: to keep whether the memory learns, for all its graphs and in all processes."""
+
+    def is_frozen(self) -> bool:
+        """Return whether the memory was told to learn nothing."""
+
+    def record_frozen(self, *, frozen: bool) -> None:
+        """Keep whether the memory learns nothing."""
 
 
 @runtime_checkable

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.clock import to_utc, utc_now
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.node_kind import DEFAULT_KIND, checked_kind
 from neurogated.core.scope import Scope
 from neurogated.core.text import checked_name, checked_names, checked_text
@@ -21,6 +22,7 @@ from neurogated.errors import InputError
 
 __all__ = [
     "DEFAULT_IMPORTANCE",
+    "LAST_POSITION",
     "MOST_COUNTED",
     "EdgeKey",
     "EdgeType",
@@ -125,7 +127,7 @@ class MemoryNode:
     """The energy at `energy_at`, 0–1."""
     last_accessed: datetime = field(default_factory=utc_now)
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """JSON values only. `entities` are names in the text, `times` its words that tell when."""
+    """The caller's own, as it was given; JSON values only."""
     created_at: datetime = field(default_factory=utc_now)
     valid_from: datetime | None = None
     """Valid time: when what the node says began to hold; None if it always did."""
@@ -155,6 +157,8 @@ class MemoryNode:
     """Place in its session, ascending; None outside of one."""
     tags: Sequence[str] = ()
     """Words of the caller's own by which it can be found; kept in order and each once."""
+    found: Found = NOTHING_FOUND
+    """What the memory found out by itself."""
 
     def __post_init__(self) -> None:
         assign = object.__setattr__
@@ -175,13 +179,15 @@ class MemoryNode:
         checked_kind(self.kind)
         if not isinstance(self.scope, Scope):
             raise InputError(f"the scope of node {self.id!r} is {self.scope!r}, but must be a Scope")
+        if not isinstance(self.found, Found):
+            raise InputError(f"found of node {self.id!r} is {self.found!r}, but must be a Found")
         assign(self, "importance", checked_unit("importance of node", self.id, self.importance))
         for name in ("role", "speaker", "title"):
             if getattr(self, name) is not None:
                 checked_name(f"the {name} of node {self.id!r}", getattr(self, name))
         assign(self, "uses", checked_count(f"uses of node {self.id!r}", self.uses))
         if self.position is not None:
-            assign(self, "position", checked_count(f"position of node {self.id!r}", self.position))
+            assign(self, "position", checked_count(f"position of node {self.id!r}", self.position, LAST_POSITION))
         assign(self, "tags", _checked_tags(self.id, self.tags))
 
     @classmethod
@@ -214,10 +220,14 @@ MOST_COUNTED = 2**31 - 1
 """Counts end here; columns keep them in 32 bits."""
 
 
-def checked_count(what: str, value: object) -> int:
+LAST_POSITION = 2**62
+"""Positions end here; their column keeps them in 64 bits."""
+
+
+def checked_count(what: str, value: object, most: int = MOST_COUNTED) -> int:
     """Return `value`, a whole number from 0 on that a column can hold; raises InputError, which calls it `what`."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_COUNTED:
-        raise InputError(f"{what} is {value!r}, but must be a whole number from 0 to {MOST_COUNTED}")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise InputError(f"{what} is {value!r}, but must be a whole number from 0 to {most}")
     return value
 
 

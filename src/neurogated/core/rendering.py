@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import accumulate, chain
-from typing import Any, Protocol
+from typing import Protocol
 
-from neurogated.core.found_names import found_names
+from neurogated.core.found import Found
 from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.turns import turn_tags
 from neurogated.core.words import split_words
@@ -58,8 +58,8 @@ class Text(Protocol):
         """Who says it."""
 
     @property
-    def metadata(self) -> Mapping[str, Any]:
-        """JSON values, `entities`, `times`, `found_names` and `document_id` among them."""
+    def found(self) -> Found:
+        """What the memory found out by itself."""
 
 
 class Described(Text, Protocol):
@@ -113,15 +113,15 @@ def tags(node: Described) -> frozenset[str]:
     named = [subject_tag(name) for name in subject_names(node)]
     named += [speaker_tag(name) for name in _names(node.speaker)]
     found = [*named, *map(opening_tag, named), *map(own_tag, node.tags)]
-    found += [trait_tag(TIME)] * bool(node.metadata.get("times"))
-    if isinstance(document_id := node.metadata.get("document_id"), str):
-        found.append(document_tag(document_id))
+    found += [trait_tag(TIME)] * bool(node.found.times)
+    if node.found.document_id is not None:
+        found.append(document_tag(node.found.document_id))
     return frozenset((*found, *turn_tags(node)))
 
 
 def subject_names(node: Text) -> tuple[str, ...]:
     """Return the names, in folded words, of what a text is about: by its title, or else as they were found in it."""
-    titles = found_names(node.metadata) if node.title is None else (node.title,)
+    titles = node.found.names if node.title is None else (node.title,)
     return tuple(dict.fromkeys(chain.from_iterable(map(subjects, titles))))
 
 
@@ -144,7 +144,7 @@ def subjects_among(found: Iterable[str]) -> frozenset[str]:
 
 def _found_title(node: Text) -> str | None:
     """Return the title that was found, for a text that does not hold it, such as a later chunk of a document."""
-    return next((name for name in found_names(node.metadata)[:1] if name not in node.content), None)
+    return next((name for name in node.found.names[:1] if name not in node.content), None)
 
 
 def subject_tag(name: str) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
+from neurogated.core.found import Found
 from neurogated.core.keywords import fold
 from neurogated.core.words import count_words, split_words
 
 __all__ = [
     "ASKS_TAG",
     "LENGTH_TAGS",
-    "PART",
     "PLACE_TAGS",
     "Spoken",
     "asks",
@@ -20,13 +20,10 @@ __all__ = [
     "called",
     "length_level",
     "part_of",
-    "piece",
     "role_tag",
     "turn_tags",
 ]
 
-PART = "part"
-"""Metadata of a piece of a message that was cut: its place in the message, from 0, and the message's words."""
 ASKS_TAG = "turn asks"
 """Tag of a turn that ends with a question."""
 _SHORT = 48
@@ -49,8 +46,8 @@ class Spoken(Protocol):
         """The text itself."""
 
     @property
-    def metadata(self) -> Mapping[str, Any]:
-        """JSON values, `entities` and `part` among them."""
+    def found(self) -> Found:
+        """What the memory found out by itself."""
 
     @property
     def role(self) -> str | None:
@@ -70,20 +67,12 @@ def turn_tags(node: Spoken) -> list[str]:
     tags = [role_tag(node.role)] if node.role else []
     tags += [ASKS_TAG] * asks(node.content)
     tags += _digits(length, LENGTH_TAGS) + _digits(later, PLACE_TAGS)
-    return tags + [call_tag(name) for name in called(node.content, node.metadata.get("entities"))]
+    return tags + [call_tag(name) for name in called(node.content, node.found.entities)]
 
 
 def part_of(node: Spoken) -> tuple[int, int]:
     """Return the place of a piece in its message, from 0, and how many words the message has."""
-    return piece(node.metadata) or (0, count_words([node.content])[0])
-
-
-def piece(metadata: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return place and words of what `metadata` calls a piece of a message; None for what is whole."""
-    part = metadata.get(PART)
-    if isinstance(part, list | tuple) and len(part) == 2 and all(isinstance(number, int) for number in part):  # noqa: PLR2004
-        return max(0, part[0]), max(0, part[1])
-    return None
+    return node.found.part or (0, count_words([node.content])[0])
 
 
 def length_level(words: int) -> int:
@@ -102,12 +91,12 @@ def asks(text: str) -> bool:
     return _QUESTION.search(text) is not None
 
 
-def called(text: str, names: object) -> frozenset[str]:
+def called(text: str, names: Sequence[str]) -> frozenset[str]:
     """Return which of the `names` found in a text are set off as those of the person spoken to, in folded words."""
-    if not isinstance(names, list | tuple) or not names:
+    if not names:
         return frozenset()
     found = {fold(match[1]) for match in _CALL.finditer(text)}
-    single = (words[0] for words in map(split_words, (fold(str(name)) for name in names)) if len(words) == 1)
+    single = (words[0] for words in map(split_words, (fold(name) for name in names)) if len(words) == 1)
     return frozenset(found.intersection(single))
 
 

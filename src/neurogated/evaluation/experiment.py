@@ -125,7 +125,7 @@ def _refuse_former_passages(part: Collection, memory: NeuroGraphMemory) -> None:
     # Their names may mean other passages by now, so that finding them would count as finding those.
     present = {document.document_id for document in part.documents}
     nodes = memory.store.all_nodes()
-    former = {node.metadata.get("document_id") for node in nodes if SOURCES_KEY in node.metadata} - present
+    former = {node.found.document_id for node in nodes if SOURCES_KEY in node.metadata} - present
     if former:
         raise DatasetError(
             f"the memory in {memory.config.save_dir} holds documents that the data set no longer has ({len(former)}); "
@@ -166,7 +166,7 @@ def frozen_memories(
         else:
             memories = index(dataset, memory, progress=progress)
         for one in memories:
-            one.freeze()
+            one.freeze(lasting=False)
         yield parts, memories
 
 

@@ -46,7 +46,6 @@ __all__ = [
 OTHER = "other"
 """The stage of whatever belongs to no stage."""
 
-_DOCUMENT = "document_id"
 _SNAPSHOT = "copy.snapshot"
 _FIRST_TEXT = "The model is loaded with this."
 
@@ -169,7 +168,7 @@ def _spread_out(store: GraphStorePort, count: int) -> list[MemoryNode]:
 
 
 def _origin(node: MemoryNode) -> str:
-    return str(node.metadata.get(_DOCUMENT, node.id))
+    return node.found.document_id or node.id
 
 
 def _document(nodes: Sequence[MemoryNode]) -> Document:

@@ -61,15 +61,13 @@ class Analysis:
         self._workers = workers
 
     def find_entities(self, nodes: Sequence[MemoryNode]) -> Findings:
-        """Return the nodes in order, with the names found in each as `entities` in its metadata."""
+        """Return the nodes in order, with the names found in each."""
         findings = Findings()
         by_id = {node.id: node for node in nodes}
         tasks = [PendingTask(ENTITIES, (node.id,)) for node in nodes]
         names = self._run(tasks, lambda task: self._entity_finder.find(by_id[task.nodes[0]].content), findings)
         for node, found in zip(nodes, names, strict=True):
-            # Names that came with the text are its author's and stay.
-            metadata = {ENTITIES: list(found), **node.metadata} if found else node.metadata
-            findings.nodes.append(replace(node, metadata=metadata))
+            findings.nodes.append(replace(node, found=replace(node.found, entities=found)) if found else node)
         return findings
 
     def find_causes(self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode], at: datetime) -> Findings:

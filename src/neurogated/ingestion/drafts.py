@@ -8,12 +8,15 @@ from datetime import datetime
 from typing import Any
 
 from neurogated.core.delta import PendingTask
+from neurogated.core.found import Found
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
-from neurogated.ingestion.analysers import ENTITIES
 from neurogated.ingestion.revision import with_lifetime
 
-__all__ = ["Analysed", "Batch", "Draft", "Part"]
+__all__ = ["Analysed", "Batch", "Draft", "Part", "SessionKey"]
+
+SessionKey = tuple[str | None, str]
+"""User and name of a session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +28,38 @@ class Draft:
     metadata: Mapping[str, object]
     lifetime: Mapping[str, datetime | None]
     """Times that were given, by the node's field."""
-    times: Sequence[str]
-    """Words of the content that tell when."""
+    found: Found
+    """What the content tells by itself, but for the names in it."""
     scope: Scope
     fields: Mapping[str, Any]
     """Other fields of the node that were given, by name."""
     named: bool = False
     """Whether its id is the caller's own."""
 
+    @property
+    def session(self) -> SessionKey | None:
+        """User and name of the session that it is a turn of, None for a chunk of a document."""
+        return None if self.scope.session_id is None else (self.scope.user_id, self.scope.session_id)
+
+    def moves(self, node: MemoryNode) -> bool:
+        """Return whether the draft gives the stored `node` another session, or a place of its own in its session."""
+        if not self.named or self.session is None:
+            return False
+        is_elsewhere = node.position is None or node.scope.session_id != self.scope.session_id
+        return is_elsewhere or self.fields.get("timestamp", node.timestamp) != node.timestamp
+
+    def owned_as(self, node: MemoryNode) -> Draft:
+        """Return the draft with those parts of the scope of a stored node that were not given."""
+        given, known = self.scope, node.scope
+        if given.user_id != known.user_id:
+            return self
+        session_id = given.session_id or known.session_id
+        scope = Scope(given.user_id, given.agent_id or known.agent_id, session_id, given.path or known.path)
+        return replace(self, scope=scope)
+
     def changes(self, node: MemoryNode) -> bool:
         """Return whether the draft brings metadata, times or other fields that `node` does not have."""
-        given = {**self.lifetime, **self.fields}
+        given = {**self.lifetime, **self.fields, "scope": self.scope}
         return (
             any(getattr(node, name) != value for name, value in given.items())
             or self._metadata_over(node) != node.metadata
@@ -49,22 +73,17 @@ class Draft:
         lifetime, fields = {**other.lifetime, **self.lifetime}, {**other.fields, **self.fields}
         return replace(self, metadata=metadata, lifetime=lifetime, fields=fields)
 
-    def told(self, stored: MemoryNode | None) -> Draft:
-        """Return the draft with the words that tell when as metadata; what was given as metadata stays."""
-        # The words of a memory that was updated since are no longer those of the document.
-        if not self.times or (stored is not None and stored.content != self.content):
-            return self
-        return replace(self, metadata={"times": list(self.times), **self.metadata})
-
     def replacing(self, stored: MemoryNode) -> MemoryNode:
         """Return the stored node with the text, the metadata and what is given of the draft."""
-        node = replace(stored, content=self.content, metadata=self.metadata, **self.fields)
+        node = replace(
+            stored, content=self.content, metadata=self.metadata, found=self.found, scope=self.scope, **self.fields
+        )
         return with_lifetime(node, self.lifetime)
 
     def node(self, stored: MemoryNode | None, at: datetime) -> MemoryNode:
         """Return the node that it becomes, without a vector; a stored one keeps its text, its energy and its times."""
         if stored is not None:
-            return replace(stored, metadata=self._metadata_over(stored), **self.fields)
+            return replace(stored, metadata=self._metadata_over(stored), scope=self.scope, **self.fields)
         return MemoryNode(
             self.id,
             self.content,
@@ -72,15 +91,13 @@ class Draft:
             last_accessed=at,
             created_at=at,
             scope=self.scope,
+            found=self.found,
             **self.fields,
         )
 
     def _metadata_over(self, stored: MemoryNode) -> Mapping[str, object]:
         """Return the metadata of a stored node with the same text once it is given this draft's."""
-        if not self.named:
-            return {**stored.metadata, **self.metadata}
-        # Names were found in the text, and the text is the same.
-        return {name: value for name, value in stored.metadata.items() if name == ENTITIES} | dict(self.metadata)
+        return self.metadata if self.named else {**stored.metadata, **self.metadata}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +123,6 @@ class Part:
         for place in range(self.begin, self.end):
             yield self.document[place], self.document[place - 1] if place else None
 
-    @property
-    def session(self) -> tuple[str | None, str] | None:
-        """User and name of the session that its chunks are turns of, None for those of a document."""
-        scope = self.document[self.begin].scope
-        return None if scope.session_id is None else (scope.user_id, scope.session_id)
-
     def with_neighbours(self, reach: int) -> tuple[str, ...]:
         """Return the ids of the part and of `reach` chunks on each side of it."""
         return tuple(draft.id for draft in self.document[max(0, self.begin - reach) : self.end + reach])
@@ -132,6 +143,8 @@ class Batch:
     """Ids in the order in which they follow one another: of each part with its neighbours, of each session's turns."""
     parted: Sequence[EdgeKey] = ()
     """SEQ edges between stored turns that no longer follow one another."""
+    joined: Sequence[EdgeKey] = ()
+    """SEQ edges that are to be between stored turns, because one of them moves or moved away between them."""
     sequence: int = -1
     """Number of the last delta that it knows of."""
 
@@ -139,7 +152,7 @@ class Batch:
     def basis(self) -> object:
         """What the analysis rests on: another plan of the same parts with an equal basis has the same analysis."""
         stored = {name: replace(node, last_accessed=node.created_at, uses=0) for name, node in self.old.items()}
-        return self.to_write, stored, self.chains
+        return self.to_write, stored, self.chains, self.parted, self.joined
 
     def nodes(self, at: datetime) -> list[MemoryNode]:
         """Return the nodes that are to be written, without new vectors."""

@@ -30,7 +30,6 @@ import numpy as np
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import WeightChange
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.found_names import FOUND_NAMES
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import keyword_text, subjects_among
@@ -202,4 +201,4 @@ def _stored_weights(view: GraphView, pairs: Sequence[Pair], edge_type: EdgeType)
 
 def _source_of(node: MemoryNode) -> tuple[object, ...]:
     """Return what of a node edges follow from."""
-    return node.content, node.title, node.metadata.get(FOUND_NAMES), keyword_text(node)
+    return node.content, node.title, node.found.names, keyword_text(node)

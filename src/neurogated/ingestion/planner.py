@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, pairwise
@@ -11,20 +11,19 @@ from uuid import uuid4
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, to_utc
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.found_names import FOUND_NAMES, found_names
+from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
 from neurogated.core.times import find_times
-from neurogated.core.turns import PART, piece
 from neurogated.core.words import count_words
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, Passage, checked_ttl
-from neurogated.ingestion.drafts import Batch, Draft, Part
+from neurogated.ingestion.drafts import Batch, Draft, Part, SessionKey
 from neurogated.ingestion.labels import labelled_speaker
 from neurogated.ingestion.revision import expiry
-from neurogated.ingestion.sessions import Session
+from neurogated.ingestion.sessions import Session, followers_without
 from neurogated.ingestion.titles import find_names
 from neurogated.utils.hash_utils import compute_mdhash_id
 
@@ -58,10 +57,15 @@ class Planner:
         old = stored(self._store, chain.from_iterable(part.with_neighbours(self._reach) for part in parts))
         drafts: dict[str, Draft] = {}
         for draft in chain.from_iterable(part.drafts for part in parts):
-            drafts[draft.id] = draft.told(old.get(draft.id)).merged_over(drafts.get(draft.id))
-        sessions = self._sessions(parts, drafts, old)
-        chains: list[Sequence[str]] = [part.with_neighbours(self._reach) for part in parts if part.session is None]
-        parted: list[EdgeKey] = []
+            known = old.get(_first_id(draft.id)) if draft.named else old.get(draft.id)
+            owned = draft if known is None else draft.owned_as(known)
+            drafts[draft.id] = owned.merged_over(drafts.get(draft.id))
+        moving = {name: old[name] for name, draft in drafts.items() if name in old and draft.moves(old[name])}
+        sessions = self._sessions(parts, drafts, old, moving)
+        chains: list[Sequence[str]] = [
+            part.with_neighbours(self._reach) for part in parts if drafts[part.drafts[0].id].session is None
+        ]
+        parted, joined = self._rejoined(sessions, moving)
         for session in sessions:
             chains.append([turn.id for turn in session.turns])
             old |= session.stored
@@ -70,37 +74,38 @@ class Planner:
                 name: _moved(drafts.get(name), session.stored[name], position) for name, position in session.moved()
             }
         _refuse_other_users(drafts.values(), old)
-        return Batch(
-            parts,
-            old,
-            [
-                one
-                for one in drafts.values()
-                if one.id not in old or (_kept(one, old[one.id]) and one.changes(old[one.id]))
-            ],
-            [one for one in drafts.values() if one.id in old and not _kept(one, old[one.id])],
-            chains,
-            parted,
-            sequence,
-        )
+        to_revise = [one for one in drafts.values() if one.id in old and not _kept(one, old[one.id])]
+        kept = [one for one in drafts.values() if one.id not in old or _kept(one, old[one.id])]
+        # A turn that moves and says something else moves first.
+        kept += [_as_stored(one, moving[one.id]) for one in to_revise if one.id in moving]
+        to_write = [one for one in kept if one.id not in old or one.changes(old[one.id])]
+        return Batch(parts, old, to_write, to_revise, chains, parted, joined, sequence)
 
     def _sessions(
-        self, parts: Sequence[Part], drafts: dict[str, Draft], old: Mapping[str, MemoryNode]
-    ) -> Iterable[Session]:
-        """Return the sessions of the new turns, with these in their places; their drafts learn their positions."""
-        sessions: dict[tuple[str | None, str], Session] = {}
+        self,
+        parts: Sequence[Part],
+        drafts: dict[str, Draft],
+        old: Mapping[str, MemoryNode],
+        moving: Mapping[str, MemoryNode],
+    ) -> Collection[Session]:
+        """Return the sessions of the new turns and of those that move, with these in their places.
+
+        Their drafts learn their positions.
+        """
+        sessions: dict[SessionKey, Session] = {}
         placed: set[str] = set()
-        for part in parts:
-            if part.session is None:
+        for given, previous in chain.from_iterable(part.with_previous() for part in parts):
+            draft = drafts[given.id]
+            if draft.session is None:
                 continue
-            if part.session not in sessions:
-                sessions[part.session] = Session.read(self._store, *part.session, self._reach)
-            for draft, previous in part.with_previous():
-                if draft.id not in old and draft.id not in placed:
-                    placed.add(draft.id)
-                    # A longer version of a stored turn goes on where the turn stands.
-                    continued = previous.id if previous is not None and draft.named else None
-                    sessions[part.session].add(draft.id, draft.fields.get("timestamp"), continued)
+            if draft.session not in sessions:
+                sessions[draft.session] = Session.read(self._store, *draft.session, self._reach, moving)
+            if draft.id not in placed and (draft.id not in old or draft.id in moving):
+                placed.add(draft.id)
+                # A longer version of a stored turn goes on where the turn stands.
+                continued = previous.id if previous is not None and draft.named else None
+                timestamp = draft.fields.get("timestamp", moving[draft.id].timestamp if draft.id in moving else None)
+                sessions[draft.session].add(draft.id, timestamp, continued)
         for session in sessions.values():
             speaker: str | None = ""
             for turn in session.turns:
@@ -122,7 +127,25 @@ class Planner:
         given: str | None = draft.fields.get("speaker")
         if given is not None or before is None or not self._config.FIND_SPEAKERS:
             return given
-        return labelled_speaker(draft.content) if (piece(draft.metadata) or (0, 0))[0] == 0 else before or None
+        return labelled_speaker(draft.content) if (draft.found.part or (0, 0))[0] == 0 else before or None
+
+    def _rejoined(
+        self, sessions: Iterable[Session], moving: Mapping[str, MemoryNode]
+    ) -> tuple[list[EdgeKey], list[EdgeKey]]:
+        """Return the SEQ edges of turns that move which end, and those between stored turns which begin."""
+        if not moving:
+            return [], []
+        view = self._store.view()
+        arcs = view.arcs(view.rows(moving), EdgeType.SEQ, both_ways=True)
+        present = dict.fromkeys(map(view.edge_key, arcs.edge.tolist()))
+        beside = {turn.id for session in sessions for turn in session.turns}
+        now = {pair for session in sessions for pair in pairwise(turn.id for turn in session.turns)}
+        wanted = [EdgeKey(*pair, EdgeType.SEQ) for pair in sorted(now) if not moving.keys().isdisjoint(pair)]
+        for source, target in followers_without(self._store, list(moving.values())):
+            # Where a turn comes in between, others follow one another.
+            if (source, target) in now or not {source, target} <= beside:
+                wanted.append(EdgeKey(source, target, EdgeType.SEQ))
+        return [key for key in present if key not in wanted], [key for key in wanted if key not in present]
 
     def _parted(self, session: Session) -> Iterator[EdgeKey]:
         """Yield the SEQ edges between stored turns that a new one has come between."""
@@ -147,11 +170,10 @@ class Planner:
         # A hash of the whole text, so it is computed once; a turn of a session, or what has a name, is of no document.
         document_id = None if document.in_session or document.id is not None else document.document_id
         for passage in document.passages:
-            metadata = {**document.metadata, **passage.metadata}
-            metadata |= self._found_names(document, passage, metadata)
-            metadata |= {} if document_id is None else {"document_id": document_id}
+            metadata = json_metadata({**document.metadata, **passage.metadata})
+            names = self._names(document, passage)
             fields = document.fields_of(passage)
-            chunks = self._chunks(document, passage, found_names(metadata))
+            chunks = self._chunks(document, passage, names)
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
             for place, chunk in enumerate(chunks):
                 if document.id is not None:
@@ -165,9 +187,9 @@ class Planner:
                     Draft(
                         node_id,
                         chunk,
-                        json_metadata(metadata if words is None else {**metadata, PART: [place, words]}),
+                        metadata,
                         lifetime,
-                        find_times(chunk),
+                        Found((), find_times(chunk), names, document_id, None if words is None else (place, words)),
                         document.scope,
                         fields,
                         named=document.id is not None,
@@ -182,13 +204,12 @@ class Planner:
         if len(chunks) == 1 or not names:
             return chunks
         # The later ones are embedded under the title that was found.
-        return self._chunker.split(passage.text, render(replace(frame, metadata={FOUND_NAMES: list(names)})))
+        return self._chunker.split(passage.text, render(replace(frame, found=Found(names=names))))
 
-    def _found_names(self, document: Document, passage: Passage, given: Mapping[str, object]) -> dict[str, list[str]]:
-        """Return, as metadata, the names of what a passage is about that it tells itself; a turn has none."""
-        told = document.title is not None or passage.speaker is not None or document.in_session or FOUND_NAMES in given
-        names = () if told or not self._config.FIND_TITLES else find_names(passage.text)
-        return {FOUND_NAMES: list(names)} if names else {}
+    def _names(self, document: Document, passage: Passage) -> Sequence[str]:
+        """Return the names of what a passage is about that it tells itself; a turn has none."""
+        told = document.title is not None or passage.speaker is not None or document.in_session
+        return () if told or not self._config.FIND_TITLES else find_names(passage.text)
 
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
         times = {"valid_from": document.valid_from, "valid_to": document.valid_to}
@@ -208,9 +229,20 @@ def _kept(draft: Draft, node: MemoryNode) -> bool:
     return not draft.named or draft.content == node.content
 
 
+def _first_id(node_id: str) -> str:
+    """Return the id of the first chunk of a named text, of which `node_id` is a chunk."""
+    first, _, place = node_id.rpartition("#")
+    return first if place.isascii() and place.isdecimal() else node_id
+
+
+def _as_stored(draft: Draft, node: MemoryNode) -> Draft:
+    """Return the draft with the text of the stored node."""
+    return replace(draft, content=node.content, metadata=node.metadata, found=node.found)
+
+
 def _moved(draft: Draft | None, node: MemoryNode, position: int) -> Draft:
     """Return the draft of a stored turn, if there is one, with another position."""
-    known = Draft(node.id, node.content, {}, {}, (), node.scope, {}) if draft is None else draft
+    known = Draft(node.id, node.content, {}, {}, NOTHING_FOUND, node.scope, {}) if draft is None else draft
     return replace(known, fields={**known.fields, "position": position})
 
 

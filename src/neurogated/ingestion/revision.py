@@ -13,13 +13,12 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import checked_moment, to_utc
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.found_names import FOUND_NAMES
 from neurogated.core.model import EdgeKey, MemoryNode, Vector, as_vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.times import find_times
 from neurogated.errors import InputError
-from neurogated.ingestion.analysers import ENTITIES, Analysis, Findings, causal_pairs
+from neurogated.ingestion.analysers import Analysis, Findings, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import checked_text, checked_ttl
 from neurogated.ingestion.edge_builder import nearest_in, similarity_edges
@@ -29,9 +28,6 @@ from neurogated.ingestion.titles import find_names
 from neurogated.ingestion.user_graph import UserGraph
 
 __all__ = ["Changes", "Reviser", "Revision", "expiry", "revision_of", "with_lifetime"]
-
-_TIMES = "times"
-_DOCUMENT_ID = "document_id"
 
 
 def expiry(at: datetime, ttl: timedelta) -> datetime | None:
@@ -109,8 +105,6 @@ class Revision:
                 raise InputError("the new content is blank; to forget the memory, delete it")
         if self.title is not None:
             checked_text("the new title", self.title)
-        if self.metadata is not None and _DOCUMENT_ID in self.metadata:
-            raise InputError("document_id says which document a memory is of and cannot be changed; leave it out")
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
         for name in ("valid_from", "valid_to", "timestamp"):
             checked_moment(name, getattr(self, name))
@@ -125,9 +119,9 @@ class Revision:
         fields = {name: value for name, value in given.items() if value is not None}
         if self.title is not None and not self.title.strip():
             fields["title"] = None
-        given_metadata = self.metadata or {}
-        metadata = {**node.metadata, **given_metadata}
-        metadata = {name: value for name, value in metadata.items() if given_metadata.get(name, value) is not None}
+        given_metadata = dict(self.metadata or {})
+        ended = {name for name, value in given_metadata.items() if value is None}
+        metadata = {name: value for name, value in {**node.metadata, **given_metadata}.items() if name not in ended}
         times = {"valid_from": self.valid_from, "valid_to": self.valid_to}
         lifetime: dict[str, datetime | None] = {name: to_utc(time) for name, time in times.items() if time is not None}
         if (ttl := checked_ttl(self.ttl)) is not None:
@@ -210,17 +204,12 @@ class Reviser:
 
     def _completed(self, old: MemoryNode, new: MemoryNode) -> tuple[MemoryNode, Findings]:
         """Return the new version of a node with names, times and its vector, and what was found out about it."""
-        metadata, named = dict(new.metadata), Findings(nodes=[new])
+        named = Findings(nodes=[new])
         if new.content != old.content:
-            # What was found in the old text says nothing about the new one; what is given now stays.
-            for name in (_TIMES, ENTITIES, FOUND_NAMES):
-                if metadata.get(name) == old.metadata.get(name):
-                    metadata.pop(name, None)
-            metadata = {**({_TIMES: list(times)} if (times := find_times(new.content)) else {}), **metadata}
-            if self._finds_title(new, metadata):
-                metadata |= {FOUND_NAMES: list(names)} if (names := find_names(new.content)) else {}
-            new = replace(new, metadata=metadata)
-            named = self._analysis.find_entities([new]) if ENTITIES not in metadata else Findings(nodes=[new])
+            # What was found in the old text says nothing about the new one.
+            names = find_names(new.content) if self._finds_title(new) else ()
+            found = replace(new.found, entities=(), times=find_times(new.content), names=names)
+            named = self._analysis.find_entities([replace(new, found=found)])
         (node,) = named.nodes
         if render(node) != render(old):
             node = replace(node, embedding=self._vector(node))
@@ -236,10 +225,10 @@ class Reviser:
         mean = vectors.mean(axis=0)
         return as_vector(mean / (np.linalg.norm(mean) or 1.0))
 
-    def _finds_title(self, node: MemoryNode, metadata: Mapping[str, Any]) -> bool:
+    def _finds_title(self, node: MemoryNode) -> bool:
         """Return whether the names of what a new text is about are to be found; a turn has none."""
         is_turn = node.speaker is not None or node.scope.session_id is not None
-        return self._config.FIND_TITLES and node.title is None and not is_turn and FOUND_NAMES not in metadata
+        return self._config.FIND_TITLES and node.title is None and not is_turn
 
     def _causes(self, node: MemoryNode, at: datetime) -> Findings:
         """Judge a node again with its neighbours in its document or session."""
@@ -254,10 +243,9 @@ class Reviser:
         """Return the nodes of the session or document that a node is of, in their order."""
         if node.scope.session_id is not None:
             return turn_ids(self._store, node.scope.user_id, node.scope.session_id)
-        document_id = node.metadata.get(_DOCUMENT_ID)
-        if not isinstance(document_id, str):
+        if node.found.document_id is None:
             return []
-        return UserGraph(self._store, node.scope.user_id).nodes_with([document_tag(document_id)])
+        return UserGraph(self._store, node.scope.user_id).nodes_with([document_tag(node.found.document_id)])
 
     def _edges_of(self, node_id: str, types: Iterable[EdgeType]) -> Iterator[EdgeKey]:
         view = self._store.view()

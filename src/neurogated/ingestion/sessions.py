@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -16,11 +16,12 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["Session", "Turn", "rejoined", "turn_ids"]
+__all__ = ["Session", "Turn", "followers_without", "rejoined", "turn_ids"]
 
-_STEP = 1 << 20
+_STEP = 1 << 30
 """How far apart the positions of successive turns are, so that a late one finds room between them."""
-_FROM_BEFORE = 64
+_FIRST = 1 << 50
+"""The position of the first turn of a session, so that earlier ones find room before it."""
 
 
 @dataclass(slots=True)
@@ -44,9 +45,14 @@ class Session:
     """Turns that were read, by id."""
 
     @classmethod
-    def read(cls, store: GraphStorePort, user_id: str | None, session_id: str, reach: int) -> Session:
-        """Return a session of a user with at least its last `reach` turns; late turns make it read more."""
-        session = cls([], _portions(store, user_id, session_id, reach))
+    def read(
+        cls, store: GraphStorePort, user_id: str | None, session_id: str, reach: int, without: Collection[str] = ()
+    ) -> Session:
+        """Return a session of a user with at least its last `reach` turns; late turns make it read more.
+
+        The turns of the ids `without` are left out, because they are about to have another place.
+        """
+        session = cls([], _portions(store, user_id, session_id, reach, without))
         while len(session.turns) < reach and session._read_more():
             pass
         return session
@@ -57,17 +63,18 @@ class Session:
         Where it continues a turn, it is put behind that one, `previous`.
         """
         place = self._place(timestamp) if previous is None else self._behind(previous)
-        after = self.turns[place].position if place < len(self.turns) else None
+        self.turns.insert(place, Turn(turn_id, timestamp, self._position(place)))
+
+    def _position(self, place: int) -> int:
+        """Return a position for a new turn between its neighbours, which may have to move."""
         before = self.turns[place - 1].position if place else -1
-        if after is None:
-            position = before + _STEP if place else 0
-        else:
-            if after - before == 1:
-                self._make_room(place)
-                after = self.turns[place].position
-            # Late turns tend to come in order, so the larger part of the gap is left behind the new one.
-            position = before + max(1, (after - before) // _FROM_BEFORE)
-        self.turns.insert(place, Turn(turn_id, timestamp, position))
+        if place == len(self.turns):
+            return before + _STEP if place else _FIRST
+        if self.turns[place].position - before == 1:
+            self._make_room(place, before)
+        after = self.turns[place].position
+        # What arrives backwards keeps its distance.
+        return after - _STEP if not place and after >= _STEP else (before + after) // 2
 
     def moved(self) -> list[tuple[str, int]]:
         """Return the stored turns that have another position by now, and that position."""
@@ -102,16 +109,28 @@ class Session:
         self.turns[:0] = [Turn(node.id, node.timestamp, node.position or 0) for node in nodes]
         return bool(nodes)
 
-    def _make_room(self, place: int) -> None:
-        for turn in self.turns[place:]:
-            turn.position += _STEP
+    def _make_room(self, place: int, before: int) -> None:
+        """Spread the turns from `place` on, as many as stand too close together.
+
+        How many turns move is logarithmic in their number for each new turn, taken over all of them: Dietz and Sleator,
+        Two algorithms for maintaining order in a list (1987).
+        """
+        end, count = len(self.turns), 1
+        while place + count < end and self.turns[place + count].position - before <= (count + 1) ** 2:
+            count += 1
+        if place + count < end:
+            ahead = self.turns[place + count].position - before
+        else:
+            ahead = (count + 1) * max(_STEP, count + 1)
+        for number, turn in enumerate(self.turns[place : place + count], 1):
+            turn.position = before + ahead * number // (count + 1)
 
 
 def _portions(
-    store: GraphStorePort, user_id: str | None, session_id: str, first: int
+    store: GraphStorePort, user_id: str | None, session_id: str, first: int, without: Collection[str]
 ) -> Iterator[Sequence[MemoryNode]]:
     """Yield the stored turns of a session in growing portions, the latest `first`, each in order."""
-    ids = turn_ids(store, user_id, session_id)
+    ids = [turn_id for turn_id in turn_ids(store, user_id, session_id) if turn_id not in without]
     end, size = len(ids), first
     while end > 0:
         yield store.get_nodes(ids[max(0, end - size) : end], missing_ok=True)
@@ -126,6 +145,12 @@ def turn_ids(store: GraphStorePort, user_id: str | None, session_id: str) -> lis
 
 def rejoined(store: GraphStorePort, gone: Sequence[MemoryNode], *, weight: float, at: datetime) -> Iterator[MemoryEdge]:
     """Yield the SEQ edges between the turns that follow one another once the nodes `gone` are removed."""
+    for source, target in followers_without(store, gone):
+        yield MemoryEdge(source, target, EdgeType.SEQ, weight, created_at=at)
+
+
+def followers_without(store: GraphStorePort, gone: Sequence[MemoryNode]) -> Iterator[tuple[str, str]]:
+    """Yield the turns that follow one another without the nodes `gone`, and that no SEQ edge joins."""
     sessions: dict[tuple[str | None, str], list[MemoryNode]] = defaultdict(list)
     for node in gone:
         if node.scope.session_id is not None and node.position is not None:
@@ -138,8 +163,7 @@ def rejoined(store: GraphStorePort, gone: Sequence[MemoryNode], *, weight: float
         after = after[(after > 0) & (after < staying.size)]
         known = view.edge_rows(staying[after - 1], staying[after], EdgeType.SEQ) >= 0
         for place in after[~known].tolist():
-            source, target = (view.ids[int(row)] for row in staying[place - 1 : place + 1])
-            yield MemoryEdge(source, target, EdgeType.SEQ, weight, created_at=at)
+            yield view.ids[int(staying[place - 1])], view.ids[int(staying[place])]
 
 
 def _turns(store: GraphStorePort, user_id: str | None, session_id: str) -> tuple[GraphView, Rows]:

@@ -16,7 +16,7 @@ from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import Filter
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
@@ -139,7 +139,7 @@ class Writer:
         with self.exclusively():
             ids = self._store.nodes_with([document_tag(document_id)])
             if not ids:
-                raise UnknownIdError(f"no document {document_id!r} in the memory; see document_id in the metadata")
+                raise UnknownIdError(f"no document {document_id!r} in the memory; see found.document_id of a memory")
             return self._delete(ids, "delete_document")
 
     def update(self, node_id: str, change: Revision) -> MemoryNode:
@@ -207,11 +207,10 @@ class Writer:
             self._expire(at)
             # Judging took its time: nodes may have changed or gone meanwhile, and only the names are ours to add.
             current = stored(self._store, nodes)
-            found = {node.id: node.metadata[ENTITIES] for node in named.nodes if ENTITIES in node.metadata}
             changed = tuple(
-                replace(current[name], metadata={ENTITIES: entities, **current[name].metadata})
-                for name, entities in found.items()
-                if name in current and ENTITIES not in current[name].metadata
+                replace(now, found=replace(now.found, entities=node.found.entities))
+                for node in named.nodes
+                if (now := current.get(node.id)) is not None and now.content == node.content and node.found.entities
             )
             edges = tuple(edge for edge in causes.edges if {edge.source_id, edge.target_id} <= current.keys())
             if settled:
@@ -230,6 +229,13 @@ class Writer:
         return len(settled)
 
     def _store_batch(self, batch: Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:
+        self._put_batch(batch, embedding)
+        self._remove_rests(batch.parts)
+        for part in batch.parts:
+            if part.is_last:
+                yield [draft.id for draft in part.document]
+
+    def _put_batch(self, batch: Batch, embedding: EmbeddingAhead) -> None:
         # The batch before may have stored some of it.
         batch = self._current(batch)
         for attempt in range(1, _ATTEMPTS + 1):
@@ -246,11 +252,12 @@ class Writer:
                     self._write(analysed if is_same else self._analysed(batch, embedding))
                 break
         for draft in batch.to_revise:
-            self._revise(draft.id, draft.replacing, "add")
-        self._remove_rests(batch.parts)
-        for part in batch.parts:
-            if part.is_last:
-                yield [draft.id for draft in part.document]
+            try:
+                self._revise(draft.id, draft.replacing, "add")
+            except UnknownIdError:
+                # Another writer removed it meanwhile, so it is new.
+                self._put_batch(self._planner.plan(batch.parts), embedding)
+                return
 
     def _current(self, batch: Batch) -> Batch:
         """Return the batch as the store is now."""
@@ -321,6 +328,7 @@ class Writer:
             for edge in sequence_edges(chained, new_ids, weight=self._config.SEQ_WEIGHT, at=at)
             if there.keys() >= {edge.source_id, edge.target_id}
         }
+        sequences |= {key: MemoryEdge(*key, self._config.SEQ_WEIGHT, created_at=at) for key in batch.joined}
         return Analysed(
             new=[replace(node, embedding=embedded[node.id]) for node in named.nodes],
             known=[replace(node, embedding=embedded[node.id]) for node in nodes if node.id in old],

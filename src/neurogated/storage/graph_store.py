@@ -195,6 +195,15 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
     def embedder(self) -> tuple[str, int] | None:
         return self.graph.latest().embedder
 
+    def is_frozen(self) -> bool:
+        """Return whether the memory was told to learn nothing; see `SupportsFreezing`."""
+        return self.graph.family.engine.is_frozen()
+
+    def record_frozen(self, *, frozen: bool) -> None:
+        """Keep whether the memory learns nothing; see `SupportsFreezing`."""
+        with self.exclusively():
+            self.graph.family.engine.record_frozen(frozen=frozen)
+
     def pending(self) -> list[PendingTask]:
         return list(self.graph.latest().pending)
 

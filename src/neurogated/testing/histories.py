@@ -9,6 +9,7 @@ from typing import Any
 
 from neurogated.core.delta import Access, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.testing.clock import ManualClock
@@ -129,6 +130,7 @@ def _random_node(random: Random, name: str, at: datetime) -> MemoryNode:
         tags=random.choice(((), ("用", "work"))),
         title=random.choice((None, "Lyon")),
         position=random.choice((None, 3)),
+        found=random.choice((NOTHING_FOUND, Found(["Lyon"], ["昨天"], ["Po"], "doc-1", (1, 50)))),
         metadata=random.choice(({}, {"mood": "calm"}, {"nested": {"x": [1, None]}})),
         created_at=at,
         last_accessed=at,

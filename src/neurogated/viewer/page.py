@@ -168,7 +168,7 @@ def _card(vertex: Vertex, trail: Trail, node: MemoryNode | None, memory: Recalle
     }
     values = {
         str(name): _shown_value(value)
-        for name, value in {**node.metadata, **fields}.items()
+        for name, value in {**node.found.to_json(), **node.metadata, **fields}.items()
         if value not in (None, "", [])
     }
     if node.valid_from:

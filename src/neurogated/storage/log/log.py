@@ -103,6 +103,12 @@ class Engine(Protocol):
     def record_embedder(self, name: str, dimension: int) -> None:
         """Keep the embedder's name and dimension."""
 
+    def is_frozen(self) -> bool:
+        """Return whether the memory was told to learn nothing."""
+
+    def record_frozen(self, *, frozen: bool) -> None:
+        """Keep whether the memory learns nothing."""
+
     def close(self) -> None:
         """Release what the engine holds."""
 

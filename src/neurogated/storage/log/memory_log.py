@@ -67,6 +67,7 @@ class MemoryEngine:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.embedder: tuple[str, int] | None = None
+        self._frozen = False
         self._logs: dict[str, MemoryLog] = {}
 
     @classmethod
@@ -96,18 +97,27 @@ class MemoryEngine:
     def transaction(self) -> Iterator[None]:
         """Run a block whose deltas are appended whole or not at all; see `Engine`."""
         before = {name: (log, log.position().sequence) for name, log in self._logs.items()}
-        embedder = self.embedder
+        embedder, frozen = self.embedder, self._frozen
         try:
             yield
         except BaseException:
             for log, count in before.values():
                 log.take_back(count)
-            self._logs, self.embedder = {name: log for name, (log, _) in before.items()}, embedder
+            self._logs = {name: log for name, (log, _) in before.items()}
+            self.embedder, self._frozen = embedder, frozen
             raise
 
     def record_embedder(self, name: str, dimension: int) -> None:
         """Keep the embedder's name and dimension."""
         self.embedder = name, dimension
+
+    def is_frozen(self) -> bool:
+        """Return whether the memory was told to learn nothing."""
+        return self._frozen
+
+    def record_frozen(self, *, frozen: bool) -> None:
+        """Keep whether the memory learns nothing."""
+        self._frozen = frozen
 
     def close(self) -> None:
         """Hold nothing that has to be released."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol, Self, TypeVar
 
+from neurogated.core.found import Found
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import Rows
 from neurogated.errors import UnknownIdError
@@ -40,6 +41,7 @@ class NodeRecord:
     title: str | None
     position: int | None
     tags: tuple[str, ...]
+    found: Found
 
     def fields(self) -> dict[str, Any]:
         """Return what it holds by name."""

@@ -12,7 +12,13 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated.core.abilities import SupportsCheck, SupportsCompaction, SupportsNamespaces, SupportsTransaction
+from neurogated.core.abilities import (
+    SupportsCheck,
+    SupportsCompaction,
+    SupportsFreezing,
+    SupportsNamespaces,
+    SupportsTransaction,
+)
 from neurogated.core.delta import Access, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
@@ -53,6 +59,29 @@ class AbilitiesContract(NamespacesContract):
         with pytest.raises(EmbedderMismatchError, match=r"dimension 2.*dimension 3"):
             store.bind_embedder("one", 3)
         assert store.embedder == ("one", 2)
+
+    def test_whether_it_learns_is_kept(self, store: GraphStorePort) -> None:
+        if not isinstance(store, SupportsFreezing):
+            pytest.skip("the store cannot be frozen")
+        assert not store.is_frozen()
+        for frozen in (True, True, False, False, True):
+            store.record_frozen(frozen=frozen)
+            assert store.is_frozen() == frozen
+        if isinstance(store, SupportsNamespaces):
+            other = store.in_namespace("other")
+            assert isinstance(other, SupportsFreezing)
+            assert other.is_frozen()
+        if isinstance(store, SupportsTransaction):
+            with pytest.raises(_Failed):
+                self._fail_thawed(store)
+            assert store.is_frozen()
+
+    @staticmethod
+    def _fail_thawed(store: SupportsTransaction) -> None:
+        assert isinstance(store, SupportsFreezing)
+        with store.transaction():
+            store.record_frozen(frozen=False)
+            raise _Failed
 
     def test_a_closed_store_says_so(self, store: GraphStorePort, clock: ManualClock) -> None:
         three_nodes(store)

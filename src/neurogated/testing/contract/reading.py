@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import product
 from random import Random
@@ -15,6 +15,7 @@ from hypothesis import given
 from neurogated.core.clock import from_micros
 from neurogated.core.delta import Decay, WeightChange
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.keywords import split_keywords
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -195,9 +196,9 @@ class ReadingContract(ContractBase):
     def test_what_is_put_is_found_by_text_title_speaker_and_date(
         self, store: GraphStorePort, clock: ManualClock
     ) -> None:
-        apply(store, clock, nodes=(text_node("a", "A grey heron.", title="Lyon", times=["today"]),))
+        apply(store, clock, nodes=(text_node("a", "A grey heron.", title="Lyon", found=Found(times=["today"])),))
         apply(store, clock, nodes=(text_node("b", "A stone.", speaker="Ann", timestamp=from_micros(0)),))
-        apply(store, clock, nodes=(text_node("c", "我住在苏州。 Herons!", context=["Lyon"]),))
+        apply(store, clock, nodes=(text_node("c", "我住在苏州。 Herons!", metadata={"context": ["Lyon"]}),))
         assert keyword_scores(store, "heron").keys() == {"a", "c"}
         assert keyword_scores(store, "LYON").keys() == {"a"}
         assert keyword_scores(store, "1970").keys() == keyword_scores(store, "ann").keys() == {"b"}
@@ -217,7 +218,7 @@ class ReadingContract(ContractBase):
         assert _tagged(store, [subject_tag("lyon")]) == set()
         assert _tagged(store, [speaker_tag("ann")]) == keyword_scores(store, "stone").keys() == {"a"}
         # Metadata alone changes, the text does not.
-        apply(store, clock, nodes=(text_node("a", "A stone.", title="Lyon", times=["today"]),))
+        apply(store, clock, nodes=(text_node("a", "A stone.", title="Lyon", found=Found(times=["today"])),))
         assert keyword_scores(store, "Lyon").keys() == _tagged(store, [_TIMED]) == {"a"}
 
     def test_what_is_removed_is_found_no_more_until_it_comes_back(
@@ -242,7 +243,7 @@ class ReadingContract(ContractBase):
     def test_nodes_with_all_terms_come_in_the_order_added(self, store: GraphStorePort, clock: ManualClock) -> None:
         herons = (
             text_node("b", "A grey heron."),
-            text_node("a", "Grey stones.", document_id="doc-1"),
+            text_node("a", "Grey stones.", found=Found(document_id="doc-1")),
             text_node("c", "Heron, grey."),
         )
         apply(store, clock, nodes=herons)
@@ -373,9 +374,17 @@ def text_node(
     title: str | None = None,
     speaker: str | None = None,
     timestamp: datetime | None = None,
-    **metadata: object,
+    found: Found = NOTHING_FOUND,
+    metadata: Mapping[str, object] | None = None,
 ) -> MemoryNode:
     """Return a node without a vector."""
     return node(
-        name, content=content, embedding=None, metadata=metadata, title=title, speaker=speaker, timestamp=timestamp
+        name,
+        content=content,
+        embedding=None,
+        title=title,
+        speaker=speaker,
+        timestamp=timestamp,
+        found=found,
+        metadata=metadata or {},
     )

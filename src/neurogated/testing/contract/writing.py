@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from neurogated.core.delta import Access, Decay, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.found import Found
 from neurogated.core.model import EdgeKey, MemoryEdge
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
@@ -102,6 +103,7 @@ class WritingContract(ContractBase):
             content="Nevena tightened the 锚 bolts\0\n\ttwice",
             base_energy=0.7,
             metadata={"timestamp": 12.5, "entities": ["Nevena"], "nested": {"x": None}, "": [True, 1, 1e300]},
+            found=Found(["Nevena"], ["昨天"], ["The 锚"], "doc-1", (0, 90)),
             valid_from=clock(),
             valid_to=clock() + timedelta(days=1, microseconds=1),
             expires_at=clock() + timedelta(days=2, microseconds=3),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.clock import from_micros
 from neurogated.core.column_view import NODE_COLUMNS
+from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import register_kind
 from neurogated.core.scope import Scope
@@ -27,6 +28,7 @@ __all__ = [
     "VALUES",
     "Columns",
     "NodeNumbers",
+    "found_from_json",
     "last_of_each",
     "moment_or_none",
     "node_values",
@@ -106,6 +108,7 @@ def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
     record: dict[str, object] = NodeRecord.of(node).fields()
     record |= {name: micros_or_none(getattr(node, name)) for name in _TIMES}
     record["metadata"], record["tags"] = metadata, json.dumps(node.tags, ensure_ascii=False) if node.tags else None
+    record["found"] = _found_to_json(node.found)
     return (
         *record.values(),
         node.base_energy,
@@ -116,11 +119,21 @@ def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
     )
 
 
+def _found_to_json(found: Found) -> str | None:
+    return json.dumps(values, ensure_ascii=False) if (values := found.to_json()) else None
+
+
+def found_from_json(text: str | None) -> Found:
+    """Return what was found in a text, as the file keeps it."""
+    return NOTHING_FOUND if text is None else Found.from_json(json.loads(text))
+
+
 def record_of(values: Iterable[Any]) -> NodeRecord:
     """Return the record that the columns `RECORD` hold."""
     record = dict(zip(NodeRecord.__slots__, values, strict=True))
     record |= {name: moment_or_none(record[name]) for name in _TIMES}
     record["metadata"], record["tags"] = json.loads(record["metadata"]), tuple(json.loads(record["tags"] or "[]"))
+    record["found"] = found_from_json(record["found"])
     return NodeRecord(**record)
 
 

@@ -99,12 +99,16 @@ class Past:
         """Refuse to write."""
         raise InputError(f"this is the graph as of delta {self.sequence}, which cannot be changed; use undo")
 
-    append = drop_namespace = record_embedder = erase_removed = refuse
+    append = drop_namespace = record_embedder = record_frozen = erase_removed = refuse
 
     @property
     def embedder(self) -> tuple[str, int] | None:
         """Name and dimension of the embedder; old vectors follow the present one too."""
         return self.latest().embedder
+
+    def is_frozen(self) -> bool:
+        """Return that it learns nothing."""
+        return True
 
     def close(self) -> None:
         """Forget the past; the file belongs to the present."""

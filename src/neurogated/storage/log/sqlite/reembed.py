@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
 import apsw
@@ -13,6 +12,7 @@ from neurogated.core.model import Vector, as_vector
 from neurogated.errors import InputError
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
+from neurogated.storage.log.sqlite.node_rows import found_from_json
 from neurogated.storage.log.sqlite.purge import note_erasure
 from neurogated.storage.log.sqlite.settings import note_generation
 
@@ -32,15 +32,15 @@ def embedded_versions(file: SqliteFile) -> Iterator[EmbeddedVersion]:
         with file.lock, file.translated():
             rows = fetch(
                 file.connection,
-                f"SELECT v.node, v.since, v.content, v.title, v.speaker, v.metadata {_EMBEDDED} "
+                f"SELECT v.node, v.since, v.content, v.title, v.speaker, v.found {_EMBEDDED} "
                 "AND (v.node, v.since) > (?, ?) ORDER BY v.node, v.since LIMIT ?",
                 (*last, _AT_ONCE),
             )
         if not rows:
             return
-        for node, since, content, title, speaker, metadata in rows:
+        for node, since, content, title, speaker, found in rows:
             last = (node, since)
-            yield EmbeddedVersion(last, content, title, speaker, json.loads(metadata))
+            yield EmbeddedVersion(last, content, title, speaker, found_from_json(found))
 
 
 def replace_vectors(

@@ -32,7 +32,7 @@ PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {FORMAT_VERSION};
 
 CREATE TABLE settings (
-    name TEXT PRIMARY KEY,               -- 'identity', 'generation', 'erasures', 'embedder', 'dimension'
+    name TEXT PRIMARY KEY,               -- 'identity', 'generation', 'erasures', 'embedder', 'dimension', 'frozen'
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 
@@ -107,6 +107,7 @@ CREATE TABLE node_versions (
     title TEXT,
     position INTEGER,
     tags TEXT,                           -- JSON list; NULL: none
+    found TEXT,                          -- JSON, what the memory found out by itself; NULL: nothing
     PRIMARY KEY (node, since)
 );
 CREATE INDEX node_versions_since ON node_versions (since);

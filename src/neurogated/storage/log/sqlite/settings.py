@@ -14,13 +14,17 @@ from neurogated.storage.log.sqlite.connection import fetch
 __all__ = [
     "find_namespace",
     "namespace_names",
+    "note_frozen",
     "note_generation",
     "read_derivation",
     "read_embedder",
+    "read_frozen",
     "read_generation",
     "read_pending",
     "register_types",
 ]
+
+_THAW = "DELETE FROM settings WHERE name = 'frozen'"
 
 
 def find_namespace(connection: apsw.Connection, name: str) -> int:
@@ -59,6 +63,17 @@ def read_embedder(connection: apsw.Connection) -> tuple[str, int] | None:
     """Return name and dimension of the embedder that the vectors come from, None while there is none."""
     rows = fetch(connection, "SELECT value FROM settings WHERE name IN ('dimension', 'embedder') ORDER BY name")
     return (str(rows[1][0]), int(rows[0][0])) if rows else None
+
+
+def read_frozen(connection: apsw.Connection) -> bool:
+    """Return whether the memory was told to learn nothing."""
+    return bool(fetch(connection, "SELECT 1 FROM settings WHERE name = 'frozen'"))
+
+
+def note_frozen(connection: apsw.Connection, *, frozen: bool) -> None:
+    """Keep whether the memory learns nothing."""
+    change = "INSERT OR IGNORE INTO settings VALUES ('frozen', '1')" if frozen else _THAW
+    connection.execute(change)
 
 
 def read_pending(connection: apsw.Connection, namespace: int) -> dict[PendingTask, None]:

@@ -27,7 +27,13 @@ from neurogated.storage.log.sqlite.journal import SqliteJournal
 from neurogated.storage.log.sqlite.loading import NOW
 from neurogated.storage.log.sqlite.past import Past
 from neurogated.storage.log.sqlite.purge import erase_namespace, erase_removed
-from neurogated.storage.log.sqlite.settings import find_namespace, namespace_names, read_embedder
+from neurogated.storage.log.sqlite.settings import (
+    find_namespace,
+    namespace_names,
+    note_frozen,
+    read_embedder,
+    read_frozen,
+)
 from neurogated.storage.resolve import Plan
 
 if TYPE_CHECKING:
@@ -86,6 +92,16 @@ class SqliteEngine:
             connection.executemany(
                 "INSERT OR IGNORE INTO settings VALUES (?, ?)", [("embedder", name), ("dimension", str(dimension))]
             )
+
+    def is_frozen(self) -> bool:
+        """Return whether the memory was told to learn nothing, by whatever process."""
+        with self.file.reader() as connection:
+            return read_frozen(connection)
+
+    def record_frozen(self, *, frozen: bool) -> None:
+        """Keep whether the memory learns nothing."""
+        with self.file.transaction() as connection:
+            note_frozen(connection, frozen=frozen)
 
     def erase_removed(self, *, history: bool) -> int:
         """Erase removed nodes, and leave nothing of them on disk; see `SupportsErasure`.
