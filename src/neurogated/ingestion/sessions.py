@@ -111,10 +111,11 @@ def _portions(
     store: GraphStorePort, user_id: str | None, session_id: str, first: int
 ) -> Iterator[Sequence[MemoryNode]]:
     """Yield the stored turns of a session in growing portions, the latest `first`, each in order."""
-    ids = turn_ids(store, user_id, session_id)
-    end, size = len(ids), first
+    view, rows = _turns(store, user_id, session_id)
+    end, size = rows.size, first
     while end > 0:
-        yield store.get_nodes(ids[max(0, end - size) : end], missing_ok=True)
+        portion = rows[max(0, end - size) : end].tolist()
+        yield store.get_nodes([view.ids[row] for row in portion], missing_ok=True)
         end, size = end - size, 2 * size
 
 

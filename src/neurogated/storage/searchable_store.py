@@ -177,11 +177,14 @@ class SearchableStore(ReadableStore):
             state, texts = self._text_state()
             return texts.scores(query, state.rows_of(view, rows), state.among(view))
 
-    def has_any_tag(self, tags: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
-        """Return whether the nodes at `rows` of `view` have one of `tags`; see `core.rendering`."""
+    def has_tags(self, tags: Sequence[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
+        """Return (tags, rows) whether the nodes at `rows` of `view` have each of `tags`; see `core.rendering`.
+
+        Many tags are asked for together.
+        """
         with self._searching:
             state, texts = self._text_state()
-            return texts.has_any(tags, state.rows_of(view, rows))
+            return texts.having(tags, state.rows_of(view, rows))
 
     def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
         """Return those of `tags` that some node has; `view` as in `nearest`."""
@@ -260,7 +263,7 @@ class SearchableStore(ReadableStore):
         self._latest()
         with self._searching:
             state, texts = self._text_state()
-            return [texts.terms_of(row, at_most) for row in state.view.rows(node_ids).tolist()]
+            return texts.terms_of_each(state.view.rows(node_ids).tolist(), at_most)
 
 
 def _searched(state: GraphState, search: Callable[[Rows], list[Found]], k: int, view: GraphView) -> list[Found]:

@@ -121,7 +121,7 @@ class PostingTable:
         self._tail_texts = tail_texts
         self._last_serial = 0
         # Exchanged as one, so that an interrupt leaves either the old or the new.
-        self._parts: tuple[tuple[Segment, ...], _NewTexts] = ((), _NewTexts(0, {}))
+        self._parts: tuple[tuple[Segment, ...], _NewTexts] = ((), _NewTexts(0, rate))
         self._owners = _Places(np.int32)
         self._frequencies = _Places(np.int32)
         self._view: TableView | None = None
@@ -147,12 +147,11 @@ class PostingTable:
             self._owners.reach(int(keys.max(initial=-1)) + 1, NOWHERE)
             self._frequencies.reach(len(self.vocabulary), 0)
             tail = self._parts[1]
-            for key, start, end in zip(keys.tolist(), (ends - sizes).tolist(), ends.tolist(), strict=True):
-                tail.texts[key] = flat[start:end], counts[start:end]
+            tail.put(TextWords(keys, ends, flat, counts))
             self._owners.values[keys] = tail.serial
             self._count(flat, counts, sizes.size, 1)
             self._changed()
-            if len(tail.texts) > self._tail_texts:
+            if len(tail) > self._tail_texts:
                 self._seal()
         if len(self._parts[0]) > _MOST_SEGMENTS:
             self.settle()
@@ -167,8 +166,7 @@ class PostingTable:
                 entries, _ = part.texts.entries(places)
                 self._count(part.texts.words[entries], part.texts.counts_at(entries), -here.size, -1)
                 self._owners.values[keys[here]] = NOWHERE
-            for key in keys.tolist():
-                self._parts[1].texts.pop(key, None)
+            self._parts[1].remove(keys)
             self._changed()
             self._tidy()
 
@@ -176,31 +174,31 @@ class PostingTable:
         """Return how many texts hold each word, 0 for a number that is none."""
         return _get(self._frequencies.values, words, 0).astype(np.int64)
 
-    def words_of(self, key: int, at_most: int | None = None) -> tuple[list[str], NDArray[Any]]:
-        """Return the words of a text in the order of their numbers, and how often it holds each.
+    def words_of(self, keys: Rows, at_most: int | None = None) -> list[dict[str, int]]:
+        """Return for each key the words of its text in the order of their numbers, and how often it holds each.
 
-        Words that more than `at_most` texts hold are left out, where it is given.
+        Words that more than `at_most` texts hold are left out, where it is given. A key without text has none.
         """
+        found: list[dict[str, int]] = [{} for _ in range(keys.size)]
         with self.lock:
-            view = self.view()
-            owner = int(view.owners[key]) if key < view.owners.size else NOWHERE
-            for part in view.parts:
-                if part.serial == owner:
-                    words, counts = part.texts.text_at(int(part.texts.keys.searchsorted(key)))
-                    if at_most is not None:
-                        few = self.frequencies_of(words.astype(np.int64)) <= at_most
-                        words, counts = words[few], counts[few]
-                    return self.vocabulary.words(words.astype(np.int64)), counts
-        return [], np.empty(0, dtype=np.int64)
+            for part, here, places in self.view().located(keys):
+                entries, sizes = part.texts.entries(places)
+                words, owners = part.texts.words[entries].astype(np.int64), here.repeat(sizes)
+                if at_most is not None:
+                    few = np.flatnonzero(self.frequencies_of(words) <= at_most)
+                    words, entries, owners = words[few], entries[few], owners[few]
+                distinct, which = np.unique(words, return_inverse=True)
+                names, counts = self.vocabulary.words(distinct), part.texts.counts_at(entries).tolist()
+                for owner, place, count in zip(owners.tolist(), which.tolist(), counts, strict=True):
+                    found[owner][names[place]] = count
+        return found
 
     def view(self) -> TableView:
         """Return the table as it is now, to be read as long as nothing changes."""
         with self.lock:
             if self._view is None:
                 segments, new = self._parts
-                texts = new.joined()
-                tail = Tail(new.serial, texts, self.rate(texts).lengths)
-                self._view = TableView(segments, tail, self._owners.values)
+                self._view = TableView(segments, new.joined(), self._owners.values)
             return self._view
 
     def read(self, question: Callable[[TableView], _Answer]) -> _Answer:
@@ -247,8 +245,9 @@ class PostingTable:
         table._last_serial = state.numbers.last_serial
         table._owners.extend(state.counters.owners)
         table._frequencies.extend(state.counters.frequencies)
-        tail = _NewTexts(state.numbers.tail_serial, {})
-        tail.take(state.tail)
+        tail = _NewTexts(state.numbers.tail_serial, rate)
+        # Copied, so that the files do not stay in use.
+        tail.put(state.tail.take(np.arange(len(state.tail))))
         table._parts = state.segments, tail
         return table
 
@@ -283,8 +282,8 @@ class PostingTable:
     def _seal(self) -> None:
         """Make a segment of the tail."""
         segments, new = self._parts
-        segment = Segment.of(new.joined(), self.rate, uuid4().hex, new.serial)
-        self._parts = (*segments, segment), _NewTexts(self._new_serial(), {})
+        segment = Segment.of(new.joined().texts, self.rate, uuid4().hex, new.serial)
+        self._parts = (*segments, segment), _NewTexts(self._new_serial(), self.rate)
         self._changed()
         self._tidy()
 
@@ -336,27 +335,73 @@ class PostingTable:
             self._changed()
 
 
-class _NewTexts(NamedTuple):
+class _NewTexts:
     """The texts of the tail, as they come."""
 
-    serial: int
-    texts: dict[int, tuple[NDArray[np.int32], NDArray[Any]]]
+    def __init__(self, serial: int, rate: Rater) -> None:
+        self.serial = serial
+        self._rate = rate
+        self._texts: dict[int, tuple[NDArray[np.int32], NDArray[Any]]] = {}
+        # All of them in columns, which texts in order of their keys are appended to; made again after any other change.
+        self._columns = _Columns.empty()
+        self._is_joined = True
 
-    def joined(self) -> TextWords:
-        """Return the texts in the order of their keys."""
-        keys = sorted(self.texts)
-        held = [self.texts[key] for key in keys]
-        words = np.concatenate([np.empty(0, dtype=np.int32), *(words for words, _ in held)])
-        counts = np.concatenate([np.empty(0, dtype=np.uint8), *(counts for _, counts in held)])
-        ends = np.cumsum([words.size for words, _ in held], dtype=np.int64)
-        return TextWords.packed(np.array(keys, dtype=np.int64), ends, words, counts)
+    def __len__(self) -> int:
+        return len(self._texts)
 
-    def take(self, texts: TextWords) -> None:
-        """Add texts, without what is mapped staying in use."""
-        words, counts, start = texts.words.copy(), texts.all_counts().copy(), 0
+    def put(self, texts: TextWords) -> None:
+        """Add texts, or put them in the place of those with the same keys."""
+        known, is_joined = self._columns.keys.values, self._is_joined
+        self._is_joined = False
+        counts, start = texts.all_counts(), 0
         for key, end in zip(texts.keys.tolist(), texts.ends.tolist(), strict=True):
-            self.texts[key] = words[start:end], counts[start:end]
+            self._texts[key] = texts.words[start:end], counts[start:end]
             start = end
+        if is_joined and (np.diff(texts.keys, prepend=known[-1] if known.size else -1) > 0).all():
+            self._columns.append(texts, self._rate(texts).lengths)
+            self._is_joined = True
+
+    def remove(self, keys: Rows) -> None:
+        """Forget the texts of `keys`; keys without one are passed over."""
+        for key in keys.tolist():
+            if self._texts.pop(key, None) is not None:
+                self._is_joined = False
+
+    def joined(self) -> Tail:
+        """Return the texts in the order of their keys."""
+        if not self._is_joined:
+            order = sorted(self._texts)
+            held = [self._texts[key] for key in order]
+            words = np.concatenate([np.empty(0, dtype=np.int32), *(words for words, _ in held)])
+            counts = np.concatenate([np.empty(0, dtype=np.uint8), *(counts for _, counts in held)])
+            ends = np.cumsum([words.size for words, _ in held], dtype=np.int64)
+            texts = TextWords(np.array(order, dtype=np.int64), ends, words, counts)
+            self._columns = _Columns.empty()
+            self._columns.append(texts, self._rate(texts).lengths)
+            self._is_joined = True
+        keys, ends, words, counts, lengths = (column.values for column in self._columns)
+        return Tail(self.serial, TextWords.packed(keys, ends, words, counts), lengths)
+
+
+class _Columns(NamedTuple):
+    """Texts in columns that grow; see `TextWords`."""
+
+    keys: Column
+    ends: Column
+    words: Column
+    counts: Column
+    lengths: Column
+
+    @classmethod
+    def empty(cls) -> _Columns:
+        return cls(Column(np.int64), Column(np.int64), Column(np.int32), Column(np.int64), Column(np.int32))
+
+    def append(self, texts: TextWords, lengths: NDArray[Any]) -> None:
+        self.keys.extend(texts.keys)
+        self.ends.extend(texts.ends + len(self.words))
+        self.words.extend(texts.words)
+        self.counts.extend(texts.all_counts())
+        self.lengths.extend(lengths)
 
 
 def _first_to_merge(segments: Sequence[Segment]) -> int:
