@@ -137,7 +137,7 @@ class Turns:
         near = neighbours(self._view, rows, config.NEIGHBOUR_TURNS)
         distinct, place = np.unique(near.row, return_inverse=True)
         every = np.union1d(distinct, rows)
-        (asking,) = self._store.has_tags([ASKS_TAG], self._view, every)
+        asking: NDArray[np.bool_] = self._store.has_tags([ASKS_TAG], self._view, every)[0]
         similarity, asks = measure(distinct), asking[every.searchsorted(distinct)]
         count = np.bincount(near.owner, minlength=size)
         mean = np.bincount(near.owner, similarity[place], size) / np.maximum(count, 1)
@@ -148,12 +148,11 @@ class Turns:
             self._centre = float(mean[count > 0].mean()) if count.any() else 0.0, float(own.mean())
         around = config.NEIGHBOUR_WEIGHT * np.where(count > 0, mean - self._centre[0], 0.0)
         around += config.ANSWER_WEIGHT * np.where(answers, answered - self._centre[1], 0.0)
-        return around - config.QUESTION_COST * asking[every.searchsorted(rows)]
+        return around - config.QUESTION_COST * asking[every.searchsorted(rows)].astype(np.float64)
 
     def _of_message(self, length: Values, place: Values, by_user: NDArray[np.bool_]) -> Values:
-        return (
-            self._own_words * by_user.astype(np.float64) - self._length_cost * length - self._config.PLACE_COST * place
-        )
+        costs = self._length_cost * length + self._config.PLACE_COST * place
+        return self._own_words * by_user.astype(np.float64) - costs
 
 
 def _level(digits: NDArray[np.bool_]) -> Values:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import chain
 from pathlib import Path
 from threading import RLock, Thread
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -20,9 +19,10 @@ from neurogated.storage.background import JOB_FAILURES, started
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.text.segment import Places, Rater, Segment, TextWords
 from neurogated.storage.index.text.table_files import Counters, FrozenTable, Numbers
+from neurogated.storage.index.text.tail import NewTexts, Tail
 from neurogated.storage.index.text.term_dictionary import Vocabulary
 
-__all__ = ["NOWHERE", "TAIL_TEXTS", "PostingTable", "TableView", "Tail"]
+__all__ = ["NOWHERE", "TAIL_TEXTS", "PostingTable", "TableView"]
 
 NOWHERE = -1
 """The owner of a key without text."""
@@ -37,29 +37,6 @@ _MOST_SEGMENTS = 12
 
 _logger = logging.getLogger(__name__)
 _Answer = TypeVar("_Answer")
-
-
-class Tail(NamedTuple):
-    """The texts that have come last, in no segment yet."""
-
-    serial: int
-    texts: TextWords
-    lengths: NDArray[Any]
-
-    def having(self, word: int, places: Rows) -> NDArray[np.bool_]:
-        """Return whether the texts at `places` hold a word."""
-        return np.isin(places, self.holding([word]))
-
-    def holding(self, words: Sequence[int], begin: int = 0, end: int | None = None) -> Rows:
-        """Return the places, of those from `begin` to before `end`, whose texts hold all of `words`, ascending."""
-        texts = self.texts
-        found = [np.searchsorted(texts.ends, np.flatnonzero(texts.words == word), side="right") for word in words]
-        places: Rows = found[0] if len(found) == 1 else reduce(np.intersect1d, found)
-        return places[places.searchsorted(begin) : None if end is None else places.searchsorted(end)]
-
-    def at_most(self, words: Sequence[int]) -> int:  # noqa: ARG002 - whichever
-        """Return an upper bound on how many texts hold all of `words`, known without looking."""
-        return len(self.texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +98,7 @@ class PostingTable:
         self._tail_texts = tail_texts
         self._last_serial = 0
         # Exchanged as one, so that an interrupt leaves either the old or the new.
-        self._parts: tuple[tuple[Segment, ...], _NewTexts] = ((), _NewTexts(0, rate))
+        self._parts: tuple[tuple[Segment, ...], NewTexts] = ((), NewTexts(0, rate))
         self._owners = _Places(np.int32)
         self._frequencies = _Places(np.int32)
         self._view: TableView | None = None
@@ -245,7 +222,7 @@ class PostingTable:
         table._last_serial = state.numbers.last_serial
         table._owners.extend(state.counters.owners)
         table._frequencies.extend(state.counters.frequencies)
-        tail = _NewTexts(state.numbers.tail_serial, rate)
+        tail = NewTexts(state.numbers.tail_serial, rate)
         # Copied, so that the files do not stay in use.
         tail.put(state.tail.take(np.arange(len(state.tail))))
         table._parts = state.segments, tail
@@ -283,7 +260,7 @@ class PostingTable:
         """Make a segment of the tail."""
         segments, new = self._parts
         segment = Segment.of(new.joined().texts, self.rate, uuid4().hex, new.serial)
-        self._parts = (*segments, segment), _NewTexts(self._new_serial(), self.rate)
+        self._parts = (*segments, segment), NewTexts(self._new_serial(), self.rate)
         self._changed()
         self._tidy()
 
@@ -333,75 +310,6 @@ class PostingTable:
             kept = tuple(part for part in self._parts[0] if part.serial not in old and len(part))
             self._parts = kept, tail
             self._changed()
-
-
-class _NewTexts:
-    """The texts of the tail, as they come."""
-
-    def __init__(self, serial: int, rate: Rater) -> None:
-        self.serial = serial
-        self._rate = rate
-        self._texts: dict[int, tuple[NDArray[np.int32], NDArray[Any]]] = {}
-        # All of them in columns, which texts in order of their keys are appended to; made again after any other change.
-        self._columns = _Columns.empty()
-        self._is_joined = True
-
-    def __len__(self) -> int:
-        return len(self._texts)
-
-    def put(self, texts: TextWords) -> None:
-        """Add texts, or put them in the place of those with the same keys."""
-        known, is_joined = self._columns.keys.values, self._is_joined
-        self._is_joined = False
-        counts, start = texts.all_counts(), 0
-        for key, end in zip(texts.keys.tolist(), texts.ends.tolist(), strict=True):
-            self._texts[key] = texts.words[start:end], counts[start:end]
-            start = end
-        if is_joined and (np.diff(texts.keys, prepend=known[-1] if known.size else -1) > 0).all():
-            self._columns.append(texts, self._rate(texts).lengths)
-            self._is_joined = True
-
-    def remove(self, keys: Rows) -> None:
-        """Forget the texts of `keys`; keys without one are passed over."""
-        for key in keys.tolist():
-            if self._texts.pop(key, None) is not None:
-                self._is_joined = False
-
-    def joined(self) -> Tail:
-        """Return the texts in the order of their keys."""
-        if not self._is_joined:
-            order = sorted(self._texts)
-            held = [self._texts[key] for key in order]
-            words = np.concatenate([np.empty(0, dtype=np.int32), *(words for words, _ in held)])
-            counts = np.concatenate([np.empty(0, dtype=np.uint8), *(counts for _, counts in held)])
-            ends = np.cumsum([words.size for words, _ in held], dtype=np.int64)
-            texts = TextWords(np.array(order, dtype=np.int64), ends, words, counts)
-            self._columns = _Columns.empty()
-            self._columns.append(texts, self._rate(texts).lengths)
-            self._is_joined = True
-        keys, ends, words, counts, lengths = (column.values for column in self._columns)
-        return Tail(self.serial, TextWords.packed(keys, ends, words, counts), lengths)
-
-
-class _Columns(NamedTuple):
-    """Texts in columns that grow; see `TextWords`."""
-
-    keys: Column
-    ends: Column
-    words: Column
-    counts: Column
-    lengths: Column
-
-    @classmethod
-    def empty(cls) -> _Columns:
-        return cls(Column(np.int64), Column(np.int64), Column(np.int32), Column(np.int64), Column(np.int32))
-
-    def append(self, texts: TextWords, lengths: NDArray[Any]) -> None:
-        self.keys.extend(texts.keys)
-        self.ends.extend(texts.ends + len(self.words))
-        self.words.extend(texts.words)
-        self.counts.extend(texts.all_counts())
-        self.lengths.extend(lengths)
 
 
 def _first_to_merge(segments: Sequence[Segment]) -> int:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
-from neurogated.storage.index.text.posting_table import TableView, Tail
+from neurogated.storage.index.text.posting_table import TableView
 from neurogated.storage.index.text.segment import Segment, looked_up, spread
+from neurogated.storage.index.text.tail import Tail
 from neurogated.storage.index.text.term_dictionary import UNKNOWN
 
 __all__ = ["among", "holding", "keys_with", "keys_with_among", "keys_with_each", "keys_with_each_among"]
