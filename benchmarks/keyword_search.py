@@ -45,7 +45,7 @@ def main() -> None:
     show("scores of 500 keys", keys, lambda rows: index.scores(queries[10][0], rows))
     runs = [[subject_tag(f"w{a} w{b}") for a, b in rng.integers(WORDS, size=(600, 2))] for _ in range(50)]
     show("600 unknown tags", runs, index.existing)
-    show("2 terms among 500 keys", keys, lambda rows: index.has_any(["w3", "w700"], rows))
+    show("2 terms among 500 keys", keys, lambda rows: index.having(["w3", "w700"], rows))
     show("keys with a rare term", [[f"w{i}"] for i in range(30_000, 30_100)], index.keys_with)
     show("keys with 3 common terms", [["w1", "w2", f"w{i}"] for i in range(3, 30)], index.keys_with)
     show("terms of 60 keys", keys, lambda rows: [index.terms_of(key) for key in rows[:60].tolist()])

@@ -26,6 +26,8 @@ from neurogated import (
 )
 from neurogated.core.clock import utc_now
 
+__all__ = ["fill", "sample_text"]
+
 _WORDS = 20_000
 _LENGTH = 40
 _ASKED = 10
@@ -44,14 +46,14 @@ def main() -> None:
         config = MemoryConfig(save_dir=folder, embedding_name="hash")
         with NeuroGraphMemory(config) as memory:
             begin = time.perf_counter()
-            _fill(memory, arguments.users, arguments.memories, random)
+            fill(memory, arguments.users, arguments.memories, random)
             print(f"built in {time.perf_counter() - begin:.0f} s: {len(memory.store):,} memories")
         # Opened again, so that no work in the background goes on beside the questions.
         with NeuroGraphMemory(config) as memory:
             _ask(memory, arguments.users, arguments.questions, random)
 
 
-def _fill(memory: NeuroGraphMemory, users: int, memories: int, random: np.random.Generator) -> None:
+def fill(memory: NeuroGraphMemory, users: int, memories: int, random: np.random.Generator) -> None:
     """Give every user memories that follow one another, each similar to three others of the same user."""
     now = utc_now()
     # Any text makes the embedder known to the memory.
@@ -66,7 +68,7 @@ def _fill(memory: NeuroGraphMemory, users: int, memories: int, random: np.random
             names = [f"{user}-{number}" for number in range(memories)]
             scope = Scope(user_id=f"user {user}")
             nodes += [
-                MemoryNode(name, _text(random), vector, scope=scope, last_accessed=now, created_at=now)
+                MemoryNode(name, sample_text(random), vector, scope=scope, last_accessed=now, created_at=now)
                 for name, vector in zip(names, vectors, strict=True)
             ]
             edges += [MemoryEdge(one, other, EdgeType.SEQ, created_at=now) for one, other in pairwise(names)]
@@ -78,7 +80,8 @@ def _fill(memory: NeuroGraphMemory, users: int, memories: int, random: np.random
         memory.store.apply(GraphDelta(nodes=tuple(nodes), edges=tuple(edges), at=now))
 
 
-def _text(random: np.random.Generator) -> str:
+def sample_text(random: np.random.Generator) -> str:
+    """Return a text of words drawn by Zipf's law."""
     ranks = np.minimum(random.zipf(1.3, _LENGTH), _WORDS)
     return " ".join(f"word{rank}" for rank in ranks.tolist())
 
@@ -87,7 +90,7 @@ def _ask(memory: NeuroGraphMemory, users: int, questions: int, random: np.random
     """Ask for one user and for all in turn, so that both are measured under the same load."""
     one, everybody, foreign, stages = [], [], 0, []
     for number in range(questions + _ASKED):
-        question, user = " ".join(_text(random).split()[:_ASKED]), f"user {random.integers(users)}"
+        question, user = " ".join(sample_text(random).split()[:_ASKED]), f"user {random.integers(users)}"
         recall, whole = memory.recall(question, user_id=user), memory.recall(question, user_id=ANY_USER)
         foreign += sum(remembered.node.scope.user_id != user for remembered in recall)
         if number >= _ASKED:

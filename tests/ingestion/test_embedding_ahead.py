@@ -30,28 +30,38 @@ def test_every_text_has_its_own_vector_whether_it_was_begun_or_not() -> None:
     embedder = Calls()
     with EmbeddingAhead(embedder) as embedding:
         embedding.begin(["cat", "dog", "cat"])
-        embedding.begin(["dog", "rain"])
+        embedding.begin(["dog", "rain", "hail"])
         found = embedding.take(["rain", "snow", "cat", "rain"])
 
     expected = HashEmbedder().embed_documents(["rain", "snow", "cat", "rain"])
     np.testing.assert_array_equal(np.stack([np.asarray(vector) for vector in found]), expected)
-    assert embedder.calls == [["cat", "dog"], ["rain"], ["snow"]]
+    assert embedder.calls == [["cat", "dog"], ["rain", "hail"], ["snow"]]
 
 
 def test_vectors_are_kept_until_they_are_taken() -> None:
     embedder = Calls()
     with EmbeddingAhead(embedder) as embedding:
         for _ in range(2):
-            embedding.begin(["cat"])
-            embedding.take(["cat"])
+            embedding.begin(["cat", "dog"])
+            embedding.take(["cat", "dog"])
 
-    assert embedder.calls == [["cat"], ["cat"]]
+    assert embedder.calls == [["cat", "dog"], ["cat", "dog"]]
+
+
+def test_one_text_is_embedded_without_a_thread() -> None:
+    embedder = Calls()
+    with EmbeddingAhead(embedder) as embedding:
+        embedding.begin(["cat"])
+        assert not any(thread.name.startswith("embedding") for thread in threading.enumerate())
+        embedding.take(["cat"])
+
+    assert embedder.calls == [["cat"]]
 
 
 def test_what_the_embedder_raises_is_raised_for_the_texts_of_its_call_alone() -> None:
     with EmbeddingAhead(Calls()) as embedding:
-        embedding.begin(["cat"])
-        embedding.begin(["bad"])
+        embedding.begin(["cat", "dog"])
+        embedding.begin(["bad", "rain"])
         assert len(embedding.take(["cat"])) == 1
         with pytest.raises(EmbeddingError, match="text 0 is bad"):
             embedding.take(["bad"])
@@ -63,12 +73,12 @@ def test_what_was_not_reached_when_the_block_is_left_is_not_embedded() -> None:
 
     def be_interrupted() -> None:
         with EmbeddingAhead(embedder) as embedding:
-            embedding.begin(["cat"])
-            embedding.begin(["dog"])
+            embedding.begin(["cat", "dog"])
+            embedding.begin(["rain", "hail"])
             threading.Timer(0.1, embedder.go.set).start()
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         be_interrupted()
-    assert embedder.calls in ([["cat"]], [])
+    assert embedder.calls in ([["cat", "dog"]], [])
     assert not any(thread.name.startswith("embedding") for thread in threading.enumerate())

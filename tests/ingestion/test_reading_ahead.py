@@ -14,7 +14,7 @@ from tests.ingestion.test_writer import SENTENCES, Bench, story
 
 
 def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Bench({"INDEX_BATCH": 1})
+    bench = Bench({"INDEX_BATCH": 2})
     begun = threading.Event()
     embed, apply = bench.embedder.embed_documents, bench.store.apply
 
@@ -30,9 +30,9 @@ def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch:
     monkeypatch.setattr(bench.embedder, "embed_documents", embed_and_tell)
     monkeypatch.setattr(bench.store, "apply", apply_when_told)
 
-    bench.add(story("We met."), story("Rain fell."))
+    bench.add(story("We met."), story("We left."), story("Rain fell."), story("It was wet."))
 
-    assert bench.embedder.texts == ["We met.", "Rain fell."]
+    assert bench.embedder.texts == ["We met.", "We left.", "Rain fell.", "It was wet."]
 
 
 @pytest.mark.parametrize("failing", ["document", "embedder"])

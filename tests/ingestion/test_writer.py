@@ -325,7 +325,8 @@ class Meeting(Silent):
         self.barrier = threading.Barrier(2, timeout=60)
 
     def find(self, text: str) -> tuple[str, ...]:
-        self.barrier.wait()
+        if text == "We met in Lyon.":
+            self.barrier.wait()
         return super().find(text)
 
 
@@ -341,7 +342,7 @@ def test_texts_are_analysed_while_they_are_embedded(bench: Bench, monkeypatch: p
     analysis = Analysis(analyser, analyser, 1)
     engine = Writer(bench.store, bench.embedder, analysis, bench.config, bench.clock)
 
-    ((node_id,),) = engine.add([story("We met in Lyon.")])
+    (node_id,), _ = engine.add([story("We met in Lyon."), story("Rain fell.")])
 
     expected = HashEmbedder().embed_documents(["We met in Lyon."])[0]
     np.testing.assert_array_equal(np.asarray(bench.store.get_node(node_id).embedding), expected)

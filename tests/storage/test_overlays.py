@@ -137,7 +137,7 @@ def test_tags_over_tags(
         assert overlaid.terms_of(key).keys() - {"text"} == held
         rare = {tag for tag in held if sum(tag in other for other in entries.values()) <= limit}
         assert overlaid.terms_of(key, limit).keys() - {"text"} == rare
-    assert overlaid.has_any(asked, KEYS).tolist() == [
+    assert overlaid.having(asked, KEYS).any(axis=0).tolist() == [
         bool(asked & entries.get(key, frozenset())) for key in KEYS.tolist()
     ]
     shown = frozenset().union(*(held for key, held in entries.items() if key not in without))
@@ -160,7 +160,7 @@ Ask = Callable[[GraphStore, GraphView], list[str]]
         lambda past, view: [str(x) for x in past.similarities([1.0, 4.0], view, view.rows(NAMES)).tolist()],
         lambda past, view: [name for name in NAMES if past.keyword_scores(name, view, view.rows([name]))[0] > 0],
         lambda past, view: [
-            name for name in NAMES if past.has_any_tag([subject_tag(name)], view, view.rows([name]))[0]
+            name for name in NAMES if past.has_tags([subject_tag(name)], view, view.rows([name])).any()
         ],
         lambda past, view: [name for name, _ in past.nearest([0.0, 1.0], 3, view)],
         lambda past, view: [name for name, _ in past.keyword_search("flood", 9, view)],

@@ -179,7 +179,7 @@ def _told(store: GraphStore) -> Told:
         scores += [score for _, score in found]
         scores += store.keyword_scores(query, view, rows).tolist()
     scores += store.similarities(VECTORS[1], view, rows).tolist()
-    facts += [store.existing_tags(TAGS), [store.has_any_tag([tag], view, rows).tolist() for tag in TAGS]]
+    facts += [store.existing_tags(TAGS), store.has_tags(TAGS, view, rows).tolist()]
     facts.append([sorted(store.expired(moment)) for moment in PROBES])
     for seen in (view, *(store.view(valid_at=moment) for moment in PROBES)):
         for row in seen.live_nodes():

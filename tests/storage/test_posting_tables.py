@@ -67,7 +67,7 @@ def assert_holds(index: LexicalStore, contents: dict[int, str], queries: list[st
     for term in every:
         holders = [key for key, held in sorted(model.items()) if term in held]
         assert index.keys_with([term]).tolist() == holders
-        assert np.flatnonzero(index.has_any([term], EVERYTHING)).tolist() == holders
+        assert np.flatnonzero(index.having([term], EVERYTHING)[0]).tolist() == holders
         assert (term in index.existing([term], rows(holders))) is False
         assert (term in index.existing([term], rows(holders[1:]))) is True
 

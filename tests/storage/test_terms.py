@@ -1,10 +1,13 @@
 """Which texts hold which terms, against a dictionary of sets."""
 
+from unittest.mock import patch
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
 
+from neurogated.storage.index.text import term_lookup
 from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 
 TERMS = ["a tag", "another tag", "red", "fox", "dog", "heron"]
@@ -33,35 +36,39 @@ def after(history: History, tail_texts: int = 512) -> tuple[LexicalStore, dict[i
     return index, model
 
 
-@given(changes, terms, st.sampled_from([2, 512]), st.integers(0, 5))
+@given(changes, terms, st.sampled_from([2, 512]), st.integers(0, 5), st.sampled_from([3, 1024]))
 def test_any_terms_of_keys_and_all_terms_are_found(
-    history: History, wanted: frozenset[str], tail_texts: int, limit: int
+    history: History, wanted: frozenset[str], tail_texts: int, limit: int, latest: int
 ) -> None:
     index, model = after(history, tail_texts)
     everything = np.arange(80)
-    assert index.has_any(wanted, everything).tolist() == [
-        bool(model.get(key, frozenset()) & wanted) for key in everything.tolist()
+    asked = sorted(wanted)
+    assert index.having(asked, everything).tolist() == [
+        [term in model.get(key, frozenset()) for key in everything.tolist()] for term in asked
     ]
     holders = sorted(key for key, own in model.items() if wanted and wanted <= own)
     assert index.keys_with(wanted).tolist() == holders
     assert index.keys_with(wanted, limit).tolist() == holders[:limit]
-    assert index.keys_with(wanted, among=everything[::2]).tolist() == [key for key in holders if key % 2 == 0]
     assert index.existing(wanted) == wanted & frozenset().union(*model.values())
+    even = {key: own for key, own in model.items() if key % 2 == 0}
+    with patch.object(term_lookup, "_LATEST", latest):
+        assert index.keys_with(wanted, among=everything[::2]).tolist() == [key for key in holders if key in even]
+        assert index.existing(wanted, among=everything[::2]) == wanted & frozenset().union(*even.values())
 
 
 @pytest.mark.parametrize("wanted", [[], ["never seen"]])
 def test_no_text_holds_what_none_was_given(wanted: list[str]) -> None:
     index = LexicalStore()
-    assert index.has_any(wanted, np.arange(3)).tolist() == [False] * 3
+    assert index.having(wanted, np.arange(3)).tolist() == [[False] * 3] * len(wanted)
     put(index, {1: frozenset({"a tag"})})
-    assert index.has_any(wanted, np.arange(3)).tolist() == [False] * 3
+    assert index.having(wanted, np.arange(3)).tolist() == [[False] * 3] * len(wanted)
 
 
 def test_keys_are_answered_in_their_own_order_and_as_often_as_they_are_asked() -> None:
     index = LexicalStore()
     put(index, {7: frozenset({"a tag", "red"}), 2: frozenset({"red"})})
-    assert index.has_any(["a tag"], np.array([2, 7, 7, 0, 900])).tolist() == [False, True, True, False, False]
-    assert index.has_any(["a tag"], np.empty(0, dtype=np.int64)).size == 0
+    assert index.having(["a tag"], np.array([2, 7, 7, 0, 900])).tolist() == [[False, True, True, False, False]]
+    assert index.having(["a tag"], np.empty(0, dtype=np.int64)).any(axis=0).size == 0
 
 
 def test_no_keys_are_put_and_removed_without_effect() -> None:
@@ -69,7 +76,7 @@ def test_no_keys_are_put_and_removed_without_effect() -> None:
     put(index, {})
     index.remove(np.array([0, 5]))
     put(index, {0: frozenset()})
-    assert index.has_any(["a tag"], np.array([0])).tolist() == [False]
+    assert index.having(["a tag"], np.array([0])).any(axis=0).tolist() == [False]
 
 
 @given(changes, st.dictionaries(st.sampled_from([*TERMS, "unknown"]), st.integers(0, 8)), st.sets(st.integers(0, 40)))
@@ -78,9 +85,12 @@ def test_rare_terms_are_told_whole_and_others_not_at_all(
 ) -> None:
     index, model = after(history, 2)
     among = np.arange(0, 40, 3)
+    with patch.object(term_lookup, "_LATEST", 3):
+        few = index.rare_keys_with(limits, among)
     for rare, shown in (
         (index.rare_keys_with(limits), model.keys()),
         (index.overlaid(rows(hidden)).rare_keys_with(limits), model.keys() - hidden),
+        (few, model.keys() & set(among.tolist())),
         (index.rare_keys_with(limits, among), model.keys() & set(among.tolist())),
     ):
         holders = {term: sorted(key for key in shown if term in model[key]) for term in limits}

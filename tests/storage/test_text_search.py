@@ -40,7 +40,7 @@ def found(store: GraphStore, query: str) -> dict[str, float]:
 def tagged(store: GraphStore, tags: Sequence[str]) -> set[str]:
     view = store.view()
     rows = view.live_nodes()
-    return {view.ids[row] for row in rows[store.has_any_tag(tags, view, rows)].tolist()}
+    return {view.ids[row] for row in rows[store.has_tags(tags, view, rows).any(axis=0)].tolist()}
 
 
 def anew(store: GraphStore, query: str, tags: Sequence[str]) -> tuple[dict[str, float], set[str]]:
@@ -49,7 +49,7 @@ def anew(store: GraphStore, query: str, tags: Sequence[str]) -> tuple[dict[str, 
     index, rows = LexicalStore(), np.arange(len(nodes))
     put_texts(index, rows, nodes)
     scores = index.scores(query, rows).tolist()
-    has = index.has_any(tags, rows).tolist()
+    has = np.logical_or.reduce(index.having(tags, rows)).tolist()
     return (
         {one.id: score for one, score in zip(nodes, scores, strict=True) if score > 0},
         {one.id for one, does in zip(nodes, has, strict=True) if does},
@@ -85,7 +85,7 @@ def test_what_is_removed_is_found_no_more_until_it_comes_back(store: GraphStore)
     store.remove_node("a")
     assert found(store, "heron").keys() == {"b"}
     assert store.keyword_scores("heron", view, rows).tolist() == [0.0]
-    assert store.has_any_tag([subject_tag("lyon")], view, rows).tolist() == [False]
+    assert store.has_tags([subject_tag("lyon")], view, rows).tolist() == [[False]]
     store.add_node(heron)
     assert found(store, "heron").keys() == {"a", "b"}
     assert tagged(store, [subject_tag("lyon")]) == {"a"}

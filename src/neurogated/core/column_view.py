@@ -192,6 +192,8 @@ class ColumnView:
             admitted[codes] = True
             return np.flatnonzero(admitted[self.scope.all()])
         rows = self.scopes.rows(codes, self.node_count)
+        if not self.scopes.moved:
+            return rows
         # A node that was put again in another scope has a row in both.
         found: Rows = rows[np.isin(self.scope.take(rows), codes)]
         return found

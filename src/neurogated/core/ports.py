@@ -249,8 +249,8 @@ class GraphStorePort(Protocol):
         It is that of `keyword_rows`, to the last bit.
         """
 
-    def has_any_tag(self, tags: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
-        """Return whether nodes of a view of this store have one of `tags`; see `core.rendering`."""
+    def has_tags(self, tags: Sequence[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
+        """Return (tags, rows) whether nodes of a view of this store have each of `tags`; see `core.rendering`."""
 
     def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
         """Return those of `tags` that some node has; `view` as in `nearest`."""

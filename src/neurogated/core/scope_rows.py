@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -28,7 +29,9 @@ class ScopeRows:
         # Rows sorted by scope, with where each scope begins; made of a whole column on first use.
         self._column: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self._sorted: tuple[Rows, Rows] | None = None
-        self._added: dict[int, list[int]] = {}
+        self._added: dict[int, array[int]] = {}
+        self.moved = False
+        """Whether a row may be listed for a scope that its node has left."""
         # The last filter that was asked for, of how many scopes, and what it admitted.
         self._admitted: tuple[ScopeFilter, int, Rows | None] | None = None
         # That of nobody is number 0, which rows have that never held a node.
@@ -58,7 +61,7 @@ class ScopeRows:
     def add(self, codes: ArrayLike, rows: Rows) -> None:
         """Note that the nodes at `rows` are in these scopes from now on."""
         for code, row in zip(np.asarray(codes).tolist(), rows.tolist(), strict=True):
-            self._added.setdefault(code, []).append(row)
+            self._added.setdefault(code, array("q")).append(row)
 
     def admitted(self, wanted: ScopeFilter) -> Rows | None:
         """Return the numbers of the scopes that a filter admits, None where it admits all there are."""
@@ -83,9 +86,14 @@ class ScopeRows:
         order, starts = self._by_scope()
         known = codes[codes < starts.size - 1]
         parts = [order[starts[code] : starts[code + 1]] for code in known.tolist()]
-        parts += [np.array(self._added[code], dtype=np.int64) for code in codes.tolist() if code in self._added]
-        rows = np.unique(np.concatenate((np.empty(0, dtype=np.int64), *parts)))
-        return rows[rows < count]
+        # Copied in one step, since another thread may add to it.
+        parts += [
+            np.frombuffer(self._added[code].tobytes(), np.int64) for code in codes.tolist() if code in self._added
+        ]
+        rows = np.concatenate((np.empty(0, dtype=np.int64), *parts))
+        if not (rows[1:] > rows[:-1]).all():
+            rows = np.unique(rows)
+        return rows[: rows.searchsorted(count)]
 
     def _code(self, scope: Scope) -> int:
         code = self._codes.get(scope)

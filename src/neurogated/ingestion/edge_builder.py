@@ -97,6 +97,8 @@ def reweighed_similarities(
 
     Edges from or to nodes that the store is to lose, `without`, are left out.
     """
+    if not nodes:
+        return
     view = store.view()
     rows = view.known_rows(node.id for node in nodes)
     keys = [view.edge_key(row) for row in np.unique(view.arcs(rows, EdgeType.SIM, both_ways=True).edge).tolist()]

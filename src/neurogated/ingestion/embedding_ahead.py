@@ -22,7 +22,8 @@ class EmbeddingAhead:
     """Begins to embed texts and gives their vectors when they are asked for; one thread uses it, in a `with` block.
 
     Texts are embedded in the order in which they were begun. The thread has ended when the block is left, however it is
-    left; what was begun by then and has not been reached is not embedded.
+    left; what was begun by then and has not been reached is not embedded. A text that is begun alone is embedded when
+    it is taken: a thread would cost more than it saves.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -42,17 +43,20 @@ class EmbeddingAhead:
     def begin(self, texts: Iterable[str]) -> None:
         """Embed those of `texts` that are not being embedded, each once; does not wait."""
         new = [text for text in dict.fromkeys(texts) if text not in self._coming]
-        if new:
+        if len(new) > 1:
             call = self._thread.submit(contextvars.copy_context().run, self._embed, new)
             self._coming.update((text, (call, row)) for row, text in enumerate(new))
 
     def take(self, texts: Sequence[str]) -> list[Vector]:
         """Return the vector of each text, begun before or not, and forget them; raises what the embedder raised."""
         self.begin(texts)
-        places = [self._coming[text] for text in texts]
-        for text in texts:
-            self._coming.pop(text, None)
-        return [call.result()[row] for call, row in places]
+        coming = {text: self._coming.pop(text, None) for text in dict.fromkeys(texts)}
+        vectors: dict[str, Vector] = {
+            text: place[0].result()[place[1]] for text, place in coming.items() if place is not None
+        }
+        alone = [text for text in coming if text not in vectors]
+        vectors |= zip(alone, self._embed(alone), strict=True) if alone else ()
+        return [vectors[text] for text in texts]
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         stage(f"embedding {len(texts)} texts")

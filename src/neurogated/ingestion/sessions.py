@@ -130,10 +130,12 @@ def _portions(
     store: GraphStorePort, user_id: str | None, session_id: str, first: int, without: Collection[str]
 ) -> Iterator[Sequence[MemoryNode]]:
     """Yield the stored turns of a session in growing portions, the latest `first`, each in order."""
-    ids = [turn_id for turn_id in turn_ids(store, user_id, session_id) if turn_id not in without]
-    end, size = len(ids), first
+    view, rows = _turns(store, user_id, session_id)
+    rows = rows[[view.ids[row] not in without for row in rows.tolist()]] if without else rows
+    end, size = rows.size, first
     while end > 0:
-        yield store.get_nodes(ids[max(0, end - size) : end], missing_ok=True)
+        portion = rows[max(0, end - size) : end].tolist()
+        yield store.get_nodes([view.ids[row] for row in portion], missing_ok=True)
         end, size = end - size, 2 * size
 
 

@@ -51,7 +51,9 @@ class SpeakersByName:
         """Return 1 for the nodes, by rows, that somebody said whom the question names, else 0."""
         if not self._roles:
             return np.zeros(rows.size)
-        return self._store.has_any_tag(list(map(role_tag, self._roles)), self._view, rows).astype(np.float64)
+        said = self._store.has_tags(list(map(role_tag, self._roles)), self._view, rows)
+        said_by: NDArray[np.bool_] = np.logical_or.reduce(said)
+        return said_by.astype(np.float64)
 
     def _called(self, tag: str, word: str) -> str | None:
         """Return the role that is called by a word, None if it is nobody's name."""

@@ -131,6 +131,7 @@ class QuestionSimilarity:
         )
         """Subjects that the question names, in folded words."""
         self._subjects = found if config.SUBJECT_WEIGHT else frozenset()
+        self._tags = [*self._subjects, *map(trait_tag, kernel.marks)]
         self._best_keywords = 0.0
         self._turns = Turns(store, view, config, query=query, vector=vector)
         self._total = 1.0 + config.KEYWORD_WEIGHT + config.SUBJECT_WEIGHT + config.MARK_WEIGHT
@@ -198,12 +199,13 @@ class QuestionSimilarity:
         if self._best_keywords:
             # A text that only the graph reaches may hold more of the question than the best that was proposed.
             keywords = np.minimum(1.0, _completed(rows, by_keywords, self._keyword_scores) / self._best_keywords)
-        subject = (
-            self._store.has_any_tag(self._subjects, self._view, rows).astype(np.float64) if self._subjects else none
-        )
-        marks = none
-        for mark, share in self._kernel.marks.items():
-            marks = np.maximum(marks, share * self._store.has_any_tag([trait_tag(mark)], self._view, rows))
+        subject = marks = none
+        if self._tags:
+            held = self._store.has_tags(self._tags, self._view, rows)
+            named: NDArray[np.bool_] = np.logical_or.reduce(held[: len(self._subjects)])
+            subject = named.astype(np.float64)
+            for share, marked in zip(self._kernel.marks.values(), held[len(self._subjects) :], strict=True):
+                marks = np.maximum(marks, share * marked)
         own = cosine + config.KEYWORD_WEIGHT * keywords
         turns = self._turns.measure(rows, own, self._own_similarity)
         subject = np.maximum(subject, self._turns.named(rows))

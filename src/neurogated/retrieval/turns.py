@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ TURN_WEIGHTS = (
     "OWN_WORDS_WEIGHT",
 )
 """The settings that weigh what makes a turn differ from other memories."""
-_USER = "user"
+_MESSAGE_TAGS = (*LENGTH_TAGS, *PLACE_TAGS, role_tag("user"))
 # The first person singular in English, German, French, Spanish and Chinese; the pronouns of a language are few.
 _FIRST_PERSON = frozenset(
     [
@@ -126,9 +126,10 @@ class Turns:
         (turns,) = (self._view.position.take(rows) >= 0).nonzero()
         if turns.size:
             here = rows[turns]
-            levels = self._levels(LENGTH_TAGS, here)
+            tags = self._store.has_tags(_MESSAGE_TAGS, self._view, here)
+            levels = _level(tags[: len(LENGTH_TAGS)])
             parts.neighbours[turns] = self._around(here, own[turns], measure) * np.exp2(-levels / 2)
-            parts.message[turns] = self._of_message(here, levels)
+            parts.message[turns] = self._of_message(levels, _level(tags[len(LENGTH_TAGS) : -1]), tags[-1])
         return parts
 
     def _around(self, rows: Rows, own: Values, measure: Measure) -> Values:
@@ -136,7 +137,7 @@ class Turns:
         near = neighbours(self._view, rows, config.NEIGHBOUR_TURNS)
         distinct, place = np.unique(near.row, return_inverse=True)
         every = np.union1d(distinct, rows)
-        asking = self._store.has_any_tag([ASKS_TAG], self._view, every)
+        asking: NDArray[np.bool_] = self._store.has_tags([ASKS_TAG], self._view, every)[0]
         similarity, asks = measure(distinct), asking[every.searchsorted(distinct)]
         count = np.bincount(near.owner, minlength=size)
         mean = np.bincount(near.owner, similarity[place], size) / np.maximum(count, 1)
@@ -147,23 +148,17 @@ class Turns:
             self._centre = float(mean[count > 0].mean()) if count.any() else 0.0, float(own.mean())
         around = config.NEIGHBOUR_WEIGHT * np.where(count > 0, mean - self._centre[0], 0.0)
         around += config.ANSWER_WEIGHT * np.where(answers, answered - self._centre[1], 0.0)
-        return around - config.QUESTION_COST * asking[every.searchsorted(rows)]
+        return around - config.QUESTION_COST * asking[every.searchsorted(rows)].astype(np.float64)
 
-    def _of_message(self, rows: Rows, levels: Values) -> Values:
-        config = self._config
-        worth = -self._length_cost * levels
-        if config.PLACE_COST:
-            worth -= config.PLACE_COST * self._levels(PLACE_TAGS, rows)
-        if self._own_words:
-            worth += self._own_words * self._store.has_any_tag([role_tag(_USER)], self._view, rows)
-        return worth
+    def _of_message(self, length: Values, place: Values, by_user: NDArray[np.bool_]) -> Values:
+        costs = self._length_cost * length + self._config.PLACE_COST * place
+        return self._own_words * by_user.astype(np.float64) - costs
 
-    def _levels(self, tags: Sequence[str], rows: Rows) -> Values:
-        """Return the number whose binary digits each node carries as tags."""
-        levels = np.zeros(rows.size)
-        for digit, tag in enumerate(tags):
-            levels += 2**digit * self._store.has_any_tag([tag], self._view, rows)
-        return levels
+
+def _level(digits: NDArray[np.bool_]) -> Values:
+    """Return (n,) the number whose binary digits, the lowest first, each node carries as tags."""
+    levels: Values = np.exp2(np.arange(len(digits))) @ digits
+    return levels
 
 
 def is_first_person(folded: str) -> bool:

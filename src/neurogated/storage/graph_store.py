@@ -196,11 +196,9 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
         return self.graph.latest().embedder
 
     def is_frozen(self) -> bool:
-        """Return whether the memory was told to learn nothing; see `SupportsFreezing`."""
         return self.graph.family.engine.is_frozen()
 
     def record_frozen(self, *, frozen: bool) -> None:
-        """Keep whether the memory learns nothing; see `SupportsFreezing`."""
         with self.exclusively():
             self.graph.family.engine.record_frozen(frozen=frozen)
 
@@ -283,10 +281,10 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
             state, texts = self.graph.text_state()
             return texts.scores(query, state.rows_of(view, rows), state.among(view))
 
-    def has_any_tag(self, tags: Collection[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
+    def has_tags(self, tags: Sequence[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
         with self.graph.searching:
             state, texts = self.graph.text_state()
-            return texts.has_any(tags, state.rows_of(view, rows))
+            return texts.having(tags, state.rows_of(view, rows))
 
     def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
         seen = self.view() if view is None else view
@@ -315,7 +313,7 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
         self.graph.latest()
         with self.graph.searching:
             state, texts = self.graph.text_state()
-            return [texts.terms_of(row, at_most) for row in state.view.rows(node_ids).tolist()]
+            return texts.terms_of_each(state.view.rows(node_ids).tolist(), at_most)
 
     # The past
 

@@ -78,15 +78,16 @@ def make_plan(view: ColumnView, delta: GraphDelta) -> Plan:
     ends = _edge_ends(view, delta, removed_nodes, node_rows)
     _refuse_joined_users(view, delta, node_rows, ends)
     replaced = _find_edges(view, [edge.key for edge in delta.edges], *ends)
-    removed_edges = np.union1d(removed_edges, replaced[replaced >= 0])
+    if (replaced >= 0).any():
+        removed_edges = np.union1d(removed_edges, replaced[replaced >= 0])
     weight_rows = _existing_edges(view, [change.edge for change in delta.weights])
-    touched_edges = np.setdiff1d(_known_edges(view, delta.touch.edges), np.union1d(removed_edges, weight_rows))
-    if np.isin(weight_rows, removed_edges).any():
+    touched_edges = _without(_known_edges(view, delta.touch.edges), removed_edges, weight_rows)
+    if _meet(weight_rows, removed_edges):
         raise InputError("the delta changes the weight of an edge that it puts or removes; leave one of the two out")
     changed_nodes = view.rows([change.node for change in delta.node_changes])
-    if np.isin(changed_nodes, np.concatenate((removed_nodes, node_rows))).any():
+    if _meet(changed_nodes, removed_nodes) or _meet(changed_nodes, node_rows):
         raise InputError("the delta changes a node that it puts or removes; leave one of the two out")
-    touched = _touched_nodes(view, delta, node_rows, np.setdiff1d(removed_nodes, node_rows))
+    touched = _touched_nodes(view, delta, node_rows, _without(removed_nodes, node_rows))
     return Plan(
         delta=delta,
         node_rows=node_rows,
@@ -103,6 +104,15 @@ def make_plan(view: ColumnView, delta: GraphDelta) -> Plan:
         touched_times=np.maximum(view.last_activated.take(touched_edges), to_micros(delta.at)),
         spared=tuple(_known_edges(view, operator.spared) for operator in delta.operators),
     )
+
+
+def _meet(rows: Rows, others: Rows) -> bool:
+    return bool(rows.size and others.size and np.isin(rows, others).any())
+
+
+def _without(rows: Rows, *others: Rows) -> Rows:
+    """Return the rows that are not among the others, ascending, each once; quickly where there are none."""
+    return np.setdiff1d(rows, np.concatenate(others)) if rows.size else rows
 
 
 def _refuse_repetition(delta: GraphDelta) -> None:
@@ -131,6 +141,8 @@ def _refuse_overflow(view: ColumnView, delta: GraphDelta) -> None:
 
 def _removed_edges(view: ColumnView, delta: GraphDelta, removed_nodes: Rows) -> Rows:
     named = _existing_edges(view, delta.removed_edges)
+    if not removed_nodes.size:
+        return np.unique(named)
     return np.union1d(named, view.arcs(removed_nodes, both_ways=True).edge)
 
 
@@ -207,6 +219,8 @@ def _find_by_key(view: ColumnView, keys: Sequence[EdgeKey]) -> Rows:
         row = view.find(node_id)
         return -1 if row is None else row
 
+    if not keys:
+        return np.empty(0, dtype=np.int64)
     sources = np.array([row_of(key.source_id) for key in keys], dtype=np.int64)
     targets = np.array([row_of(key.target_id) for key in keys], dtype=np.int64)
     return _find_edges(view, keys, sources, targets)

@@ -153,7 +153,8 @@ class GraphIndex:
             waiting = {**self.pending, **dict.fromkeys(plan.delta.queued)}
             self.pending = {task: None for task in waiting if task not in plan.delta.settled}
         if self._texts is not None:
-            self._texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))
+            if plan.removed_nodes.size:
+                self._texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))
             put_texts(self._texts, plan.node_rows, plan.delta.nodes)
 
     def commit_validity(self, plan: Plan) -> None:

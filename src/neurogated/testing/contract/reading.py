@@ -93,7 +93,7 @@ def keyword_scores(store: GraphStorePort, query: str, view: GraphView | None = N
 def _tagged(store: GraphStorePort, wanted: Sequence[str]) -> set[str]:
     view = store.view()
     rows = view.live_nodes()
-    found = {view.ids[row] for row in rows[store.has_any_tag(wanted, view, rows)].tolist()}
+    found = {view.ids[row] for row in rows[store.has_tags(wanted, view, rows).any(axis=0)].tolist()}
     assert found == {one.id for one in store.all_nodes() if tags(one) & set(wanted)}
     return found
 
@@ -232,7 +232,7 @@ class ReadingContract(ContractBase):
         assert keyword_scores(store, "heron").keys() == {"b"}
         assert store.keyword_scores("heron", view, rows).tolist() == [0.0]
         assert store.similarities([1.0, 0.0], view, rows).tolist() == [0.0]
-        assert store.has_any_tag([subject_tag("lyon")], view, rows).tolist() == [False]
+        assert store.has_tags([subject_tag("lyon")], view, rows).tolist() == [[False]]
         assert store.existing_tags([subject_tag("lyon")]) == frozenset()
         apply(store, clock, nodes=(heron,))
         assert keyword_scores(store, "heron").keys() == {"a", "b"}

@@ -58,7 +58,8 @@ class PatchedColumn:
 
     def __init__(self, dtype: DTypeLike, fold_at: int) -> None:
         self._base = Column(dtype)
-        self._patches: dict[int, np.generic] = {}
+        self._rows = np.empty(0, dtype=np.int64)
+        self._patches = np.empty(0, dtype=dtype)
         self._fold_at = fold_at
         self._snapshot: PatchedValues | None = None
 
@@ -66,7 +67,7 @@ class PatchedColumn:
     def of(cls, values: NDArray[Any], fold_at: int) -> Self:
         """Return a column that begins with `values`, which must not change any more; they are not copied."""
         column = cls(values.dtype, fold_at)
-        column._base = Column.of(values)
+        column.replace(values)
         return column
 
     def __len__(self) -> int:
@@ -80,15 +81,21 @@ class PatchedColumn:
     def set(self, rows: Iterable[int] | Rows, values: ArrayLike) -> None:
         """Change the values at `rows`, each row named once; `values` is one for each or one for all."""
         changed = np.asarray(rows, dtype=np.int64)
+        if not changed.size:
+            return
         new = np.broadcast_to(np.asarray(values, dtype=self._base.values.dtype), changed.shape)
-        self._patches.update(zip(changed.tolist(), new, strict=True))
+        kept = ~np.isin(self._rows, changed)
+        every = np.concatenate((self._rows[kept], changed))
+        order = every.argsort()
+        self._rows, self._patches = every[order], np.concatenate((self._patches[kept], new))[order]
         self._snapshot = None
-        if len(self._patches) > self._fold_at:
+        if every.size > self._fold_at:
             self.replace(self.snapshot().all())
 
     def replace(self, values: NDArray[Any]) -> None:
         """Put a whole new column, which must not change any more, in the place of the old one."""
-        self._base, self._patches, self._snapshot = Column.of(values), {}, None
+        self._base, self._snapshot = Column.of(values), None
+        self._rows, self._patches = self._rows[:0], self._patches[:0]
 
     def take(self, rows: Rows) -> NDArray[Any]:
         """Return the values at `rows` as they are now."""
@@ -97,9 +104,5 @@ class PatchedColumn:
     def snapshot(self) -> PatchedValues:
         """Return the column as it is now."""
         if self._snapshot is None:
-            base = self._base.values
-            rows = np.fromiter(self._patches, dtype=np.int64, count=len(self._patches))
-            patches = np.fromiter(self._patches.values(), dtype=base.dtype, count=len(self._patches))
-            order = np.argsort(rows)
-            self._snapshot = PatchedValues(base, rows[order], patches[order])
+            self._snapshot = PatchedValues(self._base.values, self._rows, self._patches)
         return self._snapshot

@@ -169,6 +169,7 @@ class Topology:
         values = {name: np.asarray(columns[name], dtype=dtype) for name, dtype in NODE_COLUMNS.items()}
         entered = ~old
         entered[old] = self._nodes["scope"].take(rows[old]) != values["scope"][old]
+        self._scopes.moved |= bool(entered[old].any())
         self._scopes.add(values["scope"][entered], rows[entered])
         self._alive.set(rows[old], values=True)
         # The columns grow before the ids are published, so that no reader finds an id without its columns.

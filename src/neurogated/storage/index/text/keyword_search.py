@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 from neurogated.storage.index.text.best_texts import Eligible, best_texts, kth_best
 from neurogated.storage.index.text.bm25 import Statistics, Weights
-from neurogated.storage.index.text.posting_table import Memtable, PostingTable, TableView
+from neurogated.storage.index.text.memtable import Memtable
+from neurogated.storage.index.text.posting_table import PostingTable, TableView
 from neurogated.storage.index.text.segment import Places, Segment
 
 __all__ = ["Found", "best", "joined", "scores", "search", "statistics", "statistics_of"]

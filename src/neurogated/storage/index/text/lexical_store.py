@@ -17,7 +17,13 @@ from neurogated.storage.index.text.keyword_search import Found, best, joined, sc
 from neurogated.storage.index.text.posting_table import MEMTABLE_TEXTS, PostingTable, TableView
 from neurogated.storage.index.text.table_files import TableSnapshot
 from neurogated.storage.index.text.term_dictionary import UNKNOWN, ExtendedVocabulary
-from neurogated.storage.index.text.term_lookup import holding, keys_with, keys_with_each, keys_with_each_among
+from neurogated.storage.index.text.term_lookup import (
+    holding,
+    keys_with,
+    keys_with_among,
+    keys_with_each,
+    keys_with_each_among,
+)
 
 __all__ = ["LexicalStore", "OverlaidLexicalStore"]
 
@@ -76,7 +82,7 @@ class LexicalStore:
         """
         hidden = np.unique(without) if without.size else without
         if among is not None:
-            shown = np.setdiff1d(among, hidden)
+            shown = np.setdiff1d(among, hidden) if hidden.size else among
             return best(Found(shown, self.scores(query, shown, among)), k)
         return best(self._table.read(lambda view: search(view, self._asked_weights(query), k, hidden)), k)
 
@@ -91,8 +97,11 @@ class LexicalStore:
 
         With `at_most`, terms that more texts hold are left out.
         """
-        words, counts = self._table.words_of(key, at_most)
-        return dict(zip(words, counts.tolist(), strict=True))
+        return self.terms_of_each([key], at_most)[0]
+
+    def terms_of_each(self, keys: Sequence[int], at_most: int | None = None) -> list[dict[str, int]]:
+        """Return what `terms_of` returns for each key."""
+        return self._table.words_of(np.array(keys, dtype=np.int64), at_most)
 
     def keys_with(self, terms: Collection[str], limit: int | None = None, among: Rows | None = None) -> Rows:
         """Return the keys whose texts hold all of `terms`, ascending, the first `limit` of them where it is given.
@@ -104,7 +113,7 @@ class LexicalStore:
         if not numbers or UNKNOWN in numbers:
             return _NOTHING
         if among is not None:
-            return self._table.read(lambda view: among[holding(np.logical_and, view, numbers, among)])[:limit]
+            return self._table.read(lambda view: keys_with_among(view, numbers, among))[:limit]
         return self._table.read(lambda view: keys_with(view, numbers, limit))
 
     def rare_keys_with(self, limits: Mapping[str, int], among: Rows | None = None) -> dict[str, Rows]:
@@ -116,23 +125,24 @@ class LexicalStore:
         with self._table.lock:
             numbers = np.array(self._table.vocabulary.numbers(terms), dtype=np.int64)
         if among is not None:
-            held = self._table.read(lambda view: keys_with_each_among(view, numbers, among))
-            return {term: keys for term, keys in zip(terms, held, strict=True) if keys.size <= limits[term]}
+            most = list(limits.values())
+            few = self._table.read(lambda view: list(keys_with_each_among(view, numbers, among, most)))
+            return {terms[place]: keys for place, keys in few}
         with self._table.lock:
             frequencies = self._table.frequencies_of(numbers)
             # Under the lock, so that no more texts hold a term than were counted.
             view = self._table.view()
-            few = np.flatnonzero(frequencies <= np.fromiter(limits.values(), np.int64, len(terms)))
-            asked = few[frequencies[few] > 0]
+            rare = np.flatnonzero(frequencies <= np.fromiter(limits.values(), np.int64, len(terms)))
+            asked = rare[frequencies[rare] > 0]
             found = dict(zip(asked.tolist(), keys_with_each(view, numbers[asked]), strict=True))
-            return {terms[place]: found.get(place, _NOTHING) for place in few.tolist()}
+            return {terms[place]: found.get(place, _NOTHING) for place in rare.tolist()}
 
     def existing(self, terms: Iterable[str], without: Rows = _NOTHING, among: Rows | None = None) -> frozenset[str]:
         """Return those of `terms` that some text holds whose key is not among `without`, and is among `among`."""
         asked = list(terms)
         if among is not None:
-            rare = self.rare_keys_with(dict.fromkeys(asked, among.size), np.setdiff1d(among, without))
-            return frozenset(term for term, keys in rare.items() if keys.size)
+            shown = np.setdiff1d(among, without) if without.size else among
+            return frozenset(asked).difference(self.rare_keys_with(dict.fromkeys(asked, 0), shown))
         with self._table.lock:
             numbers = self._table.vocabulary.numbers(asked)
             # Most of what is asked for is mostly unknown.
@@ -145,11 +155,11 @@ class LexicalStore:
             if count > without.size or (count and not np.isin(self.keys_with([term]), without).all())
         )
 
-    def has_any(self, terms: Collection[str], keys: Rows) -> NDArray[np.bool_]:
-        """Return whether the text of each key holds one of `terms`."""
+    def having(self, terms: Collection[str], keys: Rows) -> NDArray[np.bool_]:
+        """Return (terms, keys) whether the text of each key holds each of `terms`."""
         with self._table.lock:
-            numbers = [number for number in self._table.vocabulary.numbers(list(terms)) if number != UNKNOWN]
-        return self._table.read(lambda view: holding(np.logical_or, view, numbers, keys))
+            numbers = self._table.vocabulary.numbers(list(terms))
+        return self._table.read(lambda view: holding(view, numbers, keys))
 
     def isolated(self) -> LexicalStore:
         """Return one with the same texts, for reading, which later changes here do not reach."""
@@ -243,6 +253,10 @@ class OverlaidLexicalStore:
         rare = self.rare_keys_with(dict.fromkeys(terms, at_most))
         return {term: count for term, count in terms.items() if term in rare}
 
+    def terms_of_each(self, keys: Sequence[int], at_most: int | None = None) -> list[dict[str, int]]:
+        """Return what `terms_of` returns for each key."""
+        return [self.terms_of(key, at_most) for key in keys]
+
     def keys_with(self, terms: Collection[str], limit: int | None = None, among: Rows | None = None) -> Rows:
         """Return the keys whose texts hold all of `terms`, ascending, the first `limit` of them where it is given."""
         below = self._base.keys_with(terms, None if limit is None else limit + self._changed.size, among)
@@ -259,10 +273,10 @@ class OverlaidLexicalStore:
         below = self._base.existing(asked, np.union1d(self._changed, without), among)
         return below | self._above.existing(asked, without, among)
 
-    def has_any(self, terms: Collection[str], keys: Rows) -> NDArray[np.bool_]:
-        """Return whether the text of each key holds one of `terms`."""
+    def having(self, terms: Collection[str], keys: Rows) -> NDArray[np.bool_]:
+        """Return (terms, keys) whether the text of each key holds each of `terms`."""
         above = np.isin(keys, self._changed)
-        held: NDArray[np.bool_] = np.where(above, self._above.has_any(terms, keys), self._base.has_any(terms, keys))
+        held: NDArray[np.bool_] = np.where(above, self._above.having(terms, keys), self._base.having(terms, keys))
         return held
 
     def search(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import chain
 from pathlib import Path
 from threading import RLock, Thread
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -18,11 +17,12 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 from neurogated.storage.background import JOB_FAILURES, started
 from neurogated.storage.index.graph.columns import Column
+from neurogated.storage.index.text.memtable import Memtable, NewTexts
 from neurogated.storage.index.text.segment import ForwardIndex, Places, Rater, Segment
 from neurogated.storage.index.text.table_files import Counters, Numbers, TableSnapshot
 from neurogated.storage.index.text.term_dictionary import Vocabulary
 
-__all__ = ["MEMTABLE_TEXTS", "NOWHERE", "Memtable", "PostingTable", "TableView"]
+__all__ = ["MEMTABLE_TEXTS", "NOWHERE", "PostingTable", "TableView"]
 
 NOWHERE = -1
 """The owner of a key without text."""
@@ -37,29 +37,6 @@ _MOST_SEGMENTS = 12
 
 _logger = logging.getLogger(__name__)
 _Answer = TypeVar("_Answer")
-
-
-class Memtable(NamedTuple):
-    """The texts that have come last, in no segment yet."""
-
-    serial: int
-    texts: ForwardIndex
-    lengths: NDArray[Any]
-
-    def having(self, word: int, places: Rows) -> NDArray[np.bool_]:
-        """Return whether the texts at `places` hold a word."""
-        return np.isin(places, self.holding([word]))
-
-    def holding(self, words: Sequence[int], begin: int = 0, end: int | None = None) -> Rows:
-        """Return the places, of those from `begin` to before `end`, whose texts hold all of `words`, ascending."""
-        texts = self.texts
-        found = [np.searchsorted(texts.ends, np.flatnonzero(texts.words == word), side="right") for word in words]
-        places: Rows = found[0] if len(found) == 1 else reduce(np.intersect1d, found)
-        return places[places.searchsorted(begin) : None if end is None else places.searchsorted(end)]
-
-    def at_most(self, words: Sequence[int]) -> int:  # noqa: ARG002 - whichever
-        """Return an upper bound on how many texts hold all of `words`, known without looking."""
-        return len(self.texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +98,7 @@ class PostingTable:
         self._memtable_texts = memtable_texts
         self._last_serial = 0
         # Exchanged as one, so that an interrupt leaves either the old or the new.
-        self._parts: tuple[tuple[Segment, ...], _NewTexts] = ((), _NewTexts(0, {}))
+        self._parts: tuple[tuple[Segment, ...], NewTexts] = ((), NewTexts(0, rate))
         self._owners = _Places(np.int32)
         self._frequencies = _Places(np.int32)
         self._view: TableView | None = None
@@ -147,12 +124,11 @@ class PostingTable:
             self._owners.reach(int(keys.max(initial=-1)) + 1, NOWHERE)
             self._frequencies.reach(len(self.vocabulary), 0)
             memtable = self._parts[1]
-            for key, start, end in zip(keys.tolist(), (ends - sizes).tolist(), ends.tolist(), strict=True):
-                memtable.texts[key] = flat[start:end], counts[start:end]
+            memtable.put(ForwardIndex(keys, ends, flat, counts))
             self._owners.values[keys] = memtable.serial
             self._count(flat, counts, sizes.size, 1)
             self._changed()
-            if len(memtable.texts) > self._memtable_texts:
+            if len(memtable) > self._memtable_texts:
                 self._flush()
         if len(self._parts[0]) > _MOST_SEGMENTS:
             self.wait()
@@ -167,8 +143,7 @@ class PostingTable:
                 entries, _ = part.texts.entries(places)
                 self._count(part.texts.words[entries], part.texts.counts_at(entries), -here.size, -1)
                 self._owners.values[keys[here]] = NOWHERE
-            for key in keys.tolist():
-                self._parts[1].texts.pop(key, None)
+            self._parts[1].remove(keys)
             self._changed()
             self._tidy()
 
@@ -176,31 +151,31 @@ class PostingTable:
         """Return how many texts hold each word, 0 for a number that is none."""
         return _get(self._frequencies.values, words, 0).astype(np.int64)
 
-    def words_of(self, key: int, at_most: int | None = None) -> tuple[list[str], NDArray[Any]]:
-        """Return the words of a text in the order of their numbers, and how often it holds each.
+    def words_of(self, keys: Rows, at_most: int | None = None) -> list[dict[str, int]]:
+        """Return for each key the words of its text in the order of their numbers, and how often it holds each.
 
-        Words that more than `at_most` texts hold are left out, where it is given.
+        Words that more than `at_most` texts hold are left out, where it is given. A key without text has none.
         """
+        found: list[dict[str, int]] = [{} for _ in range(keys.size)]
         with self.lock:
-            view = self.view()
-            owner = int(view.owners[key]) if key < view.owners.size else NOWHERE
-            for part in view.parts:
-                if part.serial == owner:
-                    words, counts = part.texts.text_at(int(part.texts.keys.searchsorted(key)))
-                    if at_most is not None:
-                        few = self.frequencies_of(words.astype(np.int64)) <= at_most
-                        words, counts = words[few], counts[few]
-                    return self.vocabulary.words(words.astype(np.int64)), counts
-        return [], np.empty(0, dtype=np.int64)
+            for part, here, places in self.view().located(keys):
+                entries, sizes = part.texts.entries(places)
+                words, owners = part.texts.words[entries].astype(np.int64), here.repeat(sizes)
+                if at_most is not None:
+                    few = np.flatnonzero(self.frequencies_of(words) <= at_most)
+                    words, entries, owners = words[few], entries[few], owners[few]
+                distinct, which = np.unique(words, return_inverse=True)
+                names, counts = self.vocabulary.words(distinct), part.texts.counts_at(entries).tolist()
+                for owner, place, count in zip(owners.tolist(), which.tolist(), counts, strict=True):
+                    found[owner][names[place]] = count
+        return found
 
     def view(self) -> TableView:
         """Return the table as it is now, to be read as long as nothing changes."""
         with self.lock:
             if self._view is None:
                 segments, new = self._parts
-                texts = new.joined()
-                memtable = Memtable(new.serial, texts, self.rate(texts).lengths)
-                self._view = TableView(segments, memtable, self._owners.values)
+                self._view = TableView(segments, new.joined(), self._owners.values)
             return self._view
 
     def read(self, question: Callable[[TableView], _Answer]) -> _Answer:
@@ -247,8 +222,9 @@ class PostingTable:
         table._last_serial = state.numbers.last_serial
         table._owners.extend(state.counters.owners)
         table._frequencies.extend(state.counters.frequencies)
-        memtable = _NewTexts(state.numbers.memtable_serial, {})
-        memtable.take(state.memtable)
+        memtable = NewTexts(state.numbers.memtable_serial, rate)
+        # Copied, so that the files do not stay in use.
+        memtable.put(state.memtable.take(np.arange(len(state.memtable))))
         table._parts = state.segments, memtable
         return table
 
@@ -283,8 +259,8 @@ class PostingTable:
     def _flush(self) -> None:
         """Make a segment of the memtable."""
         segments, new = self._parts
-        segment = Segment.of(new.joined(), self.rate, uuid4().hex, new.serial)
-        self._parts = (*segments, segment), _NewTexts(self._new_serial(), {})
+        segment = Segment.of(new.joined().texts, self.rate, uuid4().hex, new.serial)
+        self._parts = (*segments, segment), NewTexts(self._new_serial(), self.rate)
         self._changed()
         self._tidy()
 
@@ -334,29 +310,6 @@ class PostingTable:
             kept = tuple(part for part in self._parts[0] if part.serial not in old and len(part))
             self._parts = kept, memtable
             self._changed()
-
-
-class _NewTexts(NamedTuple):
-    """The texts of the memtable, as they come."""
-
-    serial: int
-    texts: dict[int, tuple[NDArray[np.int32], NDArray[Any]]]
-
-    def joined(self) -> ForwardIndex:
-        """Return the texts in the order of their keys."""
-        keys = sorted(self.texts)
-        held = [self.texts[key] for key in keys]
-        words = np.concatenate([np.empty(0, dtype=np.int32), *(words for words, _ in held)])
-        counts = np.concatenate([np.empty(0, dtype=np.uint8), *(counts for _, counts in held)])
-        ends = np.cumsum([words.size for words, _ in held], dtype=np.int64)
-        return ForwardIndex.packed(np.array(keys, dtype=np.int64), ends, words, counts)
-
-    def take(self, texts: ForwardIndex) -> None:
-        """Add texts, without what is mapped staying in use."""
-        words, counts, start = texts.words.copy(), texts.all_counts().copy(), 0
-        for key, end in zip(texts.keys.tolist(), texts.ends.tolist(), strict=True):
-            self.texts[key] = words[start:end], counts[start:end]
-            start = end
 
 
 def _first_to_merge(segments: Sequence[Segment]) -> int:

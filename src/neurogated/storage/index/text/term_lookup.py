@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
-from neurogated.storage.index.text.posting_table import Memtable, TableView
+from neurogated.storage.index.text.memtable import Memtable
+from neurogated.storage.index.text.posting_table import TableView
 from neurogated.storage.index.text.segment import Segment, looked_up, spread
+from neurogated.storage.index.text.term_dictionary import UNKNOWN
 
-__all__ = ["holding", "keys_with", "keys_with_each", "keys_with_each_among"]
+__all__ = ["among", "holding", "keys_with", "keys_with_among", "keys_with_each", "keys_with_each_among"]
 
 _NOTHING = np.empty(0, dtype=np.int64)
 # How many texts are looked through at once where the first few are wanted, and how much more each time.
 _FEW = 4096
 _WIDENING = 8
+# How many texts are looked through word by word before terms are looked up one by one.
+_LATEST = 1024
+
+
+def keys_with_among(view: TableView, numbers: Sequence[int], keys: Rows) -> Rows:
+    """Return those of some keys, ascending, whose texts hold all of one or more terms."""
+    if keys.size > _LATEST:
+        return among(keys, keys_with(view, numbers))
+    return keys[holding(view, numbers, keys).all(axis=0)]
 
 
 def keys_with(view: TableView, numbers: Sequence[int], limit: int | None = None) -> Rows:
@@ -40,15 +52,39 @@ def _first_with(view: TableView, part: Segment | Memtable, numbers: Sequence[int
     return np.concatenate(found)
 
 
-def holding(join: np.ufunc, view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
-    """Return whether the text of each key holds the terms, all or one of them as `join` says."""
-    held = np.zeros(keys.size, dtype=np.bool_)
-    for part, here, places in view.located(keys) if numbers else ():
-        held[here] = join.reduce([part.having(number, places) for number in numbers])
+def holding(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
+    """Return (terms, keys) whether the text of each key holds each term."""
+    held = np.zeros((len(numbers), keys.size), dtype=np.bool_)
+    known = [(place, number) for place, number in enumerate(numbers) if number != UNKNOWN]
+    for part, here, places in view.located(keys) if known else ():
+        for place, number in known:
+            held[place, here] = part.having(number, places)
     return held
 
 
-def keys_with_each_among(view: TableView, numbers: Rows, keys: Rows) -> list[Rows]:
+def keys_with_each_among(
+    view: TableView, numbers: Rows, keys: Rows, limits: Sequence[int]
+) -> Iterator[tuple[int, Rows]]:
+    """Yield the place of each term that few of some keys' texts hold, up to its limit, and these keys, ascending.
+
+    The latest texts are looked through. That is quick, and tells of most terms that they are held by more.
+    """
+    latest = keys[-_LATEST:]
+    held = [(place, found) for place, found in enumerate(_looked_through(view, numbers, latest))]
+    few = [(place, found) for place, found in held if found.size <= limits[place]]
+    if latest.size < keys.size:
+        known = [place for place, _ in few if numbers[place] != UNKNOWN]
+        every = dict(zip(known, keys_with_each(view, numbers[known]), strict=True))
+        few = [(place, among(keys, every.get(place, _NOTHING))) for place, _ in few]
+    return ((place, found) for place, found in few if found.size <= limits[place])
+
+
+def among(keys: Rows, found: Rows) -> Rows:
+    """Return those found that are among some keys, ascending."""
+    return found[keys.take(keys.searchsorted(found), mode="clip") == found] if keys.size else found[:0]
+
+
+def _looked_through(view: TableView, numbers: Rows, keys: Rows) -> list[Rows]:
     """Return those of some keys, ascending, whose texts hold each of some terms; the texts are looked through."""
     order = np.argsort(numbers, kind="stable")
     wanted = numbers[order]
@@ -63,8 +99,9 @@ def keys_with_each_among(view: TableView, numbers: Rows, keys: Rows) -> list[Row
     terms, found = np.concatenate(held), np.concatenate(holders)
     by_term = np.lexsort((found, terms))
     counts = np.bincount(terms, minlength=wanted.size)
-    split = np.split(found[by_term], np.cumsum(counts)[:-1]) if wanted.size else []
-    return [split[place] for place in np.argsort(order, kind="stable").tolist()]
+    found, ends = found[by_term], counts.cumsum().tolist()
+    split = [found[begin:end] for begin, end in pairwise([0, *ends])]
+    return [split[place] for place in order.argsort(kind="stable").tolist()]
 
 
 def keys_with_each(view: TableView, numbers: Rows) -> list[Rows]:
@@ -81,7 +118,8 @@ def keys_with_each(view: TableView, numbers: Rows) -> list[Rows]:
         keys.append(part.texts.keys[places[living]])
     terms, holders = np.concatenate(held), np.concatenate(keys)
     by_term = np.lexsort((holders, terms))
-    return np.split(holders[by_term], np.cumsum(np.bincount(terms, minlength=numbers.size))[:-1])
+    holders, ends = holders[by_term], np.bincount(terms, minlength=numbers.size).cumsum().tolist()
+    return [holders[begin:end] for begin, end in pairwise([0, *ends])]
 
 
 def _in_memtable(memtable: Memtable, numbers: Rows) -> tuple[Rows, Rows]:

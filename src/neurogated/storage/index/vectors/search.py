@@ -45,7 +45,7 @@ def nearest(
         eligible = Slots.without(slots.alive, hidden) if hidden.size else slots.alive
         count = slots.living - hidden.size
     else:
-        admitted = slots.of(np.setdiff1d(among, without))
+        admitted = slots.of(np.setdiff1d(among, without) if without.size else among)
         admitted = np.sort(admitted[admitted >= 0])
         count = admitted.size
         if _SCATTERED * count < slots.size:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 import numpy as np
@@ -106,8 +106,10 @@ class PlanWriter:
             if row >= len(self.node_keys)
         ]
         keys = _next_keys(self.connection, "nodes", "node", len(new))
-        self.connection.executemany(
-            "INSERT INTO nodes VALUES (?, ?, ?)", zip(keys.tolist(), [self.namespace] * len(new), new, strict=True)
+        _execute_each(
+            self.connection,
+            "INSERT INTO nodes VALUES (?, ?, ?)",
+            zip(keys.tolist(), [self.namespace] * len(new), new, strict=True),
         )
         return keys
 
@@ -124,21 +126,23 @@ class PlanWriter:
         _end(self.connection, "vectors", "node", nodes, sequence)
         edges = self.edge_keys[plan.removed_edges].tolist()
         _end(self.connection, "edges", "edge", edges, sequence)
-        self.connection.executemany("DELETE FROM edge_uses WHERE edge = ?", ((key,) for key in edges))
+        _execute_each(self.connection, "DELETE FROM edge_uses WHERE edge = ?", ((key,) for key in edges))
 
     def _write_nodes(self, plan: Plan, keys: NDArray[np.int64], sequence: int) -> None:
         nodes = list(zip(plan.delta.nodes, plan.node_rows.tolist(), keys.tolist(), strict=True))
         numbers = NodeNumbers(self.connection)
         replaced = [key for _, row, key in nodes if row < len(self.node_keys)]
         _end(self.connection, "node_versions", "node", replaced, sequence)
-        self.connection.executemany(
+        _execute_each(
+            self.connection,
             f"INSERT INTO node_versions (node, since, {VALUES}) VALUES ({', '.join('?' * _WIDTH)})",
             ((key, sequence, *node_values(node, numbers)) for node, _, key in nodes),
         )
         # An unchanged vector keeps its row, so that new metadata does not store it twice.
         changed = [(node, key) for node, row, key in nodes if not self._has_vector_of(row, node, plan)]
         _end(self.connection, "vectors", "node", [key for _, key in changed], sequence)
-        self.connection.executemany(
+        _execute_each(
+            self.connection,
             "INSERT INTO vectors VALUES (?, ?, NULL, ?)",
             (
                 (key, sequence, np.asarray(node.embedding, dtype="<f4").tobytes())
@@ -146,7 +150,8 @@ class PlanWriter:
                 if node.embedding is not None
             ),
         )
-        self.connection.executemany(
+        _execute_each(
+            self.connection,
             "INSERT OR REPLACE INTO accesses VALUES (?, ?, ?, ?)",
             ((key, to_micros(node.last_accessed), node.uses, sequence) for node, _, key in nodes),
         )
@@ -168,7 +173,8 @@ class PlanWriter:
         sources, targets = (keys.tolist() for keys in ends)
         codes = _type_codes(self.connection, [edge.type for edge in plan.delta.edges])
         edges = list(zip(edge_keys.tolist(), sources, targets, codes, plan.delta.edges, strict=True))
-        self.connection.executemany(
+        _execute_each(
+            self.connection,
             "INSERT INTO edges VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)",
             (
                 (key, source, target, code, sequence, edge.weight, *_edge_times(edge, plan.delta.at), edge.relation)
@@ -179,17 +185,19 @@ class PlanWriter:
     def _write_weights(self, plan: Plan, sequence: int) -> None:
         keys, times = self.edge_keys[plan.weight_rows].tolist(), plan.weight_times.tolist()
         changes = list(zip(keys, plan.delta.weights, times, strict=True))
-        self.connection.executemany(
+        _execute_each(
+            self.connection,
             "INSERT INTO edge_weights VALUES (?, ?, ?, ?)",
             ((key, sequence, change.weight, None if change.derived else used) for key, change, used in changes),
         )
         # The new row says when the edge was last used.
         learned = ((key,) for key, change, _ in changes if not change.derived)
-        self.connection.executemany("DELETE FROM edge_uses WHERE edge = ?", learned)
+        _execute_each(self.connection, "DELETE FROM edge_uses WHERE edge = ?", learned)
 
     def _write_changes(self, plan: Plan, sequence: int) -> None:
         keys = self.node_keys[plan.changed_nodes].tolist()
-        self.connection.executemany(
+        _execute_each(
+            self.connection,
             "INSERT INTO node_changes VALUES (?, ?, ?, ?, ?)",
             (
                 (key, sequence, change.energy, micros_or_none(change.energy_at), change.importance)
@@ -199,14 +207,15 @@ class PlanWriter:
 
     def _write_uses(self, plan: Plan, touched_nodes: Keys, sequence: int) -> None:
         at = to_micros(plan.delta.at)
-        self.connection.executemany(
+        _execute_each(
+            self.connection,
             f"UPDATE accesses SET last_accessed = ?, uses = min(uses + ?, {MOST_COUNTED}), since = ? WHERE node = ?",
             zip(repeat(at), plan.touched_counts.tolist(), repeat(sequence), touched_nodes.tolist()),
         )
         used = plan.touched_times == at
         keys = self.edge_keys[plan.touched_edges[used]].tolist()
-        self.connection.executemany(
-            "INSERT OR REPLACE INTO edge_uses VALUES (?, ?, ?)", ((key, at, sequence) for key in keys)
+        _execute_each(
+            self.connection, "INSERT OR REPLACE INTO edge_uses VALUES (?, ?, ?)", ((key, at, sequence) for key in keys)
         )
         if touched_nodes.size or keys:
             self.connection.execute(
@@ -220,14 +229,14 @@ class PlanWriter:
             ("INSERT OR IGNORE INTO pending (namespace, kind, nodes) VALUES (?, ?, ?)", plan.delta.queued),
             ("DELETE FROM pending WHERE namespace = ? AND kind = ? AND nodes = ?", plan.delta.settled),
         ):
-            self.connection.executemany(
-                statement, ((self.namespace, task.kind, json.dumps(task.nodes)) for task in tasks)
+            _execute_each(
+                self.connection, statement, ((self.namespace, task.kind, json.dumps(task.nodes)) for task in tasks)
             )
 
 
 def _type_codes(connection: apsw.Connection, types: Sequence[EdgeType]) -> list[int]:
     """Return the file's number of each type, entering those that are new to it."""
-    codes = dict(fetch(connection, "SELECT value, type FROM edge_types"))
+    codes = dict(fetch(connection, "SELECT value, type FROM edge_types")) if types else {}
     for edge_type in dict.fromkeys(types):
         if edge_type.value not in codes:
             connection.execute(
@@ -245,7 +254,8 @@ def _next_keys(connection: apsw.Connection, table: str, column: str, count: int)
 
 def _end(connection: apsw.Connection, table: str, column: str, keys: Iterable[int], sequence: int) -> None:
     """Let the current versions of `keys` end with the delta `sequence`."""
-    connection.executemany(
+    _execute_each(
+        connection,
         f"UPDATE {table} SET until = ? WHERE {column} = ? AND until IS NULL",
         ((sequence, key) for key in keys),
     )
@@ -256,3 +266,9 @@ def _edge_times(edge: MemoryEdge, at: datetime) -> tuple[int | None, ...]:
     created = None if edge.created_at == at else to_micros(edge.created_at)
     used = None if edge.last_activated in (None, edge.created_at) else micros_or_none(edge.last_activated)
     return created, used, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to)
+
+
+def _execute_each(connection: apsw.Connection, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Run a statement for each row; one without rows is not even prepared."""
+    if given := list(rows):
+        connection.executemany(statement, given)

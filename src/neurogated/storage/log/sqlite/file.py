@@ -74,6 +74,7 @@ class SqliteFile:
         self._patience = patience
         self._writing = threading.Lock()
         self._blocks = Blocks()
+        self._state_in_turn: tuple[int, int, int] | None = None
         self._reader_lock = threading.Lock()
         self._reader: apsw.Connection | None = None
         self._closed = True
@@ -157,6 +158,7 @@ class SqliteFile:
             # Whatever line an interrupt strikes at, this tells whether it is this file's turn.
             with self._writing:
                 try:
+                    self._state_in_turn = None
                     self._turn.acquire(self._patience if patience is None else patience)
                     yield
                 finally:
@@ -240,6 +242,8 @@ class SqliteFile:
             StorageError: the file is gone.
         """
         with self.lock, self.translated():
+            if self._state_in_turn is not None and self._writing.locked():
+                return self._state_in_turn
             if self.read_only and self._files.memory() != self._opened:
                 _log.info("%s was replaced; it is opened again", self.path)
                 with self._guard.released():
@@ -251,7 +255,10 @@ class SqliteFile:
             self._seal()
             ((version,),) = fetch(self._connection, "PRAGMA data_version")
             self._hold_guard(self._connection, self._guard)
-            return *self._opened, int(version)
+            state = *self._opened, int(version)
+            # Nobody else writes before the turn ends.
+            self._state_in_turn = state if self._writing.locked() else None
+            return state
 
     def _seal(self) -> None:
         """Give checksums to pages that another program wrote, unless another process writes just now."""
