@@ -1,8 +1,27 @@
-"""The CLI runner; the same as the console script `neurogated` and `python -m neurogated`."""
+"""The CLI runner, the same as `neurogated`; `from main import NeuroGraphMemory` gives the names of the package too."""
 
+import importlib.util
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from neurogated.cli import main
+if TYPE_CHECKING:
+    from neurogated import NeuroGraphMemory
+
+# A checkout runs without being installed.
+if importlib.util.find_spec("neurogated") is None:
+    sys.path.insert(0, str(Path(__file__).parent / "src"))
+
+__all__ = ["NeuroGraphMemory"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    import neurogated  # noqa: PLC0415 - only now can it be found
+
+    return getattr(neurogated, name)
+
 
 if __name__ == "__main__":
+    from neurogated.cli import main
+
     sys.exit(main())

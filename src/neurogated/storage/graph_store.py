@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from itertools import islice
 from typing import Self, cast, overload
+from uuid import UUID
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, to_utc, utc_now
@@ -24,6 +25,8 @@ from neurogated.storage.resolve import make_plan
 from neurogated.storage.searchable_store import SearchableStore
 
 __all__ = ["GraphStore"]
+
+NodeRef = MemoryNode | str | UUID
 
 
 class GraphStore(SearchableStore):
@@ -94,16 +97,18 @@ class GraphStore(SearchableStore):
     @overload
     def add_edge(self, source: MemoryEdge) -> None: ...
     @overload
-    def add_edge(self, source: str, target: str, type: EdgeType, weight: float = 1.0) -> None: ...
+    def add_edge(self, source: NodeRef, target: NodeRef, type: EdgeType | str, weight: float = 1.0) -> None: ...
 
     def add_edge(
         self,
-        source: MemoryEdge | str,
-        target: str | None = None,
-        type: EdgeType | None = None,  # noqa: A002 - the specification's name
+        source: MemoryEdge | NodeRef,
+        target: NodeRef | None = None,
+        type: EdgeType | str | None = None,  # noqa: A002 - the specification's name
         weight: float = 1.0,
     ) -> None:
         """Add an edge, or put it in the place of the edge with its ends and type.
+
+        Ends are nodes or their ids.
 
         Raises:
             InputError: an end does not exist, the weight is not between 0 and 1, or `target` or `type` is missing.
@@ -112,12 +117,13 @@ class GraphStore(SearchableStore):
         if not isinstance(source, MemoryEdge):
             if target is None or type is None:
                 raise InputError("add_edge needs a MemoryEdge, or source, target and type")
-            source = MemoryEdge(source, target, type, weight, created_at=now)
+            source_id, target_id = (str(getattr(node, "id", node)) for node in (source, target))
+            source = MemoryEdge(source_id, target_id, EdgeType(type), weight, created_at=now)
         self.apply(GraphDelta(edges=(source,), reason="add_edge", at=now))
 
-    def remove_node(self, node_id: str) -> None:
+    def remove_node(self, node_id: str | UUID) -> None:
         """Remove a node and its edges; raises UnknownIdError."""
-        self.apply(GraphDelta(removed_nodes=(node_id,), reason="remove_node", at=self._clock()))
+        self.apply(GraphDelta(removed_nodes=(str(node_id),), reason="remove_node", at=self._clock()))
 
     def remove_edge(self, edge: MemoryEdge | EdgeKey) -> None:
         """Remove one edge; raises UnknownIdError."""

@@ -8,12 +8,13 @@ from datetime import datetime
 from functools import partial
 from itertools import chain
 from typing import TypeVar
+from uuid import UUID
 
 import numpy as np
 
 from neurogated.core.clock import to_micros
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode, Neighbor
 from neurogated.core.text import checked_text
 from neurogated.core.view import Rows
 from neurogated.errors import AmbiguousEdgeError, CorruptMemoryError, UnknownIdError
@@ -33,7 +34,7 @@ _AT_ONCE = 1000
 class ReadableStore(IsolatedStore):
     """Reads nodes and edges one by one."""
 
-    def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
+    def get_nodes(self, node_ids: Sequence[str | UUID], *, missing_ok: bool = False) -> list[MemoryNode]:
         """Return the nodes in the order of their ids, those that have expired too.
 
         Raises:
@@ -41,21 +42,22 @@ class ReadableStore(IsolatedStore):
         """
 
         def read(state: GraphState) -> list[MemoryNode]:
-            view = state.view
-            wanted = [one for one in node_ids if view.find(one) is not None] if missing_ok else node_ids
+            view, wanted = state.view, list(map(str, node_ids))
+            if missing_ok:
+                wanted = [one for one in wanted if view.find(one) is not None]
             return state.nodes(view.rows(wanted))
 
         return self._read(read)
 
-    def has_node(self, node_id: str) -> bool:
+    def has_node(self, node_id: str | UUID) -> bool:
         """Return whether the node exists."""
-        return self._latest().view.find(node_id) is not None
+        return self._latest().view.find(str(node_id)) is not None
 
-    def get_node(self, node_id: str) -> MemoryNode:
+    def get_node(self, node_id: str | UUID) -> MemoryNode:
         """Return a node; raises UnknownIdError."""
         return self.get_nodes([node_id])[0]
 
-    def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
+    def get_edge(self, source_id: str | UUID, target_id: str | UUID, edge_type: EdgeType | None = None) -> MemoryEdge:
         """Return the edge from one node to another.
 
         Raises:
@@ -65,7 +67,7 @@ class ReadableStore(IsolatedStore):
 
         def find(state: GraphState) -> list[MemoryEdge]:
             view = state.view
-            source, target = view.rows([source_id]), view.rows([target_id])
+            source, target = view.rows([str(source_id)]), view.rows([str(target_id)])
             types = view.edge_types if edge_type is None else (edge_type,)
             rows = np.concatenate([np.empty(0, np.int64), *(view.edge_rows(source, target, kind) for kind in types)])
             return state.edges(rows[rows >= 0])
@@ -79,14 +81,14 @@ class ReadableStore(IsolatedStore):
             raise AmbiguousEdgeError(f"{names} edges lead from {source_id!r} to {target_id!r}; name the type")
         return edges[0]
 
-    def get_neighbors(self, node_id: str) -> Iterator[tuple[str, MemoryEdge]]:
-        """Yield the nodes that stored edges lead to from `node_id`, each with its edge, oldest edge first."""
+    def get_neighbors(self, node_id: str | UUID) -> list[Neighbor]:
+        """Return the nodes that stored edges lead to from `node_id`, each with its edge, oldest edge first."""
 
         def leaving(state: GraphState) -> list[MemoryEdge]:
             view = state.view
-            return state.edges(np.sort(view.arcs(view.rows([node_id])).edge))
+            return state.edges(np.sort(view.arcs(view.rows([str(node_id)])).edge))
 
-        return iter([(edge.target_id, edge) for edge in self._read(leaving)])
+        return [Neighbor(edge.target_id, edge) for edge in self._read(leaving)]
 
     def all_nodes(self) -> Iterator[MemoryNode]:
         """Yield every node in the order they were added, as they are now; some of them are in memory at a time."""

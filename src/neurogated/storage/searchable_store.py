@@ -148,9 +148,12 @@ class SearchableStore(ReadableStore):
             state = self._search_state()
             return state.form.vectors.similarities(query, state.rows_of(view, rows))
 
-    def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
-        """Return the `k` nodes most similar to `query` by exact cosine, best first, ties in order of id."""
-        found = self.nearest(query, k)
+    def vector_search(self, query_vec: Vector, k: int | None = None) -> list[tuple[MemoryNode, float]]:
+        """Return the `k` nodes most similar to a vector by exact cosine, best first, ties in order of id.
+
+        `k` is `TOP_K_ANCHORS` when left out.
+        """
+        found = self.nearest(query_vec, self._config.TOP_K_ANCHORS if k is None else k)
         # A node may be removed before it is read.
         nodes = {node.id: node for node in self.get_nodes([node_id for node_id, _ in found], missing_ok=True)}
         return [(nodes[node_id], score) for node_id, score in found if node_id in nodes]
