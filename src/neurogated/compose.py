@@ -1,4 +1,4 @@
-"""From settings to built parts: the only module that names concrete adapters; keys apart, none other reads the environment."""
+"""From settings to built parts: the only module that names concrete adapters and reads settings of the environment."""
 
 from __future__ import annotations
 
