@@ -1,6 +1,5 @@
 """The CLI runner, the same as `neurogated`; `from main import NeuroGraphMemory` gives the names of the package too."""
 
-import importlib.util
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,8 +8,7 @@ if TYPE_CHECKING:
     from neurogated import NeuroGraphMemory
 
 # A checkout runs without being installed.
-if importlib.util.find_spec("neurogated") is None:
-    sys.path.insert(0, str(Path(__file__).parent / "src"))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
 
 __all__ = ["NeuroGraphMemory"]
 

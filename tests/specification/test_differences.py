@@ -22,7 +22,7 @@ def test_settings_are_replaced_and_not_assigned() -> None:
 
 def test_settings_are_given_by_name() -> None:
     with pytest.raises(TypeError):
-        MemoryConfig(5, 3)  # type: ignore[misc]
+        MemoryConfig(5, 3)  # type: ignore[call-arg, arg-type]
 
     assert MemoryConfig(TOP_K_ANCHORS=5, TOP_N_RETRIEVAL=3).TOP_N_RETRIEVAL == 3
 

@@ -82,6 +82,7 @@ def test_feedback_takes_ids_as_text_or_uuid(memory: NeuroGraphMemory) -> None:
     ids = [*memory.add_document(TEXT), *memory.add_document("The barn is red.")]
     memory.feedback(ids)
     memory.feedback(relevant_node_ids=ids)
+    memory.feedback(memory.retriever.retrieve("pump"))
 
     with pytest.raises(KeyError):
         memory.feedback([UUID(int=0)])

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def run(*words: str, source: str | None = str(ROOT / "src"), **environment: str) -> subprocess.CompletedProcess[str]:
+def run(*words: str, source: str = str(ROOT / "src")) -> subprocess.CompletedProcess[str]:
     """Run Python at the top of a checkout."""
-    variables = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"} | environment
-    if source is not None:
-        variables["PYTHONPATH"] = source
+    variables = {**os.environ, "PYTHONPATH": source}
     return subprocess.run(
         [sys.executable, *words], cwd=ROOT, env=variables, text=True, capture_output=True, check=False, timeout=240
     )
@@ -39,11 +38,15 @@ def test_what_main_is_made_of_is_imported_from_main() -> None:
     assert outcome(run("-c", f"from main import {names}")) == (0, "")
 
 
-def test_a_checkout_runs_without_being_installed() -> None:
-    # -S hides what is installed beside the interpreter, ours among it.
-    done = run("-S", "-c", "import main, neurogated; print(neurogated.__file__)", source=None)
+def test_a_checkout_runs_without_being_installed(tmp_path: Path) -> None:
+    # So the requirements are found, but not what an editable installation adds.
+    requirements = sysconfig.get_path("purelib")
+    flags = ["--dataset", "sample", "--embedding_name", "hash", "--save_dir", str(tmp_path)]
+    code, text = outcome(run("-S", "main.py", *flags, source=requirements))
 
-    assert outcome(done) == (0, f"{ROOT / 'src' / 'neurogated' / '__init__.py'}\n")
+    assert code == 0, text
+    where = run("-S", "-c", "import main, neurogated; print(neurogated.__file__)", source=requirements)
+    assert outcome(where) == (0, f"{ROOT / 'src' / 'neurogated' / '__init__.py'}\n")
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_an_edge_is_given_by_position(graph: GraphStore) -> None:
 
 
 def test_an_edge_is_given_by_name(graph: GraphStore) -> None:
-    graph.add_edge(source="a", target="b", type=EdgeType.SIM, weight=0.6)  # type: ignore[call-overload]
+    graph.add_edge(source="a", target="b", type=EdgeType.SIM, weight=0.6)
 
     assert graph.get_edge("a", "b", EdgeType.SIM).weight == 0.6
 
