@@ -14,6 +14,7 @@ from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.local_llm import LocalLLM
 from neurogated.llm.openai_llm import OpenAILLM
 from neurogated.llm.structured import StructuredLLM
+from neurogated.retrieval.kernel_generator import KernelGenerator
 
 if TYPE_CHECKING:
     from tests.llm.conftest import Server
@@ -144,3 +145,23 @@ def test_an_unused_key_is_told_in_the_log(caplog: pytest.LogCaptureFixture) -> N
 
 def test_a_folder_with_a_model_is_a_model(tmp_path: Path) -> None:
     assert llm_is_configured(MemoryConfig(llm_name=str(tmp_path)))
+
+
+def test_a_kernel_generator_of_the_settings_asks_their_model(server: Server) -> None:
+    server.says('{"kind": "consequence", "strength": "strong", "reason": "said so"}')
+    config = MemoryConfig(embedding_name="hash", llm_base_url=server.url, llm_kernel_sure=2.0, llm_kernel_deadline=60.0)
+
+    kernel = KernelGenerator(config).generate("Why did the dam break?")
+
+    assert kernel["justification"].startswith("consequence question")
+    assert "Why did the dam break?" in server.requests[0]["messages"][-1]["content"]
+
+
+def test_a_kernel_generator_of_the_settings_goes_on_without_their_model(server: Server) -> None:
+    server.refuses(500)
+    config = MemoryConfig(embedding_name="hash", llm_base_url=server.url, llm_kernel_sure=2.0, llm_retries=0)
+
+    kernel = KernelGenerator(config).generate("Why did the dam break?")
+
+    assert kernel["justification"].startswith("why question")
+    assert kernel.note

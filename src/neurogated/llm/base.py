@@ -62,7 +62,7 @@ class BaseLLM(ABC):
 
 
 def ask(llm: BaseLLM, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> tuple[str, Meta]:
-    """Return what `infer` of a model returns; the schema is handed on where the model takes one."""
+    """Ask a model, and hand it the schema if its `infer` takes one."""
     parameters = inspect.signature(llm.infer).parameters.values()
     takes_schema = any(one.name == "schema" or one.kind is one.VAR_KEYWORD for one in parameters)
     return llm.infer(messages, schema=schema) if takes_schema else llm.infer(messages)

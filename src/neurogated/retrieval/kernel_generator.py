@@ -50,7 +50,8 @@ class KernelGenerator:
         """Take the judge to ask.
 
         Args:
-            config: its `KERNEL_…` settings hold the kernels of the kinds; from the environment when left out.
+            config: its `KERNEL_…` settings hold the kernels of the kinds. When left out, the environment counts, and
+                with a `judge` the defaults alone.
             judge: asked first; the judge that `config` names when left out.
             fallback: asked where `judge` fails with an LLMError; the kernel's note then says so.
             concurrency: how many questions of a batch `judge` is asked at once; more than 1 where it waits for others.

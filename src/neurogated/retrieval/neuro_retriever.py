@@ -107,7 +107,7 @@ class NeuroRetriever:
 
         Args:
             store: the graph.
-            config: settings; from the environment and the defaults when left out.
+            config: settings. When left out, the environment counts, and with both of the following the defaults alone.
             embedder: makes the vectors of questions; the one that `config` names when left out.
             kernel_source: shapes questions into kernels; the one that `config` names when left out.
             clock: tells the time.
