@@ -1,8 +1,25 @@
-"""The CLI runner; the same as the console script `neurogated` and `python -m neurogated`."""
+"""The CLI runner, the same as `neurogated`; `from main import NeuroGraphMemory` gives the names of the package too."""
 
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from neurogated.cli import main
+if TYPE_CHECKING:
+    from neurogated import NeuroGraphMemory
+
+# A checkout runs without being installed.
+sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
+
+__all__ = ["NeuroGraphMemory"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    import neurogated  # noqa: PLC0415 - only now can it be found
+
+    return getattr(neurogated, name)
+
 
 if __name__ == "__main__":
+    from neurogated.cli import main
+
     sys.exit(main())

@@ -3,6 +3,8 @@
 import logging
 from typing import TYPE_CHECKING, Any
 
+from neurogated.core.defaults import DefaultModels, set_default_models
+
 if TYPE_CHECKING:
     from neurogated.administration import export_memory, export_user, import_memory, migrate, restore_snapshot
     from neurogated.analysis import extract_causal_edges, generate_kernel
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from neurogated.core.edge_type import EdgeType
     from neurogated.core.filters import Condition, Filter, FilterOptions, field
     from neurogated.core.kernel import Kernel
-    from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+    from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor
     from neurogated.core.node_kind import register_kind
     from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
     from neurogated.core.trace import Feedback, PathStep, Recall, RecalledMemory
@@ -20,21 +22,27 @@ if TYPE_CHECKING:
     from neurogated.errors import NeurogatedError
     from neurogated.ingestion.contents import Message
     from neurogated.ingestion.document import About, Document, Passage
+    from neurogated.ingestion.ingestion_engine import IngestionEngine
+    from neurogated.llm.anthropic_llm import AnthropicLLM
     from neurogated.llm.base import BaseLLM
     from neurogated.llm.factory import get_llm
+    from neurogated.llm.local_llm import LocalLLM
+    from neurogated.llm.openai_llm import OpenAILLM
     from neurogated.memory import NeuroGraphMemory
     from neurogated.plasticity.plasticity_engine import PlasticityEngine
     from neurogated.prompts.prompt_manager import PromptTemplateManager
     from neurogated.retrieval.kernel_generator import KernelGenerator
-    from neurogated.retrieval.neuro_retriever import RecallOptions
-    from neurogated.retrieval.spreading_activation import SpreadingActivation
+    from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
+    from neurogated.retrieval.spreading_activation import SpreadingActivation, spreading_activation
     from neurogated.storage.graph_store import GraphStore
     from neurogated.utils.hash_utils import compute_mdhash_id
+    from neurogated.utils.vector_utils import cosine_similarity, retrieve_knn
 
 __all__ = [
     "ANY_USER",
     "About",
     "Access",
+    "AnthropicLLM",
     "BaseLLM",
     "Condition",
     "Decay",
@@ -48,16 +56,21 @@ __all__ = [
     "GraphStore",
     "GraphView",
     "HistoryEntry",
+    "IngestionEngine",
     "Kernel",
     "KernelGenerator",
+    "LocalLLM",
     "MemoryConfig",
     "MemoryEdge",
     "MemoryNode",
     "Message",
+    "Neighbor",
     "NeuroGraphMemory",
+    "NeuroRetriever",
     "NeurogatedError",
     "NodeChange",
     "NodeVersion",
+    "OpenAILLM",
     "Page",
     "Passage",
     "PathStep",
@@ -72,6 +85,7 @@ __all__ = [
     "WeightChange",
     "__version__",
     "compute_mdhash_id",
+    "cosine_similarity",
     "export_memory",
     "export_user",
     "extract_causal_edges",
@@ -82,6 +96,8 @@ __all__ = [
     "migrate",
     "register_kind",
     "restore_snapshot",
+    "retrieve_knn",
+    "spreading_activation",
 ]
 
 __version__ = "0.1.0"
@@ -91,6 +107,7 @@ _HOMES = {
     "ANY_USER": "core.scope",
     "About": "ingestion.document",
     "Access": "core.delta",
+    "AnthropicLLM": "llm.anthropic_llm",
     "BaseLLM": "llm.base",
     "Condition": "core.filters",
     "Decay": "core.delta",
@@ -104,16 +121,21 @@ _HOMES = {
     "GraphStore": "storage.graph_store",
     "GraphView": "core.view",
     "HistoryEntry": "core.delta",
+    "IngestionEngine": "ingestion.ingestion_engine",
     "Kernel": "core.kernel",
     "KernelGenerator": "retrieval.kernel_generator",
+    "LocalLLM": "llm.local_llm",
     "MemoryConfig": "config.memory_config",
     "MemoryEdge": "core.model",
     "MemoryNode": "core.model",
     "Message": "ingestion.contents",
+    "Neighbor": "core.model",
     "NeuroGraphMemory": "memory",
+    "NeuroRetriever": "retrieval.neuro_retriever",
     "NeurogatedError": "errors",
     "NodeChange": "core.delta",
     "NodeVersion": "core.delta",
+    "OpenAILLM": "llm.openai_llm",
     "Page": "browsing",
     "Passage": "ingestion.document",
     "PathStep": "core.trace",
@@ -127,6 +149,7 @@ _HOMES = {
     "SpreadingActivation": "retrieval.spreading_activation",
     "WeightChange": "core.delta",
     "compute_mdhash_id": "utils.hash_utils",
+    "cosine_similarity": "utils.vector_utils",
     "export_memory": "administration",
     "export_user": "administration",
     "extract_causal_edges": "analysis",
@@ -137,6 +160,8 @@ _HOMES = {
     "migrate": "administration",
     "register_kind": "core.node_kind",
     "restore_snapshot": "administration",
+    "retrieve_knn": "utils.vector_utils",
+    "spreading_activation": "retrieval.spreading_activation",
 }
 
 # Silent unless whoever uses the library sets up logging.
@@ -153,3 +178,12 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _default_models(config: Any) -> DefaultModels:  # noqa: ANN401 - a MemoryConfig or None
+    from neurogated import compose
+
+    return compose.default_models(config)
+
+
+set_default_models(_default_models)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from neurogated.compose import offline_kernel_generator
+from neurogated.core.kernel import EdgeWeights
 from neurogated.core.ports import CausalJudge, KernelSource
 from neurogated.ingestion.causality import OfflineCausalJudge
+from neurogated.retrieval.kernel_generator import KernelGenerator
 
 __all__ = ["extract_causal_edges", "generate_kernel"]
 
@@ -28,7 +29,7 @@ def generate_kernel(query: str, *, source: KernelSource | None = None) -> dict[s
 
     Args:
         query: the question.
-        source: asked; the offline generator over the configured embedder when left out.
+        source: asked; the generator that the environment and the defaults name when left out.
     """
-    kernel = (source or offline_kernel_generator()).generate(query)
-    return {"weights": dict(kernel.weights), "justification": kernel.justification}
+    kernel = (source or KernelGenerator()).generate(query)
+    return {"weights": EdgeWeights(kernel.weights), "justification": kernel.justification}

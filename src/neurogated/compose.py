@@ -1,4 +1,4 @@
-"""From settings to built parts: the only module that names concrete adapters and reads the environment."""
+"""From settings to built parts: the only module that names concrete adapters and reads settings of the environment."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from neurogated.core.ports import (
     GraphStorePort,
     KernelSource,
     LanguageModel,
+    QuestionJudge,
     VectorIndex,
 )
 from neurogated.embedding.cache import CachedEmbedder
@@ -32,7 +33,7 @@ from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 from neurogated.llm.base import BaseLLM
-from neurogated.llm.factory import get_llm, llm_is_configured
+from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.cascaded_judge import CascadedJudge
@@ -43,12 +44,13 @@ from neurogated.storage.registry import open_store
 
 __all__ = [
     "OFFLINE_NOTICE",
+    "Models",
     "Parts",
     "build",
     "build_cached_embedder",
     "build_vector_index",
+    "default_models",
     "load_config",
-    "offline_kernel_generator",
 ]
 
 OFFLINE_NOTICE = "no language model is configured: kernels, causes and names are judged offline"
@@ -79,6 +81,20 @@ class Parts:
     """What keeps values derived from texts on disk, and has to be emptied where a text is to be forgotten for good."""
 
 
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The models that settings name, and the judges over them."""
+
+    config: MemoryConfig
+    embedder: Embedder
+    kernel_source: KernelSource
+    question_judge: QuestionJudge
+    offline_question_judge: QuestionJudge
+    causal_judge: CausalJudge
+    entity_finder: EntityFinder
+    language_model: LanguageModel | None = None
+
+
 def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
     """Build the parts that `config` names.
 
@@ -99,35 +115,17 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
         if config.storage != "memory" and not config.read_only:
             embedder = _cached(embedder, config)
         learned = None if config.storage == "memory" else Path(config.save_dir) / _QUESTION_KINDS
-        offline = OfflineQuestionJudge(embedder, kept_in=learned, read_only=config.read_only)
-        llm = _language_model(config)
-        caches = _clearable(embedder, llm, _unused_cache(config, llm))
-        patterns = OfflineEntityFinder()
-        spacy = SpacyEntityFinder(config.spacy_model, patterns) if config.entity_finder == "spacy" else None
-        if llm is None:
-            _log.info("%s", OFFLINE_NOTICE)
-            kernels = KernelGenerator(offline, config)
-            return Parts(store, embedder, kernels, entity_finder=spacy or patterns, clock=clock, caches=caches)
-        model, prompts = StructuredLLM(llm), PromptTemplateManager()
+        llm = _language_model(config, _answers_file(config))
+        models = _models(config, embedder, llm, learned)
         return Parts(
             store,
             embedder,
-            KernelGenerator(
-                CascadedJudge(
-                    offline,
-                    LLMQuestionJudge(model, prompts, config),
-                    sure=config.llm_kernel_sure,
-                    deadline=config.llm_kernel_deadline,
-                ),
-                config,
-                fallback=offline,
-                concurrency=config.llm_concurrency,
-            ),
-            LLMCausalJudge(model, prompts, config),
-            spacy or LLMEntityFinder(model, prompts),
-            model,
+            models.kernel_source,
+            models.causal_judge,
+            models.entity_finder,
+            models.language_model,
             clock,
-            caches,
+            _clearable(embedder, llm, _unused_cache(config, llm)),
         )
     except BaseException:
         store.close()
@@ -148,16 +146,63 @@ def build_vector_index() -> VectorIndex:
     return EmbeddingStore()
 
 
-@functools.cache
-def offline_kernel_generator() -> KernelGenerator:
-    """Return the generator that needs no language model, over the embedder that the environment names."""
-    config = load_config()
-    return KernelGenerator(OfflineQuestionJudge(_embedder(config)), config)
+def default_models(config: MemoryConfig | None = None) -> Models:
+    """Return the models that `config` names, for parts that are built without them; they keep nothing on disk.
+
+    The models of the last settings stay loaded.
+
+    Args:
+        config: settings; from the environment and the defaults when left out.
+
+    Raises:
+        ConfigError: a chosen model lacks a setting.
+    """
+    return _shared_models(load_config() if config is None else config)
+
+
+@functools.lru_cache(maxsize=1)
+def _shared_models(config: MemoryConfig) -> Models:
+    return _models(config, _embedder(config), _language_model(config))
 
 
 if hasattr(os, "register_at_fork"):
     # A forked child cannot run the parent's model.
-    os.register_at_fork(after_in_child=offline_kernel_generator.cache_clear)
+    os.register_at_fork(after_in_child=_shared_models.cache_clear)
+
+
+def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learned: Path | None = None) -> Models:
+    """Return the models over an embedder and a language model; `learned` is the file of the kinds of questions."""
+    offline = OfflineQuestionJudge(embedder, kept_in=learned, read_only=config.read_only)
+    patterns = OfflineEntityFinder()
+    spacy = SpacyEntityFinder(config.spacy_model, patterns) if config.entity_finder == "spacy" else None
+    if llm is None:
+        _log.info("%s", OFFLINE_NOTICE)
+        return Models(
+            config,
+            embedder,
+            KernelGenerator(config, judge=offline),
+            offline,
+            offline,
+            OfflineCausalJudge(),
+            spacy or patterns,
+        )
+    model, prompts = StructuredLLM(llm), PromptTemplateManager()
+    judge = CascadedJudge(
+        offline,
+        LLMQuestionJudge(model, prompts, config),
+        sure=config.llm_kernel_sure,
+        deadline=config.llm_kernel_deadline,
+    )
+    return Models(
+        config,
+        embedder,
+        KernelGenerator(config, judge=judge, fallback=offline, concurrency=config.llm_concurrency),
+        judge,
+        offline,
+        LLMCausalJudge(model, prompts, config),
+        spacy or LLMEntityFinder(model, prompts),
+        model,
+    )
 
 
 def _embedder(config: MemoryConfig) -> Embedder:
@@ -179,13 +224,17 @@ def _unused_cache(config: MemoryConfig, llm: BaseLLM | None) -> UnusedCache | No
     return UnusedCache(Path(config.save_dir) / _LLM_CACHE)
 
 
-def _language_model(config: MemoryConfig) -> BaseLLM | None:
-    """Return the configured language model, None where there is neither key nor address."""
+def _answers_file(config: MemoryConfig) -> Path | None:
+    """Return where a memory keeps the answers of its language model."""
+    return None if config.storage == "memory" or config.read_only else Path(config.save_dir) / _LLM_CACHE
+
+
+def _language_model(config: MemoryConfig, answers: Path | None = None) -> BaseLLM | None:
+    """Return the configured language model with its limits, None where there is neither key nor address."""
     openai_key, anthropic_key = (os.environ.get(name) or None for name in (_OPENAI_KEY, _ANTHROPIC_KEY))
     if not llm_is_configured(config, api_key=openai_key, anthropic_api_key=anthropic_key):
         return None
-    cache = None if config.storage == "memory" or config.read_only else Path(config.save_dir) / _LLM_CACHE
-    return get_llm(config, api_key=openai_key, anthropic_api_key=anthropic_key, cache_path=cache)
+    return with_limits(get_llm(config), config, answers)
 
 
 def load_config(

@@ -274,7 +274,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         return [[memory.content for memory in recall] for recall in self._recalls(queries, **options)]
 
     def feedback(
-        self, relevant_node_ids: Iterable[str | UUID | RecalledMemory], outcome: Outcome = "success"
+        self, relevant_node_ids: Iterable[str | UUID | MemoryNode | RecalledMemory], outcome: Outcome = "success"
     ) -> Feedback:
         """Say how memories served: after success the edges among them grow stronger (LTP), after failure weaker.
 
@@ -283,8 +283,8 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         since the recall, are passed over; the log names them.
 
         Args:
-            relevant_node_ids: a `Recall`, some of its memories, or ids. A compaction erases also the id of a deleted
-                memory, which then is unknown; a memory of a recall is never unknown.
+            relevant_node_ids: a `Recall`, some of its memories, nodes, or ids. A compaction erases also the id of a
+                deleted memory, which then is unknown; a memory of a recall is never unknown.
             outcome: `success`, `fail`, or a number between them, from 1 to -1.
 
         Returns:
@@ -380,5 +380,5 @@ def _several(ids: Iterable[_Named]) -> Iterable[_Named]:
     return ids
 
 
-def _id(one: str | UUID | RecalledMemory) -> str:
-    return one.id if isinstance(one, RecalledMemory) else str(one)
+def _id(one: str | UUID | MemoryNode | RecalledMemory) -> str:
+    return one.id if isinstance(one, MemoryNode | RecalledMemory) else str(one)

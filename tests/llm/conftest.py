@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from neurogated import MemoryConfig
 from neurogated.llm.anthropic_llm import AnthropicLLM
 from neurogated.llm.openai_llm import OpenAILLM
 
@@ -135,22 +136,26 @@ class Server:
         self.script.append(act)
 
     def llm(self, **changes: Any) -> OpenAILLM:  # noqa: ANN401
-        settings: dict[str, Any] = {
-            "model": "test-model", "api_key": None, "base_url": self.url, "temperature": 0.0, "max_new_tokens": 64,
-            "timeout": PATIENCE, "retries": 0, **changes,
-        }  # fmt: skip
-        llm = OpenAILLM(settings.pop("model"), **settings)
+        key = changes.pop("api_key", None)
+        llm = OpenAILLM(self._config({"model": "test-model", "base_url": self.url, **changes}), api_key=key)
         self._llms.append(llm)
         return llm
 
     def claude(self, **changes: Any) -> AnthropicLLM:  # noqa: ANN401
-        settings: dict[str, Any] = {
-            "model": "claude-test", "api_key": "secret-key", "base_url": self.url.removesuffix("/v1"),
-            "temperature": 0.0, "max_new_tokens": 64, "timeout": PATIENCE, "retries": 0, **changes,
-        }  # fmt: skip
-        llm = AnthropicLLM(settings.pop("model"), **settings)
+        key = changes.pop("api_key", "secret-key")
+        address = self.url.removesuffix("/v1")
+        llm = AnthropicLLM(self._config({"model": "claude-test", "base_url": address, **changes}), api_key=key)
         self._llms.append(llm)
         return llm
+
+    def _config(self, settings: dict[str, Any]) -> MemoryConfig:
+        return MemoryConfig(
+            llm_name=settings.pop("model"),
+            llm_base_url=settings.pop("base_url"),
+            llm_timeout=settings.pop("timeout", PATIENCE),
+            llm_retries=settings.pop("retries", 0),
+            **{"max_new_tokens": 64, **settings},
+        )
 
     def close(self) -> None:
         self.released.set()

@@ -1,11 +1,13 @@
 import asyncio
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from neurogated.core.ports import LanguageModel, Message
 from neurogated.llm.base import BaseLLM, Meta, SupportsForgetting
 from neurogated.llm.cache import CachedLLM
+from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM
 
 
@@ -27,11 +29,29 @@ def test_ainfer_is_infer_in_another_thread() -> None:
     assert text == "hi {} False"
 
 
-def test_a_model_of_ones_own_needs_name_and_infer_only() -> None:
-    model = Echo()
+class Plain(BaseLLM):
+    """A model that cannot be held to a schema and tells nothing of its answers."""
+
+    def infer(self, messages: Sequence[Message]) -> tuple[str, Meta]:  # type: ignore[override]
+        return f'{{"said": "{messages[-1]["content"]}"}}', {}
+
+
+def test_a_model_of_ones_own_needs_infer_only() -> None:
+    model = Plain()
     model.close()
 
-    assert model.parameters == {"model": "echo"}
+    assert model.parameters == {"model": "Plain"}
+    assert asyncio.run(model.ainfer([{"role": "user", "content": "hi"}], schema={})) == ('{"said": "hi"}', {})
+
+
+def test_a_model_without_schemas_works_with_all_wrappers(tmp_path: Path) -> None:
+    limited = LimitedLLM(Plain(), concurrency=1)
+    model = StructuredLLM(CachedLLM(limited, tmp_path / "answers.db"))
+
+    assert model.infer_json([{"role": "user", "content": "two words"}], {"type": "object"}) == {"said": "two words"}
+    assert model.name == "Plain"
+    assert limited.tokens > 2
+    model.close()
 
 
 def test_who_can_do_what() -> None:

@@ -10,11 +10,11 @@ from neurogated.errors import BudgetExceededError, ConfigError
 from neurogated.llm.anthropic_llm import AnthropicLLM
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.cache import CachedLLM
-from neurogated.llm.factory import get_llm, llm_is_configured
-from neurogated.llm.limits import LimitedLLM
+from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.local_llm import LocalLLM
 from neurogated.llm.openai_llm import OpenAILLM
 from neurogated.llm.structured import StructuredLLM
+from neurogated.retrieval.kernel_generator import KernelGenerator
 
 if TYPE_CHECKING:
     from tests.llm.conftest import Server
@@ -33,12 +33,15 @@ SERVER = "http://127.0.0.1:1/v1"
         ("gpt-4o-mini", SERVER, OpenAILLM),
     ],
 )
-def test_the_name_chooses_unless_there_is_a_server(name: str, base_url: str | None, expected: type[BaseLLM]) -> None:
+def test_the_name_chooses_unless_there_is_a_server(
+    name: str, base_url: str | None, expected: type[BaseLLM], monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = MemoryConfig(llm_name=name, llm_base_url=base_url, temperature=0.5, max_new_tokens=9)
-    llm = get_llm(config, api_key="k", anthropic_api_key="k")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    llm = get_llm(config)
 
-    assert isinstance(llm, LimitedLLM)
-    assert type(llm._llm) is expected
+    assert type(llm) is expected
     assert llm.name == name
     assert llm.parameters == {"model": name, "temperature": 0.5, "max_new_tokens": 9}
     llm.close()
@@ -47,22 +50,25 @@ def test_the_name_chooses_unless_there_is_a_server(name: str, base_url: str | No
 @pytest.mark.parametrize(
     ("name", "variable"), [("gpt-4o-mini", "OPENAI_API_KEY"), ("claude-sonnet-4-5", "ANTHROPIC_API_KEY")]
 )
-def test_a_missing_key_is_named(name: str, variable: str) -> None:
+def test_a_missing_key_is_named(name: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, "")
     with pytest.raises(ConfigError, match=variable):
-        get_llm(MemoryConfig(llm_name=name), api_key="", anthropic_api_key="")
+        get_llm(MemoryConfig(llm_name=name))
 
 
-def test_a_key_for_one_is_none_for_the_other() -> None:
+@pytest.mark.parametrize(
+    ("name", "variable"), [("gpt-4o-mini", "ANTHROPIC_API_KEY"), ("claude-sonnet-4-5", "OPENAI_API_KEY")]
+)
+def test_a_key_for_one_is_none_for_the_other(name: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, "k")
     with pytest.raises(ConfigError):
-        get_llm(MemoryConfig(llm_name="claude-sonnet-4-5"), api_key="k")
-    with pytest.raises(ConfigError):
-        get_llm(MemoryConfig(), anthropic_api_key="k")
+        get_llm(MemoryConfig(llm_name=name))
 
 
 def test_kept_answers_cost_nothing_of_the_budget(server: Server, tmp_path: Path) -> None:
     server.says('{"a": 1}', usage=(1, 1))
     config = MemoryConfig(llm_base_url=server.url, llm_max_calls=1)
-    llm = get_llm(config, cache_path=tmp_path / "answers.db")
+    llm = with_limits(get_llm(config), config, tmp_path / "answers.db")
     structured = StructuredLLM(llm)
     asked = [{"role": "user", "content": "a?"}]
 
@@ -73,13 +79,14 @@ def test_kept_answers_cost_nothing_of_the_budget(server: Server, tmp_path: Path)
     structured.close()
 
 
-def test_settings_reach_the_server(server: Server) -> None:
+def test_settings_reach_the_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     server.refuses(500)
     server.says("Hello.")
     config = MemoryConfig(
         llm_name="any-model", llm_base_url=server.url, temperature=1.5, max_new_tokens=17, llm_retries=1
     )
-    llm = get_llm(config, api_key="secret-key")
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
+    llm = get_llm(config)
     llm.infer([{"role": "user", "content": "Hi"}])
     llm.close()
 
@@ -125,8 +132,9 @@ def test_a_server_is_not_asked_where_models_are_off() -> None:
     assert not llm_is_configured(MemoryConfig(llm="off", llm_base_url=SERVER))
 
 
-def test_the_name_of_a_model_may_be_given_as_the_setting_itself() -> None:
-    assert get_llm(MemoryConfig(llm="gpt-5"), api_key="k").name == "gpt-5"
+def test_the_name_of_a_model_may_be_given_as_the_setting_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    assert get_llm(MemoryConfig(llm="gpt-5")).name == "gpt-5"
 
 
 def test_an_unused_key_is_told_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -137,3 +145,23 @@ def test_an_unused_key_is_told_in_the_log(caplog: pytest.LogCaptureFixture) -> N
 
 def test_a_folder_with_a_model_is_a_model(tmp_path: Path) -> None:
     assert llm_is_configured(MemoryConfig(llm_name=str(tmp_path)))
+
+
+def test_a_kernel_generator_of_the_settings_asks_their_model(server: Server) -> None:
+    server.says('{"kind": "consequence", "strength": "strong", "reason": "said so"}')
+    config = MemoryConfig(embedding_name="hash", llm_base_url=server.url, llm_kernel_sure=2.0, llm_kernel_deadline=60.0)
+
+    kernel = KernelGenerator(config).generate("Why did the dam break?")
+
+    assert kernel["justification"].startswith("consequence question")
+    assert "Why did the dam break?" in server.requests[0]["messages"][-1]["content"]
+
+
+def test_a_kernel_generator_of_the_settings_goes_on_without_their_model(server: Server) -> None:
+    server.refuses(500)
+    config = MemoryConfig(embedding_name="hash", llm_base_url=server.url, llm_kernel_sure=2.0, llm_retries=0)
+
+    kernel = KernelGenerator(config).generate("Why did the dam break?")
+
+    assert kernel["justification"].startswith("why question")
+    assert kernel.note

@@ -32,7 +32,7 @@ class Broken:
 @pytest.mark.parametrize("kind", list(QuestionKind))
 def test_a_clear_question_gets_the_kernel_of_its_kind(kind: QuestionKind) -> None:
     config = MemoryConfig()
-    kernel = KernelGenerator(Fixed(kind, 1.0), config).generate("?")
+    kernel = KernelGenerator(config, judge=Fixed(kind, 1.0)).generate("?")
     expected = Kernel.parse(getattr(config, f"KERNEL_{kind.name}"), "")
     for edge_type in EdgeType:
         assert kernel[edge_type] == pytest.approx(expected[edge_type])
@@ -44,14 +44,14 @@ def test_a_clear_question_gets_the_kernel_of_its_kind(kind: QuestionKind) -> Non
 @pytest.mark.parametrize(("strength", "along", "against"), [(0.0, 0.5, 0.5), (0.5, 1.25, 0.75), (1.0, 2.0, 1.0)])
 def test_the_less_clear_the_nearer_to_a_plain_fact(strength: float, along: float, against: float) -> None:
     config = MemoryConfig(KERNEL_WHY="CAUSE=2.0/1.0, @time=0.5", KERNEL_FACT="CAUSE=0.5")
-    kernel = KernelGenerator(Fixed(QuestionKind.WHY, strength), config).generate("?")
+    kernel = KernelGenerator(config, judge=Fixed(QuestionKind.WHY, strength)).generate("?")
     assert kernel[EdgeType.CAUSE] == pytest.approx(along)
     assert kernel.backwards(EdgeType.CAUSE) == pytest.approx(against)
     assert kernel.marks["time"] == pytest.approx(strength / 2)
 
 
 def test_a_failing_judge_is_replaced_and_the_kernel_says_so() -> None:
-    generator = KernelGenerator(Broken(), MemoryConfig(), fallback=Fixed(QuestionKind.WHEN, 1.0))
+    generator = KernelGenerator(MemoryConfig(), judge=Broken(), fallback=Fixed(QuestionKind.WHEN, 1.0))
     kernel = generator.generate("when?")
     assert kernel.marks["time"] == 1.0
     assert "no answer to 'when?'" in kernel.note
@@ -59,13 +59,13 @@ def test_a_failing_judge_is_replaced_and_the_kernel_says_so() -> None:
 
 def test_without_a_replacement_the_failure_shows() -> None:
     with pytest.raises(LLMError, match="no answer"):
-        KernelGenerator(Broken(), MemoryConfig()).generate("when?")
+        KernelGenerator(MemoryConfig(), judge=Broken()).generate("when?")
 
 
 @pytest.mark.parametrize("text", ["CAUSE", "CAUSE=a", "CAUSE=3", "CAUSE=1/x", "MIND=1", "CAUSE=1/9", "@x", "@x=2"])
 def test_a_kernel_that_cannot_be_read_names_its_setting(text: str) -> None:
     with pytest.raises(ConfigError, match="KERNEL_LIKE"):
-        KernelGenerator(Fixed(QuestionKind.WHY, 1.0), MemoryConfig(KERNEL_LIKE=text))
+        KernelGenerator(MemoryConfig(KERNEL_LIKE=text), judge=Fixed(QuestionKind.WHY, 1.0))
 
 
 def test_a_kernel_is_read_with_both_directions() -> None:
@@ -76,7 +76,7 @@ def test_a_kernel_is_read_with_both_directions() -> None:
 
 
 def test_cause_and_consequence_get_visibly_different_kernels_in_both_languages() -> None:
-    generator = KernelGenerator(OfflineQuestionJudge(HashEmbedder()), MemoryConfig())
+    generator = KernelGenerator(MemoryConfig(), judge=OfflineQuestionJudge(HashEmbedder()))
     for why, consequence in (
         ("Why did the dam break?", "What were the consequences of the broken dam?"),
         ("水坝决口的原因是什么？", "水坝决口的结果是什么？"),
@@ -89,7 +89,7 @@ def test_cause_and_consequence_get_visibly_different_kernels_in_both_languages()
 
 
 def test_the_specifications_functions_give_what_it_says() -> None:
-    generator = KernelGenerator(OfflineQuestionJudge(HashEmbedder()), MemoryConfig())
+    generator = KernelGenerator(MemoryConfig(), judge=OfflineQuestionJudge(HashEmbedder()))
     kernel = generate_kernel("Why did the dam break?", source=generator)
     assert set(kernel) == {"weights", "justification"}
     assert kernel["weights"][EdgeType.CAUSE] > 1.5

@@ -35,7 +35,7 @@ def brute_force(entries: Mapping[int, Floats], query: Floats, k: int) -> list[tu
     if not entries:
         return []
     # Sums in another order differ in the last digits.
-    cosines = cosine_similarity(query, np.stack(list(entries.values())))[0].round(DIGITS).tolist()
+    cosines = cosine_similarity(query, np.stack(list(entries.values()))).round(DIGITS).tolist()
     return sorted(zip(cosines, entries, strict=True), key=lambda pair: (-pair[0], pair[1]))[:k]
 
 

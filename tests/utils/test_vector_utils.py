@@ -24,8 +24,19 @@ def test_cosine_agrees_with_scikit_learn(seed: int, dtype: type[np.floating]) ->
     np.testing.assert_allclose(cosines, reference_cosine(left, right), atol=1e-6)
 
 
-def test_a_single_vector_counts_as_one_row() -> None:
-    assert cosine_similarity([3.0, 4.0], [4.0, 3.0]) == pytest.approx(np.array([[24 / 25]]))
+def test_a_vector_adds_no_axis() -> None:
+    one, rows = [3.0, 4.0], [[4.0, 3.0], [3.0, 4.0], [-3.0, -4.0]]
+
+    assert cosine_similarity(one, rows) == pytest.approx([24 / 25, 1.0, -1.0])
+    assert cosine_similarity(rows, one) == pytest.approx([24 / 25, 1.0, -1.0])
+    assert float(cosine_similarity(one, rows[0])) == pytest.approx(24 / 25)
+    assert cosine_similarity([one], rows).shape == (1, 3)
+
+
+@pytest.mark.parametrize("none", [[], np.empty((0, 2))])
+def test_no_vectors_have_no_cosines(none: list[float]) -> None:
+    assert cosine_similarity([3.0, 4.0], none).shape == (0,)
+    assert cosine_similarity([[3.0, 4.0], [0.0, 1.0]], none).shape == (2, 0)
 
 
 def test_a_row_of_zeros_has_cosine_zero_with_everything() -> None:

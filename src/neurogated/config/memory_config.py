@@ -18,7 +18,7 @@ __all__ = ["ENVIRONMENT_PREFIX", "MemoryConfig"]
 ENVIRONMENT_PREFIX = "NEUROGATED_"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class MemoryConfig:
     """All settings, validated when built; `replace` returns a changed copy.
 

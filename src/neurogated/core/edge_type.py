@@ -6,7 +6,8 @@ time, which the standard Enum forbids.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from neurogated.errors import ConfigError
@@ -42,6 +43,11 @@ class _EdgeTypeRegistry(type):
             if member.name == name:
                 return member
         raise ConfigError(f"unknown edge type name {name!r}; known are {', '.join(m.name for m in cls)}")
+
+    @property
+    def __members__(cls) -> Mapping[str, EdgeType]:
+        """The members by name."""
+        return MappingProxyType({member.name: member for member in cls})
 
 
 class EdgeType(metaclass=_EdgeTypeRegistry):
@@ -100,6 +106,9 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
         cls._members[value] = member
         setattr(cls, name, member)
         return member
+
+    def __str__(self) -> str:
+        return f"EdgeType.{self.name}"
 
     def __repr__(self) -> str:
         return f"<EdgeType.{self.name}: {self.value!r}>"

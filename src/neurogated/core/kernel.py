@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, overload
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import InputError
 
-__all__ = ["Kernel"]
+__all__ = ["EdgeWeights", "Kernel"]
+
+_KEYS = ("weights", "justification")
+
+
+class EdgeWeights(dict[EdgeType, float]):
+    """Weights of edge types; one that is not named has the neutral weight 1.
+
+    A weight is also found under the name of its type: `weights["SEQ"]` is `weights[EdgeType.SEQ]`.
+    """
+
+    def __missing__(self, key: object) -> float:
+        if isinstance(key, EdgeType):
+            return Kernel.NEUTRAL
+        if isinstance(key, str) and key in EdgeType.__members__:
+            return self[EdgeType[key]]
+        raise KeyError(key)
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Mapping[str, Any]):
     """Weights per edge type with the reason for them; a type that is not named has the neutral weight 1.
+
+    It can be read as a dictionary of `weights` and `justification`, and `kernel[EdgeType.SEQ]` is a weight.
 
     A reason lies before what it explains, a consequence after it; so a kernel may weigh walking an edge against its
     stored direction otherwise than along it.
@@ -40,14 +58,31 @@ class Kernel:
             for edge_type, weight in given.items():
                 if not 0.0 <= weight <= self.MAX_WEIGHT:
                     raise InputError(f"kernel weight of {edge_type.name} is {weight}, not in 0–{self.MAX_WEIGHT}")
-            object.__setattr__(self, name, MappingProxyType(dict(given)))
+            object.__setattr__(self, name, MappingProxyType(EdgeWeights(given)))
         for mark, share in self.marks.items():
             if not 0.0 <= share <= 1.0:
                 raise InputError(f"kernel share of @{mark} is {share}, not in 0–1")
         object.__setattr__(self, "marks", MappingProxyType(dict(self.marks)))
 
-    def __getitem__(self, edge_type: EdgeType) -> float:
-        return self.weights.get(edge_type, self.NEUTRAL)
+    @overload
+    def __getitem__(self, key: EdgeType) -> float: ...
+    @overload
+    def __getitem__(self, key: Literal["weights"]) -> Mapping[EdgeType, float]: ...
+    @overload
+    def __getitem__(self, key: str) -> Any: ...  # noqa: ANN401
+
+    def __getitem__(self, key: EdgeType | str) -> Any:
+        if isinstance(key, EdgeType):
+            return self.weights[key]
+        if key in _KEYS:
+            return getattr(self, key)
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_KEYS)
+
+    def __len__(self) -> int:
+        return len(_KEYS)
 
     def backwards(self, edge_type: EdgeType) -> float:
         """Return the weight of walking an edge of this type against its stored direction."""

@@ -28,6 +28,7 @@ __all__ = [
     "EdgeType",
     "MemoryEdge",
     "MemoryNode",
+    "Neighbor",
     "Vector",
     "as_vector",
     "checked_count",
@@ -281,3 +282,30 @@ class MemoryEdge:
     def key(self) -> EdgeKey:
         """The edge's identity."""
         return EdgeKey(self.source_id, self.target_id, self.type)
+
+
+class Neighbor(NamedTuple):
+    """A node that an edge leads to: the pair `(id, edge)`, which also has the fields of its edge."""
+
+    id: str
+    edge: MemoryEdge
+
+    @property
+    def source_id(self) -> str:
+        """Where the edge begins."""
+        return self.edge.source_id
+
+    @property
+    def target_id(self) -> str:
+        """Where the edge ends, which is `id`."""
+        return self.edge.target_id
+
+    @property
+    def type(self) -> EdgeType:
+        """The type of the edge."""
+        return self.edge.type
+
+    @property
+    def weight(self) -> float:
+        """The weight of the edge, 0–1."""
+        return self.edge.weight

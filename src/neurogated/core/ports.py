@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
 from neurogated.core.judgements import CausalJudgement, QuestionJudgement
 from neurogated.core.kernel import Kernel
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vector
 from neurogated.core.view import GraphView, Rows
 
 __all__ = [
@@ -193,20 +194,20 @@ class GraphStorePort(Protocol):
         removed.
         """
 
-    def has_node(self, node_id: str) -> bool:
+    def has_node(self, node_id: str | UUID) -> bool:
         """Return whether the node exists."""
 
-    def get_node(self, node_id: str) -> MemoryNode:
+    def get_node(self, node_id: str | UUID) -> MemoryNode:
         """Return a node; raises UnknownIdError."""
 
-    def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
+    def get_nodes(self, node_ids: Sequence[str | UUID], *, missing_ok: bool = False) -> list[MemoryNode]:
         """Return nodes in the order of their ids, expired ones too; raises UnknownIdError unless `missing_ok`."""
 
-    def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
+    def get_edge(self, source_id: str | UUID, target_id: str | UUID, edge_type: EdgeType | None = None) -> MemoryEdge:
         """Return an edge; raises UnknownIdError, or AmbiguousEdgeError where the type is needed."""
 
-    def get_neighbors(self, node_id: str) -> Iterator[tuple[str, MemoryEdge]]:
-        """Yield the nodes that edges lead to, each with its edge."""
+    def get_neighbors(self, node_id: str | UUID) -> Sequence[Neighbor]:
+        """Return the nodes that edges lead to, each with its edge."""
 
     def all_nodes(self) -> Iterator[MemoryNode]:
         """Yield every node in the order they were added, as they are now; some of them are in memory at a time."""
@@ -278,8 +279,8 @@ class GraphStorePort(Protocol):
     def embedder(self) -> tuple[str, int] | None:
         """Name and dimension of the embedder the vectors come from, None while there is none."""
 
-    def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
-        """Return the `k` most similar nodes with their cosines."""
+    def vector_search(self, query_vec: Vector, k: int | None = None) -> list[tuple[MemoryNode, float]]:
+        """Return the `k` most similar nodes with their cosines; `k` is `TOP_K_ANCHORS` when left out."""
 
     def remove_edge(self, edge: MemoryEdge | EdgeKey) -> None:
         """Remove one edge."""

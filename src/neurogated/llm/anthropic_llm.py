@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import ConfigError
-from neurogated.llm.base import LENGTH
+from neurogated.llm.base import LENGTH, model_name
 from neurogated.llm.bounds import without_bounds
 from neurogated.llm.served import Reply, ServedLLM, import_package
 
@@ -18,43 +20,28 @@ _FINISH_REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": LE
 class AnthropicLLM(ServedLLM):
     """A Claude model behind Anthropic's `/v1/messages` address."""
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        api_key: str | None,
-        temperature: float,
-        max_new_tokens: int,
-        timeout: float,
-        retries: int,
-        base_url: str | None = None,
-    ) -> None:
+    def __init__(self, config: MemoryConfig, *, api_key: str | None = None) -> None:
         """Describe the server; nothing is sent yet.
 
         Args:
-            model: the model's name.
-            api_key: key of the server.
-            temperature: 0 for the likeliest answer; left out for models that take none.
-            max_new_tokens: longest answer.
-            timeout: seconds until one attempt is given up.
-            retries: how often a failed attempt is repeated.
-            base_url: address of a server that speaks the protocol; None for Anthropic's.
+            config: names the model, how it samples, its time-out and retries; `llm_base_url` is the address of a server
+                that speaks the protocol, none for Anthropic's.
+            api_key: key of the server; `ANTHROPIC_API_KEY` of the environment when left out.
 
         Raises:
-            ConfigError: no key is given.
+            ConfigError: there is no key.
             MissingExtraError: the `anthropic` package is not installed.
         """
-        if not api_key:
-            raise ConfigError(f"language model {model!r} needs ANTHROPIC_API_KEY, or llm_base_url of a server")
+        key = api_key or os.environ.get("ANTHROPIC_API_KEY")
+        if not key:
+            raise ConfigError(
+                f"language model {model_name(config)!r} needs ANTHROPIC_API_KEY, or llm_base_url of a server"
+            )
         package = import_package("anthropic", "'neurogated[anthropic]'")
-        super().__init__(
-            model,
-            package=package,
-            failure=package.AnthropicError,
-            temperature=temperature,
-            max_new_tokens=max_new_tokens,
+        super().__init__(config, package=package, failure=package.AnthropicError)
+        self._client = package.Anthropic(
+            api_key=key, base_url=config.llm_base_url, timeout=config.llm_timeout, max_retries=config.llm_retries
         )
-        self._client = package.Anthropic(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=retries)
 
     def close(self) -> None:
         """Close the connections."""

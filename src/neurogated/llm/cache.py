@@ -12,7 +12,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsStatistics
 from neurogated.core.cache_file import CacheFile
 from neurogated.core.ports import Message
-from neurogated.llm.base import BaseLLM, Meta
+from neurogated.llm.base import BaseLLM, Meta, ask
 
 __all__ = ["CachedLLM"]
 
@@ -60,7 +60,7 @@ class CachedLLM(BaseLLM):
         if kept is not None:
             text, meta = kept
             return text, {**meta, "cached": True}
-        text, meta = self._llm.infer(messages, schema=schema)
+        text, meta = ask(self._llm, messages, schema)
         if text.strip():
             self._file.put({key: json.dumps([text, meta]).encode()})
         return text, meta

@@ -7,51 +7,54 @@ from pathlib import Path
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.llm.anthropic_llm import AnthropicLLM
-from neurogated.llm.base import BaseLLM
+from neurogated.llm.base import OFF, BaseLLM, model_name
 from neurogated.llm.cache import CachedLLM
 from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.local_llm import LocalLLM
 from neurogated.llm.openai_llm import OpenAILLM
 
-__all__ = ["get_llm", "llm_is_configured"]
+__all__ = ["get_llm", "llm_is_configured", "with_limits"]
 
 _log = logging.getLogger(__name__)
 
-_OFF, _AUTO = "off", "auto"
 _OPENAI_PREFIX = "gpt"
 _ANTHROPIC_PREFIX = "claude"
 
 
-def get_llm(
-    config: MemoryConfig,
-    *,
-    api_key: str | None = None,
-    anthropic_api_key: str | None = None,
-    cache_path: Path | None = None,
-) -> BaseLLM:
+def get_llm(config: MemoryConfig) -> BaseLLM:
     """Return the model that the settings name; nothing is loaded or sent yet.
 
     With `llm_base_url` any name is asked of that server; without, gpt* is OpenAI's, claude* Anthropic's, and any other
-    name a model in this process. Kept answers cost nothing of the budget.
-
-    Args:
-        config: names the model, its server, its limits.
-        api_key: for OpenAI, or for the server if it wants one.
-        anthropic_api_key: for Anthropic.
-        cache_path: SQLite file of the answers; None to keep none.
+    name a model in this process. Keys are those of the environment, `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`.
 
     Raises:
         ConfigError: the key that the model needs is missing.
         MissingExtraError: the package that the model needs is not installed.
+    """
+    name = model_name(config)
+    if config.llm_base_url or name.startswith(_OPENAI_PREFIX):
+        return OpenAILLM(config)
+    return AnthropicLLM(config) if name.startswith(_ANTHROPIC_PREFIX) else LocalLLM(config)
+
+
+def with_limits(llm: BaseLLM, config: MemoryConfig, cache_path: Path | None = None) -> BaseLLM:
+    """Return a model within the limits of the settings; kept answers cost nothing of the budget.
+
+    Args:
+        llm: what is wrapped.
+        config: holds the limits.
+        cache_path: SQLite file of the answers; None to keep none.
+
+    Raises:
         StorageError: the cache can be neither opened nor made.
     """
-    llm: BaseLLM = LimitedLLM(
-        _bare_llm(config, api_key, anthropic_api_key),
+    limited = LimitedLLM(
+        llm,
         concurrency=config.llm_concurrency,
         max_calls=config.llm_max_calls,
         max_tokens=config.llm_max_tokens,
     )
-    return llm if cache_path is None else CachedLLM(llm, cache_path, config.llm_cache_bytes)
+    return limited if cache_path is None else CachedLLM(limited, cache_path, config.llm_cache_bytes)
 
 
 def llm_is_configured(config: MemoryConfig, api_key: str | None = None, anthropic_api_key: str | None = None) -> bool:
@@ -59,9 +62,9 @@ def llm_is_configured(config: MemoryConfig, api_key: str | None = None, anthropi
 
     A key in the environment alone turns on no paid calls: the log says how to use it.
     """
-    if config.llm == _OFF:
+    if config.llm == OFF:
         return False
-    name = _name(config)
+    name = model_name(config)
     if config.llm_base_url:
         return True
     if name.startswith((_OPENAI_PREFIX, _ANTHROPIC_PREFIX)):
@@ -71,33 +74,3 @@ def llm_is_configured(config: MemoryConfig, api_key: str | None = None, anthropi
             return False
         return bool(key)
     return bool(name) and Path(name).is_dir()
-
-
-def _name(config: MemoryConfig) -> str:
-    return config.llm_name if config.llm in (None, _OFF, _AUTO) else str(config.llm)
-
-
-def _bare_llm(config: MemoryConfig, api_key: str | None, anthropic_api_key: str | None) -> BaseLLM:
-    name = _name(config)
-    if config.llm_base_url or name.startswith(_OPENAI_PREFIX):
-        return OpenAILLM(
-            name,
-            api_key=api_key,
-            base_url=config.llm_base_url,
-            temperature=config.temperature,
-            max_new_tokens=config.max_new_tokens,
-            timeout=config.llm_timeout,
-            retries=config.llm_retries,
-        )
-    if name.startswith(_ANTHROPIC_PREFIX):
-        return AnthropicLLM(
-            name,
-            api_key=anthropic_api_key,
-            temperature=config.temperature,
-            max_new_tokens=config.max_new_tokens,
-            timeout=config.llm_timeout,
-            retries=config.llm_retries,
-        )
-    return LocalLLM(
-        name, temperature=config.temperature, max_new_tokens=config.max_new_tokens, timeout=config.llm_timeout
-    )

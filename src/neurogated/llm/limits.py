@@ -10,7 +10,7 @@ from typing import Any
 
 from neurogated.core.ports import Message
 from neurogated.errors import BudgetExceededError
-from neurogated.llm.base import BaseLLM, Meta
+from neurogated.llm.base import BaseLLM, Meta, ask, counted
 
 __all__ = ["LimitedLLM"]
 
@@ -68,8 +68,9 @@ class LimitedLLM(BaseLLM):
         with self._slots:
             self._count_call()
             begin = time.perf_counter()
-            text, meta = self._llm.infer(messages, schema=schema)
-            asked, answered = meta["prompt_tokens"], meta["completion_tokens"]
+            text, meta = ask(self._llm, messages, schema)
+            asked = counted(meta.get("prompt_tokens"), [message["content"] for message in messages])
+            answered = counted(meta.get("completion_tokens"), [text])
             _log.debug(
                 "%s: %d tokens asked, %d answered, %.2f s", self.name, asked, answered, time.perf_counter() - begin
             )

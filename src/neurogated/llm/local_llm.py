@@ -8,9 +8,10 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
-from neurogated.llm.base import LENGTH, BaseLLM, Meta
+from neurogated.llm.base import LENGTH, BaseLLM, Meta, model_name
 from neurogated.llm.bounds import answer_tokens
 from neurogated.llm.served import import_package
 
@@ -24,19 +25,17 @@ class LocalLLM(BaseLLM):
     over all visible GPUs. A schema has no influence here but on the length.
     """
 
-    def __init__(self, model: str, *, temperature: float, max_new_tokens: int, timeout: float) -> None:
+    def __init__(self, config: MemoryConfig) -> None:
         """Describe the model; nothing is loaded yet.
 
         Args:
-            model: a folder, or a name on the Hugging Face hub.
-            temperature: 0 for the likeliest answer.
-            max_new_tokens: longest answer.
-            timeout: seconds after which an answer that does not end is given up.
+            config: its `llm_name` is a folder, or a name on the Hugging Face hub; an answer that does not end within
+                `llm_timeout` is given up.
         """
-        self._name = model
-        self._temperature = temperature
-        self._max_new_tokens = max_new_tokens
-        self._timeout = timeout
+        self._name = model_name(config)
+        self._temperature = config.temperature
+        self._max_new_tokens = config.max_new_tokens
+        self._timeout = config.llm_timeout
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import ConfigError, LLMError
+from neurogated.llm.base import model_name
 from neurogated.llm.bounds import without_bounds
 from neurogated.llm.served import Reply, ServedLLM, import_package
 
@@ -18,49 +21,32 @@ _NO_KEY = "none"
 class OpenAILLM(ServedLLM):
     """A model behind an OpenAI-compatible `/chat/completions` address."""
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        api_key: str | None,
-        base_url: str | None,
-        temperature: float,
-        max_new_tokens: int,
-        timeout: float,
-        retries: int,
-    ) -> None:
+    def __init__(self, config: MemoryConfig, *, api_key: str | None = None) -> None:
         """Describe the server; nothing is sent yet.
 
         Args:
-            model: the name that the server knows the model by.
-            api_key: key of the server; one's own mostly wants none.
-            base_url: address of the server, such as http://localhost:8000/v1; None for OpenAI's.
-            temperature: 0 for the likeliest answer.
-            max_new_tokens: longest answer.
-            timeout: seconds until one attempt is given up.
-            retries: how often a failed attempt is repeated.
+            config: names the model, its server, how it samples, its time-out and retries.
+            api_key: key of the server; `OPENAI_API_KEY` of the environment when left out. One's own server mostly wants
+                none.
 
         Raises:
-            ConfigError: neither a key nor a server's address is given.
+            ConfigError: there is neither a key nor a server's address.
             MissingExtraError: the `openai` package is not installed.
         """
-        if not api_key and not base_url:
-            raise ConfigError(f"language model {model!r} needs OPENAI_API_KEY, or llm_base_url of a server")
+        key, base_url = api_key or os.environ.get("OPENAI_API_KEY"), config.llm_base_url
+        if not key and not base_url:
+            raise ConfigError(
+                f"language model {model_name(config)!r} needs OPENAI_API_KEY, or llm_base_url of a server"
+            )
         package = import_package("openai", "openai")
-        super().__init__(
-            model,
-            package=package,
-            failure=package.OpenAIError,
-            temperature=temperature,
-            max_new_tokens=max_new_tokens,
-        )
+        super().__init__(config, package=package, failure=package.OpenAIError)
         self._client = package.OpenAI(
-            api_key=api_key or _NO_KEY, base_url=base_url, timeout=timeout, max_retries=retries
+            api_key=key or _NO_KEY, base_url=base_url, timeout=config.llm_timeout, max_retries=config.llm_retries
         )
         # OpenAI's newest models know the new name only, many servers the old one only.
         self._limit = "max_tokens" if base_url else "max_completion_tokens"
         # Nor does OpenAI's strict mode take the longest lengths.
-        self._takes_bounds = base_url is not None
+        self._takes_bounds = bool(base_url)
 
     def close(self) -> None:
         """Close the connections."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Message
-from neurogated.core.words import count_words
 from neurogated.errors import LLMError, MissingExtraError
-from neurogated.llm.base import BaseLLM, Meta
+from neurogated.llm.base import BaseLLM, Meta, counted, model_name
 from neurogated.llm.bounds import answer_tokens
 
 __all__ = ["Reply", "ServedLLM", "import_package"]
@@ -62,23 +62,19 @@ class ServedLLM(BaseLLM):
     option that a server refuses, such as a schema or a temperature, is left out from then on, with a line in the log.
     """
 
-    def __init__(
-        self, model: str, *, package: ModuleType, failure: type[Exception], temperature: float, max_new_tokens: int
-    ) -> None:
+    def __init__(self, config: MemoryConfig, *, package: ModuleType, failure: type[Exception]) -> None:
         """Describe the model.
 
         Args:
-            model: its name.
+            config: names the model; its `temperature` and `max_new_tokens` count.
             package: the client package.
             failure: the root of the package's errors.
-            temperature: 0 for the likeliest answer.
-            max_new_tokens: longest answer.
         """
-        self._model = model
+        self._model = model_name(config)
         self._package = package
         self._failure_root = failure
-        self._temperature = temperature
-        self._max_new_tokens = max_new_tokens
+        self._temperature = config.temperature
+        self._max_new_tokens = config.max_new_tokens
         self._refused: set[str] = set()
 
     @property
@@ -101,8 +97,8 @@ class ServedLLM(BaseLLM):
             raise LLMError(f"{self._where} answered with something else than a message ({error}); {_REMEDY}") from error
         return reply.text, {
             "model": self._model,
-            "prompt_tokens": _counted(reply.prompt_tokens, [message["content"] for message in messages]),
-            "completion_tokens": _counted(reply.completion_tokens, [reply.text]),
+            "prompt_tokens": counted(reply.prompt_tokens, [message["content"] for message in messages]),
+            "completion_tokens": counted(reply.completion_tokens, [reply.text]),
             "finish_reason": reply.finish_reason,
             "cached": False,
         }
@@ -164,7 +160,3 @@ def _refused_option(complaint: str, options: Mapping[str, Any]) -> str | None:
     named = [option for option in options if option in complaint]
     unnamed = [option for option in options if option != "temperature"]
     return next(iter(named + unnamed), None)
-
-
-def _counted(reported: object, texts: Sequence[str]) -> int:
-    return reported if isinstance(reported, int) and reported >= 0 else sum(count_words(texts))

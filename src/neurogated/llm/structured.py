@@ -13,7 +13,7 @@ from jsonschema.exceptions import best_match
 from neurogated.core.abilities import SupportsStatistics
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
-from neurogated.llm.base import LENGTH, BaseLLM, SupportsForgetting
+from neurogated.llm.base import LENGTH, BaseLLM, SupportsForgetting, ask
 from neurogated.llm.bounds import without_bounds
 
 __all__ = ["StructuredLLM"]
@@ -56,20 +56,20 @@ class StructuredLLM:
         """
         # Bounds are for the server; an answer a little longer is as good.
         validator = Draft202012Validator(without_bounds(schema))
-        text, meta = self._llm.infer(messages, schema=schema)
+        text, meta = ask(self._llm, messages, schema)
         try:
             return _fitting_object(text, validator)
         except _UnfitAnswerError as error:
             repair = [*messages, *_repair_turns(text, error, schema)]
-            if meta["finish_reason"] == LENGTH:
+            if meta.get("finish_reason") == LENGTH:
                 self._forget([messages], schema)
                 raise self._cut_off(text) from error
-        text, meta = self._llm.infer(repair, schema=schema)
+        text, meta = ask(self._llm, repair, schema)
         try:
             return _fitting_object(text, validator)
         except _UnfitAnswerError as error:
             self._forget([messages, repair], schema)
-            if meta["finish_reason"] == LENGTH:
+            if meta.get("finish_reason") == LENGTH:
                 raise self._cut_off(text) from error
             raise LLMError(
                 f"language model {self.name!r} answered twice with what does not fit: {str(error)[:_SHOWN]}; it said "

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal
+from uuid import UUID
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class PlasticityEngine:
 
     def reinforce_path(
         self,
-        retrieved_nodes: Iterable[MemoryNode | str],
+        retrieved_nodes: Iterable[MemoryNode | str | UUID],
         *,
         associate: bool = False,
         outcome: float = 1.0,
@@ -74,7 +75,7 @@ class PlasticityEngine:
             UnknownIdError: a node is not in the memory; nothing was changed.
         """
         view = self._store.view() if view is None else view
-        ids = list(dict.fromkeys(node if isinstance(node, str) else str(node.id) for node in retrieved_nodes))
+        ids = list(dict.fromkeys(str(getattr(node, "id", node)) for node in retrieved_nodes))
         rows = view.rows(ids)
         strengthened = _edges_among(view, rows)
         now = self._clock()

@@ -11,7 +11,7 @@ from typing import Any
 from neurogated.core.ports import Message
 from neurogated.errors import InputError
 
-__all__ = ["STRENGTHS", "PromptTemplate", "few_shot"]
+__all__ = ["STRENGTHS", "PromptTemplate", "few_shot", "role_pairs"]
 
 STRENGTHS = ("weak", "medium", "strong")
 """What a model is asked for instead of a number: small models tell these apart, their numbers are noise."""
@@ -62,3 +62,13 @@ def few_shot(user: str, examples: Iterable[tuple[Mapping[str, str], Mapping[str,
         turns.append({"role": "user", "content": Template(user).substitute(values)})
         turns.append({"role": "assistant", "content": json.dumps(answer, ensure_ascii=False)})
     return tuple(turns)
+
+
+def role_pairs(system: str, user: str) -> list[tuple[str, str]]:
+    """Return system text and request as pairs of role and text for `str.format`, as in `text.format(query="Why?")`.
+
+    The examples of a prompt are not part of them; `PromptTemplate.render` puts them in.
+    """
+    escaped = (text.replace("{", "{{").replace("}", "}}") for text in (system, user))
+    values = {name: f"{{{name}}}" for name in Template(user).get_identifiers()}
+    return list(zip(("system", "user"), (Template(text).safe_substitute(values) for text in escaped), strict=True))

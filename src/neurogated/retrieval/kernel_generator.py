@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.defaults import default_models
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.core.kernel import Kernel
 from neurogated.core.ports import LanguageModel, QuestionJudge
@@ -40,23 +41,28 @@ class KernelGenerator:
 
     def __init__(
         self,
-        judge: QuestionJudge,
-        config: MemoryConfig,
-        fallback: QuestionJudge | None = None,
+        config: MemoryConfig | None = None,
         *,
+        judge: QuestionJudge | None = None,
+        fallback: QuestionJudge | None = None,
         concurrency: int = 1,
     ) -> None:
         """Take the judge to ask.
 
         Args:
-            judge: asked first.
-            config: its `KERNEL_…` settings hold the kernels of the kinds.
+            config: its `KERNEL_…` settings hold the kernels of the kinds. When left out, the environment counts, and
+                with a `judge` the defaults alone.
+            judge: asked first; the judge that `config` names when left out.
             fallback: asked where `judge` fails with an LLMError; the kernel's note then says so.
             concurrency: how many questions of a batch `judge` is asked at once; more than 1 where it waits for others.
 
         Raises:
             ConfigError: a kernel in the settings cannot be read.
         """
+        if judge is None:
+            models = default_models(config)
+            judge, fallback, config = models.question_judge, models.offline_question_judge, models.config
+        config = MemoryConfig() if config is None else config
         self._judge = judge
         self._fallback = fallback
         self._concurrency = concurrency

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, checked_moment, to_micros, utc_now
+from neurogated.core.defaults import default_models
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
@@ -96,12 +97,31 @@ class NeuroRetriever:
     def __init__(
         self,
         store: GraphStorePort,
-        config: MemoryConfig,
+        config: MemoryConfig | None = None,
         *,
-        embedder: Embedder,
-        kernel_source: KernelSource,
+        embedder: Embedder | None = None,
+        kernel_source: KernelSource | None = None,
         clock: Clock = utc_now,
     ) -> None:
+        """Take the graph.
+
+        Args:
+            store: the graph.
+            config: settings. When left out, the environment counts, and with both of the following the defaults alone.
+            embedder: makes the vectors of questions; the one that `config` names when left out.
+            kernel_source: shapes questions into kernels; the one that `config` names when left out.
+            clock: tells the time.
+
+        Raises:
+            EmbedderMismatchError: the vectors of the store come from another embedder than the one that `config` names.
+        """
+        if embedder is None or kernel_source is None:
+            models = default_models(config)
+            config, kernel_source = models.config, kernel_source or models.kernel_source
+            if embedder is None:
+                embedder = models.embedder
+                store.bind_embedder(embedder.name, None)
+        config = MemoryConfig() if config is None else config
         self._store = store
         self._config = config
         self._embedder = embedder
@@ -113,6 +133,10 @@ class NeuroRetriever:
         self._gates = config.GATE_HOPS and not self._classic
         # The specification's anchors are the nearest by cosine alone.
         self._similarity_config = config.replace(**_COSINE_ALONE) if self._classic else config
+
+    def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[MemoryNode]:
+        """Return the nodes that `query` brings up, best first; see `recall`."""
+        return [memory.node for memory in self.recall(query, **options)]
 
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Return the memories that `query` brings up.

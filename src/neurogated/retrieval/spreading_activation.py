@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.trace import PathStep
 from neurogated.core.view import Arcs, GraphView, Rows
 from neurogated.errors import ConfigError
 
-__all__ = ["Activation", "SpreadingActivation"]
+__all__ = ["Activation", "SpreadingActivation", "spreading_activation"]
 
 Energies = NDArray[np.float64]
 Gate = Callable[[Rows], NDArray[np.floating]]
@@ -264,6 +266,14 @@ class SpreadingActivation:
             total = _sums(claims, groups)[groups]
         # Where all weights are 0, so are all claims.
         return claims / np.where(total > 0, total, 1.0)
+
+
+def spreading_activation(query: str, graph: GraphStorePort, config: MemoryConfig | None = None) -> list[MemoryNode]:
+    """Return the `TOP_N_RETRIEVAL` nodes that a question brings up, best first; see `NeuroRetriever`."""
+    # The retriever is made of this module.
+    from neurogated.retrieval.neuro_retriever import NeuroRetriever  # noqa: PLC0415
+
+    return NeuroRetriever(graph, config).retrieve(query)
 
 
 def _sums(values: Energies, groups: Rows, count: int = 0) -> Energies:

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from itertools import chain
 from typing import Self, cast, overload
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.text import checked_text
 from neurogated.core.view import GraphView, Rows
@@ -36,6 +37,8 @@ from neurogated.storage.log.records import portions, unerased
 from neurogated.storage.searches import Found, checked_page, filtered, in_order, named, searched
 
 __all__ = ["GraphStore"]
+
+NodeRef = MemoryNode | str | UUID
 
 
 class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, SupportsCompaction, SupportsExclusion):
@@ -84,16 +87,18 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
     @overload
     def add_edge(self, source: MemoryEdge) -> None: ...
     @overload
-    def add_edge(self, source: str, target: str, type: EdgeType, weight: float = 1.0) -> None: ...
+    def add_edge(self, source: NodeRef, target: NodeRef, type: EdgeType | str, weight: float = 1.0) -> None: ...
 
     def add_edge(
         self,
-        source: MemoryEdge | str,
-        target: str | None = None,
-        type: EdgeType | None = None,  # noqa: A002 - the specification's name
+        source: MemoryEdge | NodeRef,
+        target: NodeRef | None = None,
+        type: EdgeType | str | None = None,  # noqa: A002 - the specification's name
         weight: float = 1.0,
     ) -> None:
         """Add an edge, or put it in the place of the edge with its ends and type.
+
+        Ends are nodes or their ids.
 
         Raises:
             InputError: an end does not exist, the weight is not between 0 and 1, or `target` or `type` is missing.
@@ -102,12 +107,13 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
         if not isinstance(source, MemoryEdge):
             if target is None or type is None:
                 raise InputError("add_edge needs a MemoryEdge, or source, target and type")
-            source = MemoryEdge(source, target, type, weight, created_at=now)
+            source_id, target_id = (str(getattr(node, "id", node)) for node in (source, target))
+            source = MemoryEdge(source_id, target_id, EdgeType(type), weight, created_at=now)
         self.apply(GraphDelta(edges=(source,), reason="add_edge", at=now))
 
-    def remove_node(self, node_id: str) -> None:
+    def remove_node(self, node_id: str | UUID) -> None:
         """Remove a node and its edges; raises UnknownIdError."""
-        self.apply(GraphDelta(removed_nodes=(node_id,), reason="remove_node", at=self._clock()))
+        self.apply(GraphDelta(removed_nodes=(str(node_id),), reason="remove_node", at=self._clock()))
 
     def remove_edge(self, edge: MemoryEdge | EdgeKey) -> None:
         key = edge.key if isinstance(edge, MemoryEdge) else EdgeKey(*edge)
@@ -121,24 +127,25 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
 
     # Reading
 
-    def get_nodes(self, node_ids: Sequence[str], *, missing_ok: bool = False) -> list[MemoryNode]:
+    def get_nodes(self, node_ids: Sequence[str | UUID], *, missing_ok: bool = False) -> list[MemoryNode]:
         def read(state: GraphState) -> list[MemoryNode]:
-            view = state.view
-            wanted = [one for one in node_ids if view.find(one) is not None] if missing_ok else node_ids
+            view, wanted = state.view, list(map(str, node_ids))
+            if missing_ok:
+                wanted = [one for one in wanted if view.find(one) is not None]
             return state.nodes(view.rows(wanted))
 
         return self.graph.read(read)
 
-    def has_node(self, node_id: str) -> bool:
-        return self.graph.latest().view.find(node_id) is not None
+    def has_node(self, node_id: str | UUID) -> bool:
+        return self.graph.latest().view.find(str(node_id)) is not None
 
-    def get_node(self, node_id: str) -> MemoryNode:
+    def get_node(self, node_id: str | UUID) -> MemoryNode:
         return self.get_nodes([node_id])[0]
 
-    def get_edge(self, source_id: str, target_id: str, edge_type: EdgeType | None = None) -> MemoryEdge:
+    def get_edge(self, source_id: str | UUID, target_id: str | UUID, edge_type: EdgeType | None = None) -> MemoryEdge:
         def find(state: GraphState) -> list[MemoryEdge]:
             view = state.view
-            source, target = view.rows([source_id]), view.rows([target_id])
+            source, target = view.rows([str(source_id)]), view.rows([str(target_id)])
             types = view.edge_types if edge_type is None else (edge_type,)
             rows = np.concatenate([np.empty(0, np.int64), *(view.edge_rows(source, target, kind) for kind in types)])
             return state.edges(rows[rows >= 0])
@@ -152,11 +159,11 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
             raise AmbiguousEdgeError(f"{names} edges lead from {source_id!r} to {target_id!r}; name the type")
         return edges[0]
 
-    def get_neighbors(self, node_id: str) -> Iterator[tuple[str, MemoryEdge]]:
+    def get_neighbors(self, node_id: str | UUID) -> list[Neighbor]:
         def leaving(state: GraphState) -> list[MemoryEdge]:
-            return state.edges(np.sort(state.view.arcs(state.view.rows([node_id])).edge))
+            return state.edges(np.sort(state.view.arcs(state.view.rows([str(node_id)])).edge))
 
-        return iter([(edge.target_id, edge) for edge in self.graph.read(leaving)])
+        return [Neighbor(edge.target_id, edge) for edge in self.graph.read(leaving)]
 
     def all_nodes(self) -> Iterator[MemoryNode]:
         state = self.graph.latest_isolated()
@@ -259,8 +266,9 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
             state = self.graph.search_state()
             return state.form.vectors.similarities(query, state.rows_of(view, rows))
 
-    def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
-        found = self.nearest(query, k)
+    def vector_search(self, query_vec: Vector, k: int | None = None) -> list[tuple[MemoryNode, float]]:
+        """Return the `k` nodes most similar to a vector by cosine, best first; `TOP_K_ANCHORS` when `k` is left out."""
+        found = self.nearest(query_vec, self.graph.family.config.TOP_K_ANCHORS if k is None else k)
         # A node may be removed before it is read.
         nodes = {node.id: node for node in self.get_nodes([node_id for node_id, _ in found], missing_ok=True)}
         return [(nodes[node_id], score) for node_id, score in found if node_id in nodes]

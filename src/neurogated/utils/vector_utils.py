@@ -22,18 +22,24 @@ def cosine_similarity(left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
 
     Args:
         left: (n, d) or (d,) numbers.
-        right: (m, d) or (d,) numbers.
+        right: (m, d) or (d,) numbers; an empty list is no vectors.
 
     Returns:
-        (n, m) float64 between -1 and 1; 0 where a row is all zeros.
+        (n, m) float64 between -1 and 1; 0 where a row is all zeros. As in a product of arrays, a (d,) argument adds no
+        axis: a vector and m rows give (m,), two vectors give one number.
 
     Raises:
         InputError: the dimensions differ.
     """
     rows, columns = _unit_rows(left), _unit_rows(right)
+    is_one = np.ndim(left) == 1, np.ndim(right) == 1 and columns.size > 0
+    if not columns.size:
+        columns = columns.reshape(0, rows.shape[1])
     if rows.shape[1] != columns.shape[1]:
         raise InputError(f"vectors of dimension {rows.shape[1]} and {columns.shape[1]} cannot be compared")
-    return np.clip(rows @ columns.T, -1.0, 1.0)
+    cosines = np.clip(rows @ columns.T, -1.0, 1.0)
+    chosen: NDArray[np.float64] = cosines[tuple(0 if one else slice(None) for one in is_one)]
+    return chosen
 
 
 def exact_cosines(vectors: NDArray[Any], query: NDArray[Any]) -> NDArray[np.float64]:
@@ -67,7 +73,7 @@ def retrieve_knn(queries: ArrayLike, keys: ArrayLike, k: int) -> tuple[NDArray[n
     Returns:
         Positions (q, min(k, n)) and their cosines, best first, equal cosines in order of position.
     """
-    cosines = cosine_similarity(queries, keys)
+    cosines = cosine_similarity(np.atleast_2d(queries), np.atleast_2d(keys))
     if not cosines.size:
         shape = len(cosines), min(k, cosines.shape[1])
         return np.empty(shape, dtype=np.intp), np.empty(shape)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from neurogated.prompts.prompt_template import STRENGTHS, few_shot
+from neurogated.prompts.prompt_template import STRENGTHS, few_shot, role_pairs
 
-__all__ = ["EXAMPLES", "SCHEMA", "SYSTEM", "USER", "VERSION"]
+__all__ = ["CAUSAL_EXTRACTION_TEMPLATE", "EXAMPLES", "SCHEMA", "SYSTEM", "USER", "VERSION"]
 
 VERSION = "2"
 
@@ -33,6 +33,9 @@ Answer with one JSON object and nothing else:
 {"causal": true or false, "strength": "weak" or "medium" or "strong", "reason": a few words}"""
 
 USER = "Text A:\n$first\n\nText B:\n$second"
+
+CAUSAL_EXTRACTION_TEMPLATE = role_pairs(SYSTEM, USER)
+"""System text and request for `str.format`."""
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from neurogated.core.judgements import QuestionKind
-from neurogated.prompts.prompt_template import STRENGTHS, few_shot
+from neurogated.prompts.prompt_template import STRENGTHS, few_shot, role_pairs
 
-__all__ = ["EXAMPLES", "SCHEMA", "SYSTEM", "USER", "VERSION"]
+__all__ = ["EXAMPLES", "KERNEL_GENERATION_TEMPLATE", "SCHEMA", "SYSTEM", "USER", "VERSION"]
 
 VERSION = "2"
 
@@ -36,6 +36,9 @@ Answer with one JSON object and nothing else:
 "reason": a few words}"""
 
 USER = "Question: $query"
+
+KERNEL_GENERATION_TEMPLATE = role_pairs(SYSTEM, USER)
+"""System text and request for `str.format`."""
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",

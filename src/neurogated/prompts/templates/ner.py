@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from neurogated.prompts.prompt_template import few_shot
+from neurogated.prompts.prompt_template import few_shot, role_pairs
 
-__all__ = ["EXAMPLES", "SCHEMA", "SYSTEM", "USER", "VERSION"]
+__all__ = ["EXAMPLES", "NER_TEMPLATE", "SCHEMA", "SYSTEM", "USER", "VERSION"]
 
 VERSION = "2"
 
@@ -24,6 +24,9 @@ Answer with one JSON object and nothing else:
 {"entities": [names]}"""
 
 USER = "Text:\n$text"
+
+NER_TEMPLATE = role_pairs(SYSTEM, USER)
+"""System text and request for `str.format`."""
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",

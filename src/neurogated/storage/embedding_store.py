@@ -1,0 +1,5 @@
+"""The vectors of a graph, under the path that the specification names."""
+
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
+
+__all__ = ["EmbeddingStore"]

@@ -1,0 +1,78 @@
+"""`MemoryConfig` as the specification writes it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from neurogated.config.memory_config import MemoryConfig
+
+PARAMETERS = {
+    "TOP_K_ANCHORS": 5,
+    "TOP_N_RETRIEVAL": 3,
+    "MAX_HOPS": 2,
+    "ENERGY_DECAY_RATE": 0.5,
+    "MAX_SIM_NEIGHBORS": 5,
+    "HEBBIAN_LEARNING_RATE": 0.1,
+    "TIME_DECAY_FACTOR": 0.99,
+    "MIN_EDGE_WEIGHT": 0.1,
+    "llm_name": "gpt-4o-mini",
+    "llm_base_url": None,
+    "temperature": 0.0,
+    "max_new_tokens": 2048,
+    "save_dir": "outputs",
+    "force_index_from_scratch": False,
+}
+
+
+@pytest.mark.parametrize(("name", "value"), PARAMETERS.items())
+def test_an_object_has_the_default(name: str, value: object) -> None:
+    assert getattr(MemoryConfig(), name) == value
+
+
+@pytest.mark.parametrize(("name", "value"), PARAMETERS.items())
+def test_the_class_has_the_default(name: str, value: object) -> None:
+    assert getattr(MemoryConfig, name) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("TOP_K_ANCHORS", 8),
+        ("TOP_N_RETRIEVAL", 10),
+        ("MAX_HOPS", 3),
+        ("ENERGY_DECAY_RATE", 0.7),
+        ("MAX_SIM_NEIGHBORS", 2),
+        ("HEBBIAN_LEARNING_RATE", 0.2),
+        ("TIME_DECAY_FACTOR", 0.9),
+        ("MIN_EDGE_WEIGHT", 0.05),
+        ("llm_name", "meta-llama/Llama-3.3-70B-Instruct"),
+        ("llm_base_url", "http://localhost:8000/v1"),
+        ("temperature", 0.7),
+        ("max_new_tokens", 512),
+        ("save_dir", "elsewhere"),
+        ("force_index_from_scratch", True),
+    ],
+)
+def test_a_value_is_given_by_keyword(name: str, value: object) -> None:
+    assert getattr(MemoryConfig(**{name: value}), name) == value  # type: ignore[arg-type]
+
+
+def test_it_is_a_dataclass() -> None:
+    assert dataclasses.is_dataclass(MemoryConfig)
+    assert {spec.name for spec in dataclasses.fields(MemoryConfig)} >= PARAMETERS.keys()
+    assert dataclasses.asdict(MemoryConfig())["MAX_HOPS"] == 2
+    assert dataclasses.replace(MemoryConfig(), MAX_HOPS=3).MAX_HOPS == 3
+
+
+def test_every_path_gives_the_same_class() -> None:
+    import neurogated
+    from neurogated.config import MemoryConfig as FromRoom
+
+    assert FromRoom is neurogated.MemoryConfig is MemoryConfig
+
+
+def test_a_path_is_a_folder_too(tmp_path: Path) -> None:
+    assert MemoryConfig(save_dir=tmp_path).save_dir == str(tmp_path)  # type: ignore[arg-type]

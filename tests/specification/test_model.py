@@ -1,0 +1,113 @@
+"""`MemoryNode`, `MemoryEdge` and `EdgeType`."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import numpy as np
+import pytest
+
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MemoryEdge, MemoryNode
+
+NAMES = {"SEQ": "sequential", "SIM": "similarity", "CAUSE": "causal"}
+
+
+def test_a_node_needs_id_content_and_embedding() -> None:
+    node = MemoryNode(id="test-1", content="Test", embedding=[0.1, 0.2])
+
+    assert (node.id, node.content) == ("test-1", "Test")
+    assert list(node.embedding) == pytest.approx([0.1, 0.2])  # type: ignore[arg-type]
+    assert node.base_energy == 1.0
+    assert isinstance(node.last_accessed, datetime)
+    assert node.metadata == {}
+
+
+def test_a_node_takes_its_fields_in_the_order_of_the_specification() -> None:
+    then = datetime(2026, 1, 2, tzinfo=UTC)
+    node = MemoryNode("n", "Test", [0.1, 0.2], 0.5, then, {"source": "notes"})
+
+    assert (node.base_energy, node.last_accessed, node.metadata) == (0.5, then, {"source": "notes"})
+
+
+def test_a_node_takes_a_uuid_and_an_array() -> None:
+    uuid = uuid4()
+    node = MemoryNode(id=uuid, content="Test", embedding=np.array([0.1, 0.2]))  # type: ignore[arg-type]
+
+    assert node.id == str(uuid)
+
+
+def test_nodes_are_equal_by_value() -> None:
+    now = datetime.now(UTC)
+    one, other = (
+        MemoryNode(id="n", content="Test", embedding=[0.1], last_accessed=now, created_at=now) for _ in range(2)
+    )
+
+    assert one == other
+
+
+def test_an_edge_takes_its_fields_in_the_order_of_the_specification() -> None:
+    now = datetime.now(UTC)
+    edge = MemoryEdge("a", "b", EdgeType.SEQ, 0.5, now)
+
+    assert (edge.source_id, edge.target_id, edge.type, edge.weight, edge.created_at) == (
+        "a",
+        "b",
+        EdgeType.SEQ,
+        0.5,
+        now,
+    )
+
+
+def test_an_edge_takes_its_fields_by_name() -> None:
+    edge = MemoryEdge(source_id="a", target_id="b", type=EdgeType.CAUSE, weight=0.9, created_at=datetime.now(UTC))
+
+    assert edge.type is EdgeType.CAUSE
+
+
+def test_an_edge_takes_uuids() -> None:
+    one, other = uuid4(), uuid4()
+
+    assert MemoryEdge(one, other, EdgeType.SIM, 1.0).target_id == str(other)  # type: ignore[arg-type]
+
+
+def test_values_are_dataclasses() -> None:
+    assert dataclasses.is_dataclass(MemoryNode)
+    assert dataclasses.is_dataclass(MemoryEdge)
+
+
+@pytest.mark.parametrize(("name", "value"), NAMES.items())
+def test_a_type_is_found_by_attribute_name_and_value(name: str, value: str) -> None:
+    member = getattr(EdgeType, name)
+
+    assert EdgeType[name] is EdgeType(value) is member
+    assert EdgeType.__members__[name] is member
+    assert (member.name, member.value) == (name, value)
+    assert str(member) == f"EdgeType.{name}"
+
+
+def test_types_are_a_collection() -> None:
+    assert {EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE} <= set(EdgeType)
+    assert EdgeType.SEQ in EdgeType
+    assert isinstance(EdgeType.SEQ, EdgeType)
+    assert [member.name for member in EdgeType][:3] == list(NAMES)
+
+
+def test_a_type_is_the_key_of_a_dictionary() -> None:
+    weights = {EdgeType.SEQ: 0.5, EdgeType.SIM: 1.5, EdgeType.CAUSE: 2.0}
+
+    assert weights[EdgeType("causal")] == 2.0
+    assert EdgeType.SEQ != EdgeType.SIM
+
+
+def test_an_unknown_value_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match="unknown"):
+        EdgeType("unknown")
+
+
+def test_every_path_gives_the_same_class() -> None:
+    import neurogated
+
+    assert (neurogated.EdgeType, neurogated.MemoryNode, neurogated.MemoryEdge) == (EdgeType, MemoryNode, MemoryEdge)

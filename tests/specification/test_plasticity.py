@@ -1,0 +1,76 @@
+"""`PlasticityEngine`: LTP and LTD."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from neurogated import MemoryConfig
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MemoryNode
+from neurogated.plasticity.plasticity_engine import PlasticityEngine
+from neurogated.storage.graph_store import GraphStore
+
+
+def test_a_path_of_nodes_is_strengthened(graph: GraphStore) -> None:
+    config = MemoryConfig()
+    retrieved_nodes = [graph.get_node("b"), graph.get_node("c")]
+    PlasticityEngine(graph, config).reinforce_path(retrieved_nodes)
+
+    edge = graph.get_edge("b", "c")
+    assert edge.weight == pytest.approx(min(1.0, 0.5 + config.HEBBIAN_LEARNING_RATE))
+
+
+def test_a_path_is_given_by_name_or_by_ids(graph: GraphStore) -> None:
+    engine = PlasticityEngine(store=graph, config=MemoryConfig(HEBBIAN_LEARNING_RATE=0.2))
+    engine.reinforce_path(retrieved_nodes=["b", "c"])
+
+    assert graph.get_edge("b", "c").weight == pytest.approx(0.7)
+
+
+def test_a_path_is_given_by_uuids() -> None:
+    graph, ids = GraphStore(), [uuid4(), uuid4()]
+    for uuid in ids:
+        graph.add_node(MemoryNode(id=uuid, content="Test"))  # type: ignore[arg-type]
+    graph.add_edge(ids[0], ids[1], EdgeType.SEQ, weight=0.5)
+    PlasticityEngine(graph, MemoryConfig()).reinforce_path(ids)
+
+    assert graph.get_edge(ids[0], ids[1]).weight == pytest.approx(0.6)
+
+
+def test_no_weight_exceeds_one(graph: GraphStore) -> None:
+    PlasticityEngine(graph, MemoryConfig()).reinforce_path([graph.get_node("a"), graph.get_node("b")])
+
+    assert graph.get_edge("a", "b").weight == 1.0
+
+
+def test_unused_edges_decay_but_not_similarity(graph: GraphStore) -> None:
+    graph.add_edge("a", "b", EdgeType.SIM, weight=0.6)
+    engine = PlasticityEngine(graph, MemoryConfig())
+    engine.decay_unused()
+    engine.decay_unused(datetime.now(UTC) + timedelta(days=3))
+
+    assert graph.get_edge("a", "b", EdgeType.SIM).weight == 0.6
+    assert graph.get_edge("a", "b", EdgeType.SEQ).weight == pytest.approx(0.99**2, rel=1e-3)
+    assert graph.get_edge("a", "c", EdgeType.CAUSE).weight == pytest.approx(0.8 * 0.99**2, rel=1e-3)
+
+
+def test_edges_that_have_decayed_are_removed(graph: GraphStore) -> None:
+    config = MemoryConfig(TIME_DECAY_FACTOR=0.5, MIN_EDGE_WEIGHT=0.1)
+    PlasticityEngine(graph, config).decay_unused(datetime.now(UTC) + timedelta(days=365))
+
+    assert list(graph.all_edges()) == []
+
+
+def test_similarity_stays_while_unused_sequences_fade_over_many_calls(graph: GraphStore) -> None:
+    graph.add_edge("b", "c", EdgeType.SIM, weight=0.6)
+    engine, weights = PlasticityEngine(graph, MemoryConfig()), []
+    for day in range(2, 7):
+        engine.decay_unused(now=datetime.now(UTC) + timedelta(days=day))
+        weights.append(graph.get_edge("a", "b", EdgeType.SEQ).weight)
+
+    assert weights == sorted(weights, reverse=True)
+    assert len(set(weights)) == len(weights)
+    assert graph.get_edge("b", "c", EdgeType.SIM).weight == 0.6
