@@ -131,6 +131,8 @@ FIXED_CONSTANTS = {
     "plasticity/undo.py": {"_AT_ONCE"},
     "storage/verify.py": {"_AT_ONCE"},
     "storage/log/records.py": {"_AT_ONCE"},
+    "core/ports.py": {"SCORE_TOLERANCE"},  # of single precision
+    "core/arguments.py": {"_SHOWN"},  # how much of a value an error shows
     # SQLite's file format.
     "storage/log/sqlite/sealing.py": {"_HEADER_SIZE", "_PAGE_SIZE_AT", "_PAGES_AT", "_LARGEST_PAGE"},
     # A line of fixed length; who may read it.

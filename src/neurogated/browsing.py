@@ -8,6 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
+from neurogated.core.arguments import names_arguments
 from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import MemoryNode, checked_count
@@ -28,6 +29,7 @@ class Page(builtins.list[MemoryNode]):
     cursor: str | None = None
 
 
+@names_arguments
 class Browsing:
     """Base of `NeuroGraphMemory`: what reads the store and nothing else."""
 

@@ -13,6 +13,7 @@ from neurogated.asynchronous import Asynchronous
 from neurogated.browsing import Browsing
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import checked_moment
 from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.forking import bind_to_process
@@ -36,6 +37,7 @@ __all__ = ["NeuroGraphMemory", "show_progress"]
 _Named = TypeVar("_Named")
 
 
+@names_arguments
 class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
     """A memory: add texts and messages, and recall them by questions.
 

@@ -10,6 +10,7 @@ from typing import Any
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsCheck, SupportsCompaction, SupportsNamespaces, SupportsSnapshot
+from neurogated.core.arguments import names_arguments
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
@@ -25,6 +26,7 @@ from neurogated.stats import memory_stats
 __all__ = ["Upkeep"]
 
 
+@names_arguments
 class Upkeep(ABC):
     """Base of `NeuroGraphMemory`: what needs no more than the store.
 

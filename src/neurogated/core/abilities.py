@@ -17,6 +17,7 @@ __all__ = [
     "SupportsCheck",
     "SupportsClear",
     "SupportsCompaction",
+    "SupportsExactSearch",
     "SupportsExclusion",
     "SupportsFreezing",
     "SupportsNamespaces",
@@ -147,6 +148,15 @@ class SupportsStatistics(Protocol):
 
     def statistics(self) -> Mapping[str, int | float]:
         """Return figures by name; what is counted, is counted since the part was made."""
+
+
+@runtime_checkable
+class SupportsExactSearch(Protocol):
+    """Ability of a store: to find the most similar nodes without overlooking one."""
+
+    @property
+    def exact_below(self) -> int:
+        """Below so many vectors, `nearest` compares all of them; searches among more may be approximate."""
 
 
 @runtime_checkable

@@ -19,6 +19,7 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vec
 from neurogated.core.view import GraphView, Rows
 
 __all__ = [
+    "SCORE_TOLERANCE",
     "CausalJudge",
     "Embedder",
     "EntityFinder",
@@ -34,6 +35,12 @@ __all__ = [
 
 Message = Mapping[str, str]
 """A message to a language model: `role` (system, user or assistant) and `content`."""
+
+SCORE_TOLERANCE = 1e-5
+"""By how much a cosine or keyword score of a store may differ from the exact one, and between two of its methods.
+
+Equal texts and equal vectors have equal scores.
+"""
 
 
 class VectorIndex(Protocol):
@@ -218,6 +225,8 @@ class GraphStorePort(Protocol):
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and cosines of the `k` most similar nodes, best first, ties in order of id.
 
+        A store may overlook some of them, unless it `SupportsExactSearch`.
+
         Args:
             query: a vector.
             k: how many.
@@ -232,7 +241,7 @@ class GraphStorePort(Protocol):
     def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float64]:
         """Return the cosine of nodes of a view of this store with the query, 0 for a node without embedding.
 
-        It is that of `nearest_rows`, to the last bit.
+        It is that of `nearest_rows`, within `SCORE_TOLERANCE`.
         """
 
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
@@ -247,7 +256,7 @@ class GraphStorePort(Protocol):
     def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
         """Return the keyword score of nodes of a view of this store, 0 for a node that shares no keyword.
 
-        It is that of `keyword_rows`, to the last bit.
+        It is that of `keyword_rows`, within `SCORE_TOLERANCE`.
         """
 
     def has_tags(self, tags: Sequence[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsCompaction, SupportsExclusion, SupportsNamespaces, SupportsTransaction
+from neurogated.core import abilities
+from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import Clock, to_micros, to_utc, utc_now
 from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
@@ -41,11 +42,18 @@ __all__ = ["GraphStore"]
 NodeRef = MemoryNode | str | UUID
 
 
-class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, SupportsCompaction, SupportsExclusion):
+@names_arguments
+class GraphStore(
+    GraphStorePort,
+    abilities.SupportsNamespaces,
+    abilities.SupportsTransaction,
+    abilities.SupportsCompaction,
+    abilities.SupportsExactSearch,
+    abilities.SupportsExclusion,
+):
     """One graph of an engine, which is in memory where no other is given; safe to share between threads.
 
-    It composes a `LiveGraph`, which is a log and an index that follows it, with what its graphs share. A new engine
-    writes an `Engine` and a `Log`.
+    It composes a `LiveGraph`, a log and its index, with what graphs share. A new engine is an `Engine` and a `Log`.
     """
 
     def __init__(
@@ -96,13 +104,7 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
         type: EdgeType | str | None = None,  # noqa: A002 - the specification's name
         weight: float = 1.0,
     ) -> None:
-        """Add an edge, or put it in the place of the edge with its ends and type.
-
-        Ends are nodes or their ids.
-
-        Raises:
-            InputError: an end does not exist, the weight is not between 0 and 1, or `target` or `type` is missing.
-        """
+        """Add an edge, or put it in the place of the edge with its ends, nodes or ids, and type; raises InputError."""
         now = self._clock()
         if not isinstance(source, MemoryEdge):
             if target is None or type is None:
@@ -129,10 +131,10 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
 
     def get_nodes(self, node_ids: Sequence[str | UUID], *, missing_ok: bool = False) -> list[MemoryNode]:
         def read(state: GraphState) -> list[MemoryNode]:
-            view, wanted = state.view, list(map(str, node_ids))
+            wanted = list(map(str, node_ids))
             if missing_ok:
-                wanted = [one for one in wanted if view.find(one) is not None]
-            return state.nodes(view.rows(wanted))
+                wanted = [one for one in wanted if state.view.find(one) is not None]
+            return state.nodes(state.view.rows(wanted))
 
         return self.graph.read(read)
 
@@ -212,8 +214,7 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
     def pending(self) -> list[PendingTask]:
         return list(self.graph.latest().pending)
 
-    # Searching: a search takes a state of the graph and then holds `searching` alone, so that questions and writes go
-    # on beside it.
+    # Searching: a search takes a state of the graph and holds `searching` alone, so that writes go on beside it.
 
     def view(
         self,
@@ -241,18 +242,20 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
     ) -> list[MemoryNode]:
         checked_page(order_by, limit, offset)
         view = self.view(filters=filters)
-        rows = view.live_nodes()
-        rows = rows[view.admitted(rows)]
+        rows = (live := view.live_nodes())[view.admitted(live)]
         part = slice(offset, None if limit is None else offset + limit)
         nodes = self.get_nodes(
             [view.ids[row] for row in rows[part if order_by is None else ...].tolist()], missing_ok=True
         )
         return nodes if order_by is None else in_order(nodes, order_by)[part]
 
+    @property
+    def exact_below(self) -> int:
+        return self.graph.family.config.VECTOR_EXACT_BELOW
+
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         seen = self.view() if view is None else view
-        (found,) = self.nearest_rows([query], k, seen)
-        return named(seen, found)
+        return named(seen, self.nearest_rows([query], k, seen)[0])
 
     def nearest_rows(self, queries: Sequence[Vector], k: int, view: GraphView) -> list[Found]:
         with self.graph.searching:
@@ -281,8 +284,7 @@ class GraphStore(GraphStorePort, SupportsNamespaces, SupportsTransaction, Suppor
         with self.graph.searching:
             state, texts = self.graph.text_state()
             among = state.among(view)
-            (found,) = searched(state, lambda left_out: [texts.search(query, k, left_out, among)], k, view)
-            return found
+            return searched(state, lambda left_out: [texts.search(query, k, left_out, among)], k, view)[0]
 
     def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
         with self.graph.searching:

@@ -1,0 +1,107 @@
+"""Which argument was of a wrong type, told after a call has failed for it."""
+
+from __future__ import annotations
+
+import functools
+import math
+import typing
+from collections.abc import Callable, Collection, Mapping
+from inspect import Parameter, signature
+from numbers import Integral, Real
+from types import FunctionType, UnionType
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from neurogated.errors import InputError, NeurogatedError
+
+__all__ = ["names_arguments"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# What Python and numpy raise for a value of a wrong type.
+_RAISED = (TypeError, ValueError, AttributeError, LookupError, OverflowError)
+_SHOWN = 60
+
+
+def names_arguments(cls: type[T]) -> type[T]:
+    """Let the public methods of a class raise InputError where an argument does not fit its annotation.
+
+    Arguments are looked at when a call has failed, so that this costs nothing otherwise, and errors that say more stay.
+    """
+    for name, method in vars(cls).copy().items():
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(cls, name, _naming(method))
+    return cls
+
+
+def _naming(method: Callable[P, T]) -> Callable[P, T]:
+    @functools.wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(*args, **kwargs)
+        except _RAISED as error:
+            if isinstance(error, NeurogatedError):
+                raise
+            for name, value, hint in _given(method, args, kwargs):
+                if not _fits(value, hint):
+                    raise InputError(f"{name} is {_shown(value)}, but must be {_described(hint)}") from error
+            raise
+
+    return call
+
+
+def _given(method: Callable[..., object], args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:  # noqa: ANN401
+    """Yield name, value and annotation of the arguments of a call; raises TypeError where some do not exist."""
+    hints, parameters = typing.get_type_hints(method), signature(method).parameters
+    for name, value in signature(method).bind(*args, **kwargs).arguments.items():
+        if name not in hints:
+            continue
+        if parameters[name].kind is Parameter.VAR_KEYWORD:
+            (fields,) = typing.get_args(hints[name])
+            known = typing.get_type_hints(fields)
+            yield from ((field, one, known[field]) for field, one in value.items() if field in known)
+        else:
+            yield name, value, hints[name]
+
+
+def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401, PLR0911 - any annotation, a line for each kind
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if hint is None or hint is type(None):
+        return value is None
+    if origin is typing.Union or origin is UnionType:
+        return any(_fits(value, one) for one in parts)
+    if origin is typing.Literal:
+        return any(type(value) is type(one) and value == one for one in parts)
+    if hint in (int, float):
+        number = isinstance(value, Integral if hint is int else Real) and not isinstance(value, bool)
+        return number and math.isfinite(value) and abs(value) <= np.iinfo(np.int64).max  # type: ignore[arg-type]
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray) and np.issubdtype(value.dtype, typing.get_args(parts[1])[0])
+    if isinstance(origin, type) and issubclass(origin, Collection | typing.Iterable):
+        return _holds(value, origin, parts)
+    if typing.is_typeddict(hint):
+        return isinstance(value, Mapping)
+    kind = origin or hint
+    if getattr(kind, "_is_protocol", False) and not getattr(kind, "_is_runtime_protocol", False):
+        return type(value).__module__ not in ("builtins", "numpy")
+    return not isinstance(kind, type) or isinstance(value, kind)
+
+
+def _holds(value: object, kind: type, parts: tuple[Any, ...]) -> bool:
+    """Return whether a value is a collection of a kind whose items fit; a text is none."""
+    if isinstance(value, str | bytes) or not isinstance(value, kind):
+        return False
+    if isinstance(value, Mapping):
+        return all(_fits(one, parts[0]) for one in value) and all(_fits(one, parts[1]) for one in value.values())
+    return not isinstance(value, Collection) or all(_fits(one, parts[0]) for one in value)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _described(hint: Any) -> str:  # noqa: ANN401 - any annotation
+    return hint.__name__ if type(hint) is type else str(hint).replace("typing.", "").replace("collections.abc.", "")
