@@ -55,6 +55,8 @@ FIXED_CONSTANTS = {
     "ingestion/first_subject.py": {"_MOST_WORDS", "_MOST_TERM_WORDS"},
     "ingestion/aliases.py": {"_THREE"},
     "ingestion/entities.py": {"_LONGEST_TERM", "_LONGEST_NUMBER"},
+    "core/language.py": {"_ENOUGH"},  # characters that tell a language
+    "ingestion/foreign_names.py": {"_LONGEST_NUMBER", "_LONGEST_JOINT", "_LONGEST_GERMAN_NAME"},  # of grammar
     "ingestion/sessions.py": {"_STEP", "_FIRST"},  # room between positions
     "ingestion/writer.py": {"_ATTEMPTS"},  # judging again is rare, and one of two writers has to wait in the end
     "core/quoting.py": {"_BYTES_A_TOKEN"},  # an estimate from above; callers count exactly

@@ -1,8 +1,11 @@
-"""Words of a text that tell a time, found without a model, in English and Chinese."""
+"""Words of a text that tell a time, found without a model: English, Chinese, German, French and Spanish."""
 
 from __future__ import annotations
 
 import re
+
+from neurogated.core.foreign_times import TIMES
+from neurogated.core.language import language_of
 
 __all__ = ["find_times"]
 
@@ -49,6 +52,8 @@ def find_times(text: str) -> tuple[str, ...]:
 
     Dates, hours, spans ("two weeks ago"), days and months, and words such as "yesterday" and "去年".
     """
+    if (foreign := TIMES.get(language_of(text))) is not None:
+        return tuple(dict.fromkeys(match[0].strip() for match in foreign.finditer(text)))
     # Small letters are read in a fraction of the time that any case takes.
     english = _ENGLISH_IN_ANY_CASE.finditer(text) if _ODD_CASE.search(text) else _ENGLISH.finditer(text.lower())
     chinese = _CHINESE.finditer(text) if _HAN.search(text) else ()

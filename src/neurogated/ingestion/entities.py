@@ -4,7 +4,7 @@ English names are runs of capitalised words, joined over "of", "the", "van" and 
 word of a sentence counts where it stands capitalised elsewhere in the text, or belongs to a run, or is no common word.
 Titles of persons are dropped ("Dr. Quill" is "Quill"), as are an article that only begins a sentence, the possessive
 "'s", and days and months on their own. Chinese has no capitals: there only what stands in 《》, 「」, 『』 or “” is
-taken, and words in Latin letters.
+taken, and words in Latin letters. German, French and Spanish have rules of their own, in `foreign_names`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Self
 
+from neurogated.core.language import language_of
+from neurogated.ingestion.foreign_names import foreign_names
 from neurogated.ingestion.sentences import split_sentences
 
 __all__ = ["OfflineEntityFinder"]
@@ -193,6 +195,10 @@ class OfflineEntityFinder:
 
     def find(self, text: str) -> tuple[str, ...]:
         """Return names as they are written, each once, in order of appearance."""
+        language = language_of(text)
+        if language != "en":
+            names = [*_quoted_terms(text), *foreign_names(text, language)]
+            return tuple(dict.fromkeys(name for _, name in sorted(names)))
         words, small = _read(text)
         inside = {word.bare for word in words if word.is_capital and not word.starts}
         found = list(_quoted_terms(text))

@@ -1,6 +1,6 @@
-"""Words that give away what a question is after, in English and Chinese.
+"""Words that give away what a question is after, in English, Chinese, German, French and Spanish.
 
-`cue_patterns` holds the rules.
+`cue_patterns` and `foreign_cues` hold the rules.
 """
 
 from __future__ import annotations
@@ -8,14 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.judgements import QuestionKind
+from neurogated.core.language import Language, language_of
 from neurogated.retrieval.cue_patterns import CHINESE, ENGLISH, PARTS
+from neurogated.retrieval.foreign_cues import ASKING, FOREIGN, FOREIGN_HEADS
 
 __all__ = ["Cue", "QuestionReading", "patterns", "read_question"]
 
@@ -112,6 +114,10 @@ def _groups(table: str) -> tuple[_Group, ...]:
 
 _ENGLISH_GROUPS = _groups(ENGLISH)
 _CHINESE_GROUPS = _groups(CHINESE)
+_LATIN_GROUPS: dict[Language, tuple[_Group, ...]] = {
+    "en": _ENGLISH_GROUPS,
+    **{language: _groups(table) for language, table in FOREIGN.items()},
+}
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[a-z]")
@@ -141,8 +147,19 @@ _HEADS = tuple(
 )  # fmt: skip
 
 
+_NEVER = re.compile(r"(?!)")
+_HEADS_OF: dict[Language, tuple[re.Pattern[str], ...]] = {
+    "en": _HEADS,
+    **{
+        language: (*map(_compile, heads), *repeat(_NEVER, len(_HEADS) - len(heads)))
+        for language, heads in FOREIGN_HEADS.items()
+    },
+}
+_ASKING: dict[Language, re.Pattern[str]] = {language: re.compile(pattern) for language, pattern in ASKING.items()}
+
+
 def patterns() -> tuple[str, ...]:
-    """Return all patterns that questions are read by; what was learned over others does not fit."""
+    """Return all patterns that the examples are read by; what was learned over others does not fit."""
     rules = [rule.pattern for group in (*_ENGLISH_GROUPS, *_CHINESE_GROUPS) for rule in group.rules]
     heads = [*_HEADS, _SENTENCE, _QUESTION_MARK, _INTERROGATIVE, _ASKS_OR_REQUESTS]
     return tuple(pattern.pattern for pattern in (*rules, *heads))
@@ -152,29 +169,30 @@ def read_question(text: str) -> QuestionReading:
     """Return what the words of `text` say about what it asks."""
     whole = _ends(" ".join(text.replace("’", "'").lower().split()))
     asking = " ".join(s.strip() for s in _SENTENCE.findall(whole) if _QUESTION_MARK.search(s))
-    part = asking if _INTERROGATIVE.search(asking) else whole
-    cues = tuple(_cues(part))
-    is_question = bool(_QUESTION_MARK.search(part) or _ASKS_OR_REQUESTS.search(part))
+    language = language_of(whole)
+    part = asking if _ASKING.get(language, _INTERROGATIVE).search(asking) else whole
+    cues = tuple(_cues(part, language))
+    is_question = bool(_QUESTION_MARK.search(part) or _ASKING.get(language, _ASKS_OR_REQUESTS).search(part))
     # A sentence before the question sets a scene, which is how many ask for what comes next.
-    return QuestionReading(is_question, cues, _features(part, cues, has_scene=len(part) < len(whole)))
+    return QuestionReading(is_question, cues, _features(part, cues, language, has_scene=len(part) < len(whole)))
 
 
 def _ends(text: str) -> str:
     return text if len(text) <= 2 * _LONGEST_END else f"{text[:_LONGEST_END]} {text[-_LONGEST_END:]}"
 
 
-def _features(part: str, cues: tuple[Cue, ...], *, has_scene: bool) -> NDArray[np.float32]:
+def _features(part: str, cues: tuple[Cue, ...], language: Language, *, has_scene: bool) -> NDArray[np.float32]:
     strong, weak = np.zeros(len(_KINDS)), np.zeros(len(_KINDS))
     for cue in cues:
         (strong if cue.is_strong else weak)[_KINDS.index(cue.kind)] += 1
-    heads = [bool(head.search(part)) for head in _HEADS]
+    heads = [bool(head.search(part)) for head in _HEADS_OF[language]]
     states = [not strong.any(), not cues, bool(_HAN.search(part)), has_scene]
     return np.concatenate([np.minimum(strong, 1), np.minimum(weak, 2) / 2, heads, states]).astype(np.float32)
 
 
-def _cues(part: str) -> Iterator[Cue]:
+def _cues(part: str, language: Language) -> Iterator[Cue]:
     if _LATIN.search(part):
-        yield from _matches(part, _ENGLISH_GROUPS)
+        yield from _matches(part, _LATIN_GROUPS[language])
     if _HAN.search(part):
         yield from _matches(part, _CHINESE_GROUPS)
 
