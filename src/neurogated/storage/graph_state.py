@@ -46,6 +46,8 @@ class GraphState:
 
     def nodes(self, rows: Rows) -> list[MemoryNode]:
         """Return the nodes at rows of the view; raises RecordsErasedError."""
+        if not rows.size:
+            return []
         view = self.view
         columns = [getattr(view, name).take(rows).tolist() for name in NODE_COLUMNS]
         return [
@@ -68,6 +70,8 @@ class GraphState:
 
     def edges(self, rows: Rows) -> list[MemoryEdge]:
         """Return the edges at rows of the view; raises RecordsErasedError."""
+        if not rows.size:
+            return []
         view = self.view
         weights, activated = view.weight.take(rows).tolist(), view.last_activated.take(rows).tolist()
         return [

@@ -25,7 +25,9 @@ class Memtable(NamedTuple):
 
     def having(self, word: int, places: Rows) -> NDArray[np.bool_]:
         """Return whether the texts at `places` hold a word."""
-        return np.isin(places, self.holding([word]))
+        held = np.zeros(len(self.texts), dtype=np.bool_)
+        held[self.holding([word])] = True
+        return held[places]
 
     def holding(self, words: Sequence[int], begin: int = 0, end: int | None = None) -> Rows:
         """Return the places, of those from `begin` to before `end`, whose texts hold all of `words`, ascending."""
