@@ -38,6 +38,7 @@ FIXED_CONSTANTS = {
     "embedding/export_cache.py": {"_UNUSED_DAYS"},  # longer than a model in use lies idle
     "embedding/exported_model.py": {"_BLOCK"},  # how processors multiply; measured in docs/adr/0013
     "embedding/onnx_runtime.py": {"_OPSET"},  # a version of a format
+    "embedding/word_pieces.py": {"_LONGEST_WORD", "_REMEMBERED", "_HAN"},  # the tokenizer's definition; a cache
     "embedding/hash_embedder.py": {"DIMENSION", "_BYTES_PER_HASH"},  # part of the embedder's name; size of a hash
     "evaluation/gold.py": {"_BEGINNING"},  # how much of a passage an error quotes
     "evaluation/locomo.py": {"_ADVERSARIAL"},  # a number of LoCoMo's format

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError
 from neurogated.llm.base import LENGTH
 from neurogated.llm.bounds import without_bounds
-from neurogated.llm.served import Reply, ServedLLM, import_package
+from neurogated.llm.served import Reply, ServedLLM
 
 __all__ = ["AnthropicLLM"]
 
@@ -46,7 +47,7 @@ class AnthropicLLM(ServedLLM):
         """
         if not api_key:
             raise ConfigError(f"language model {model!r} needs ANTHROPIC_API_KEY, or llm_base_url of a server")
-        package = import_package("anthropic", "'neurogated[anthropic]'")
+        package = import_extra("anthropic", "anthropic")
         super().__init__(
             model,
             package=package,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError, LLMError
 from neurogated.llm.bounds import without_bounds
-from neurogated.llm.served import Reply, ServedLLM, import_package
+from neurogated.llm.served import Reply, ServedLLM
 
 __all__ = ["OpenAILLM"]
 
@@ -46,7 +47,7 @@ class OpenAILLM(ServedLLM):
         """
         if not api_key and not base_url:
             raise ConfigError(f"language model {model!r} needs OPENAI_API_KEY, or llm_base_url of a server")
-        package = import_package("openai", "openai")
+        package = import_extra("openai", "openai")
         super().__init__(
             model,
             package=package,
