@@ -23,7 +23,5 @@ def import_extra(module: str, extra: str) -> Any:  # noqa: ANN401 - a module
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        package = module.partition(".")[0]
-        raise MissingExtraError(
-            f"package {package!r} is not installed ({error}); pip install 'neurogated[{extra}]'"
-        ) from error
+        package = (error.name or module).partition(".")[0]
+        raise MissingExtraError(f"package {package!r} is not installed; pip install 'neurogated[{extra}]'") from error
