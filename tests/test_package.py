@@ -38,6 +38,7 @@ FIXED_CONSTANTS = {
     "embedding/export_cache.py": {"_UNUSED_DAYS"},  # longer than a model in use lies idle
     "embedding/exported_model.py": {"_BLOCK"},  # how processors multiply; measured in docs/adr/0013
     "embedding/onnx_runtime.py": {"_OPSET"},  # a version of a format
+    "embedding/word_pieces.py": {"_LONGEST_WORD", "_REMEMBERED", "_HAN"},  # the tokenizer's definition; a cache
     "embedding/hash_embedder.py": {"DIMENSION", "_BYTES_PER_HASH"},  # part of the embedder's name; size of a hash
     "evaluation/gold.py": {"_BEGINNING"},  # how much of a passage an error quotes
     "evaluation/locomo.py": {"_ADVERSARIAL"},  # a number of LoCoMo's format
@@ -66,8 +67,11 @@ FIXED_CONSTANTS = {
     "retrieval/neuro_retriever.py": {"_PATIENCE"},  # longer than a recall takes
     "retrieval/question_cues.py": {"_LONGEST_END"},
     "retrieval/question_kinds.py": {"_STATEMENT_STRENGTH"},
+    "retrieval/regression.py": {  # when a fit is exact
+        "TOLERANCE", "_MAX_ITERATIONS", "_MEMORY", "_LEAST_DECREASE", "_SHORTER", "_SHORTEST",
+    },
     "retrieval/question_learning.py": {
-        "_CUE_SCALE", "_JOINT_FREEDOM", "_MEANING_FREEDOM", "_SHARE", "_MAX_ITERATIONS", "_TOLERANCE",
+        "_CUE_SCALE", "_JOINT_FREEDOM", "_MEANING_FREEDOM", "_SHARE",
     },
     "llm/structured.py": {"_SHOWN"},  # how much of a wrong answer an error shows
     "cli/profile.py": {"_QUERIES", "_TEXTS", "_FUNCTIONS", "_QUESTION_LENGTH", "_MILLISECONDS"},  # defaults of flags
@@ -91,7 +95,7 @@ FIXED_CONSTANTS = {
     "storage/index/vectors/inverted_lists.py": {"_ID_SIZE", "_BY_QUERY"},  # FAISS's format and modes
     # How the keyword index is laid out; measured in docs/adr/0015, of no use to set by hand.
     "storage/index/text/posting_table.py": {"MEMTABLE_TEXTS", "_RATIO", "_SHORT_MERGE", "_MOST_SEGMENTS"},
-    "storage/index/text/segment.py": {"_DENSE_SHARE"},
+    "storage/index/text/segment.py": {"_DENSE_SHARE", "_HALF_BITS"},
     "storage/index/text/term_lookup.py": {"_FEW", "_LATEST", "_WIDENING"},
     "storage/checkpoint/checkpointer.py": {"_SHARE", "_OPERATOR_SHARE", "_PATIENCE"},  # measured in docs/adr/0016
     "storage/checkpoint/checkpoints.py": {"_READ_AT_ONCE"},  # how much is in memory at once

@@ -60,7 +60,7 @@ def _one_error_line(captured: str) -> str:
 # Help
 
 
-@pytest.mark.parametrize("words", [["run", "--help"], ["demo", "--help"], ["--help"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["run", "--help"], ["demo", "--help"]], ids=" ".join)
 def test_help_shows_every_setting_with_its_help_and_default(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -195,14 +195,14 @@ def test_index_fills_the_memory_of_a_data_set(run: Run) -> None:
     assert _json(run, "ask", "--dataset", "sample", "What happened on the rock?")["memories"]
 
 
-def test_every_flag_has_help_and_every_command_has_examples() -> None:
-    parser = build_parser()
-    (commands,) = [action for action in parser._actions if action.choices]
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_flag_has_help_and_every_command_has_examples(name: str) -> None:
+    (commands,) = [action for action in build_parser(name)._actions if action.choices]
     assert set(commands.choices or ()) == set(COMMANDS)
-    for name, command in dict(commands.choices or {}).items():
-        assert all(action.help for action in command._actions), name
-        assert f"python main.py {name}" in command.epilog or name == "run"
-        assert "examples:" in command.epilog
+    command = dict(commands.choices or {})[name]
+    assert all(action.help for action in command._actions)
+    assert f"python main.py {name}" in command.epilog or name == "run"
+    assert "examples:" in command.epilog
 
 
 @pytest.mark.parametrize("words", [["ask", "pump"], ["stats"], ["history"], ["index", "--resume"]])

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from neurogated.embedding.export_cache import ExportCache
-from neurogated.embedding.exported_model import TOKENIZER_FILE, ExportedModel, ModelDescription
+from neurogated.embedding.exported_model import ExportedModel, ModelDescription
+from neurogated.embedding.library_tokenizer import TOKENIZER_FILE, LibraryTokenizer
 from neurogated.embedding.runtimes import SINGLE, ExportError
 
 DAY = 24 * 60 * 60
@@ -250,7 +251,7 @@ def test_batches_are_filled_up_to_whole_blocks_as_far_as_the_model_reads(
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.save(str(tmp_path / TOKENIZER_FILE))
     description = dataclasses.replace(DESCRIPTION, max_tokens=longest, prompts={"query": ""})
-    exported = ExportedModel(description, tmp_path / TOKENIZER_FILE, session, batch_size=4)
+    exported = ExportedModel(description, LibraryTokenizer(tmp_path / TOKENIZER_FILE), session, batch_size=4)
 
     exported.embed(["a " * tokens for tokens in (1, 16, 17, 48, 33, 100, 2, 3, 4)], "query")
 

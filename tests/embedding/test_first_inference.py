@@ -15,7 +15,8 @@ from tokenizers import Tokenizer, models
 
 from neurogated.embedding import local_embedder
 from neurogated.embedding.export_cache import ExportCache
-from neurogated.embedding.exported_model import TOKENIZER_FILE, ExportedModel, ModelDescription
+from neurogated.embedding.exported_model import ExportedModel, ModelDescription
+from neurogated.embedding.library_tokenizer import TOKENIZER_FILE
 from neurogated.embedding.local_embedder import LocalEmbedder
 from neurogated.embedding.runtimes import SINGLE
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder

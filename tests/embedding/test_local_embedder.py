@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 
 from neurogated.embedding import local_embedder
+from neurogated.embedding.bundled_model import BUNDLED_MODEL
 from neurogated.embedding.export_cache import ExportCache
 from neurogated.embedding.local_embedder import LocalEmbedder
 from neurogated.embedding.onnx_runtime import OnnxRuntime
 from neurogated.embedding.openvino_runtime import OpenVINORuntime
 from neurogated.embedding.runtimes import SINGLE, ExportError
-from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, SentenceTransformersEmbedder
+from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
 from neurogated.errors import EmbeddingError, MissingExtraError
 
 TEXTS = [

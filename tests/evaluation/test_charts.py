@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from neurogated.evaluation.charts import ablation_chart, learning_chart, recall_chart
-from neurogated.evaluation.metrics import recall_table
+from neurogated.evaluation.metrics import Table, recall_table
 
 ODD_WORDS = [
     "为什么 ？",
@@ -30,7 +30,7 @@ ODD_WORDS = [
 ]
 
 
-def _curve(kinds: list[str]) -> pd.DataFrame:
+def _curve(kinds: list[str]) -> Table:
     rankings = [[place, 1, 2, 3] for place in range(len(kinds))]
     return recall_table(rankings, [{place, 3} for place in range(len(kinds))], kinds, range(1, 21))
 

@@ -213,7 +213,7 @@ def test_every_form_is_scored_against_the_passages_that_are_meant(written: Datas
     assert all(sorted(ranked) == list(range(len(CORPUS))) for ranked in rankings)
     for k in RECALL_CUTOFFS:
         found = [len(gold & set(ranked[:k])) / len(gold) for gold, ranked in zip(GOLD.values(), rankings, strict=True)]
-        assert report.recall.loc["all", f"R@{k}"] == pytest.approx(100 * fmean(found))
+        assert report.recall["all"][f"R@{k}"] == pytest.approx(100 * fmean(found))
 
 
 def test_corpus_of_titles_with_their_sentences_is_read(tmp_path: Path) -> None:

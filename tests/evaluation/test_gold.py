@@ -91,7 +91,7 @@ def test_copy_counts_as_found_whichever_document_it_stands_in(tmp_path: Path, co
     ranked = json.loads(line)["ranked"]
     assert sorted(ranked) == [0, 1, 2, 3]
     assert ranked[:2] == [0, 2]
-    assert report.recall.loc["all", "R@1"] == 100
+    assert report.recall["all"]["R@1"] == 100
 
 
 # What is refused
@@ -176,7 +176,7 @@ def test_questions_without_gold_are_counted_and_do_not_count_in_recall(tmp_path:
     dataset = _load(tmp_path, [TAR], {"question": "Is tar black?", "paragraphs": [TAR]}, {"paragraphs": []})
     assert dataset.notes == ("d.json: questions without a gold passage, which recall leaves out: 1 of 2",)
     report = run(dataset, config)
-    assert report.recall.loc["all"].to_dict() == {"questions": 1, **{f"R@{k}": 100 for k in (1, 2, 5, 10, 20)}}
+    assert report.recall["all"] == {"questions": 1, **{f"R@{k}": 100 for k in (1, 2, 5, 10, 20)}}
 
 
 def test_file_whose_questions_name_no_passages_is_read_without_gold(tmp_path: Path) -> None:
@@ -223,4 +223,4 @@ def test_memory_with_passages_that_the_files_no_longer_have_is_not_measured(
 def test_rows_that_were_numbered_anew_are_ranked_under_their_new_numbers(tmp_path: Path, config: MemoryConfig) -> None:
     run(_load(tmp_path, [MOON, TAR], {"paragraphs": [TAR]}), config)
     report = run(_load(tmp_path, [TAR, MOON], {"question": "Is tar black?", "paragraphs": [TAR]}), config)
-    assert report.recall.loc["all", "R@1"] == 100
+    assert report.recall["all"]["R@1"] == 100

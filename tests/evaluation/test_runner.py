@@ -87,8 +87,8 @@ def test_run_writes_rankings_metrics_and_settings(sample: Dataset, config: Memor
     metrics = _metrics(report)
     assert metrics["dataset"] == "sample"
     assert (metrics["nodes"], metrics["edges"]) == (report.nodes, report.edges)
-    assert metrics["recall"] == report.recall.to_dict(orient="index")
-    assert metrics["latency"] == report.latency.to_dict(orient="index")
+    assert metrics["recall"] == report.recall
+    assert metrics["latency"] == report.latency
 
 
 def test_spread_of_one_collection_is_over_random_folds(sample: Dataset, config: MemoryConfig) -> None:
@@ -262,7 +262,7 @@ def test_passage_that_stands_twice_is_ranked_under_both_names(tmp_path: Path, co
     report = run(load_dataset("tiny", tmp_path, "hipporag"), config)
     assert report.nodes == 2
     assert _rankings(report) == {"q": [0, 2, 1]}
-    assert report.recall.loc["all", "R@2"] == 100
+    assert report.recall["all"]["R@2"] == 100
 
 
 def test_question_whose_id_is_a_number_is_written_under_the_name_it_has(tmp_path: Path, config: MemoryConfig) -> None:
@@ -277,6 +277,6 @@ def test_question_whose_id_is_a_number_is_written_under_the_name_it_has(tmp_path
 def test_data_set_without_questions_is_indexed(tmp_path: Path, config: MemoryConfig) -> None:
     _hipporag_files(tmp_path, [{"title": "Bees", "text": "Bees hum."}], [])
     report = run(load_dataset("tiny", tmp_path, "hipporag"), config)
-    assert (report.nodes, _rankings(report), report.recall.empty) == (1, {}, True)
+    assert (report.nodes, _rankings(report), report.recall) == (1, {}, {})
     assert _metrics(report)["spread"] is None
     assert not list(report.folder.glob("recall.*"))

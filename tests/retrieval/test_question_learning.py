@@ -16,7 +16,8 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 from neurogated.core.judgements import QuestionKind
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge, QuestionExample
-from neurogated.retrieval.question_learning import LearnedKinds, learn, regression
+from neurogated.retrieval.question_learning import LearnedKinds, learn
+from neurogated.retrieval.regression import regression
 
 QUESTION = "Why did the mill close?"
 EXAMPLES = (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format
 from neurogated.cli.data import dataset_of
@@ -23,9 +22,11 @@ from neurogated.evaluation.ablation import (
 )
 from neurogated.evaluation.runner import config_for
 
-__all__ = ["EXAMPLES", "SUMMARY", "ablation_text", "add_arguments", "command"]
+if TYPE_CHECKING:
+    import pandas as pd
 
-SUMMARY = "measure a data set with each ingredient switched off in turn"
+__all__ = ["EXAMPLES", "ablation_text", "add_arguments", "command"]
+
 EXAMPLES = """\
   python main.py ablate --dataset sample
   python main.py ablate --dataset locomo_conv0-4 --dataset_dir ../shared/data --format locomo

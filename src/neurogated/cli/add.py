@@ -11,9 +11,8 @@ from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.errors import InputError
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "remember a text, a file, or what comes by standard input"
 EXAMPLES = """\
   python main.py add --save_dir my_agent "The valve was replaced on Thursday." --title Repairs
   python main.py add --save_dir my_agent --file notes.txt

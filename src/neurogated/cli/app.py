@@ -23,12 +23,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or (words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}):
         words.insert(0, DEFAULT_COMMAND)
-    arguments = build_parser().parse_args(complete_switches(words))
+    debug = "--debug" in words
     try:
+        arguments = build_parser(words[0]).parse_args(complete_switches(words))
         with logged_to_stderr(arguments.log):
             return int(arguments.command(arguments))
     except NeurogatedError as error:
-        if arguments.debug:
+        if debug:
             raise
         print(f"error: {error}", file=sys.stderr)
         return EXIT_USAGE if isinstance(error, ConfigError | DatasetError) else EXIT_FAILED

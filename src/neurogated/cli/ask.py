@@ -11,9 +11,8 @@ from neurogated.cli.output import emit, recall_json, recall_text
 from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.viewer import explain, write_page
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "show the memories that a question brings up, with scores, kernel and paths"
 EXAMPLES = """\
   python main.py ask --dataset sample "Why did the lantern go dark?"
   python main.py ask --dataset sample "Why did the lantern go dark?" --explain why.html

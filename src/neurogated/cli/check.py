@@ -8,9 +8,8 @@ from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "look through the memory on disk for damage; exit code 1 if there is any"
 EXAMPLES = """\
   python main.py check --save_dir my_agent
 """

@@ -8,9 +8,8 @@ from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "erase for good what was deleted or has expired, with its history; empty the caches"
 EXAMPLES = """\
   python main.py compact --save_dir my_agent
   python main.py compact --save_dir my_agent --history

@@ -9,9 +9,8 @@ from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory
 from neurogated.errors import ConfigError
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "forget memories, or all of a document, with what follows from their texts; compact erases them from the file"
 EXAMPLES = """\
   python main.py delete --save_dir my_agent chunk-1f… chunk-9a…
   python main.py delete --save_dir my_agent --document doc-3c…

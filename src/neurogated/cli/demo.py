@@ -20,9 +20,8 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.storage.graph_store import GraphStore
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "run on the bundled sample; one graph, two kernels; and how idle edges fade"
 EXAMPLES = """\
   python main.py demo
   python main.py demo --save_dir my_demo

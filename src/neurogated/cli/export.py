@@ -9,9 +9,8 @@ from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit, manifest_json, manifest_line
 from neurogated.cli.settings import open_memory
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "write the memory, with all namespaces and its whole past, to a new folder of plain files"
 EXAMPLES = """\
   python main.py export --save_dir my_agent my_agent.export
   python main.py export --save_dir my_agent --user_id ana ana.jsonl

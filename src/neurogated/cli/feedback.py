@@ -8,9 +8,8 @@ from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "say which memories were of use together; the edges among them grow stronger"
 EXAMPLES = """\
   python main.py feedback --dataset sample chunk-1f… chunk-9a…
 """

@@ -9,9 +9,8 @@ from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit, manifest_json, manifest_line
 from neurogated.cli.settings import memory_config
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "bring an export into the memory, whole or not at all; its namespaces must have no history there"
 EXAMPLES = """\
   python main.py import --save_dir new_agent my_agent.export
 """

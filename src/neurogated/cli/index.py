@@ -11,9 +11,8 @@ from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.errors import ConfigError
 from neurogated.evaluation.runner import index
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "put a data set into its memory without asking its questions"
 EXAMPLES = """\
   python main.py index --dataset sample
   python main.py index --dataset sample --resume

@@ -12,9 +12,8 @@ from neurogated.cli.tables import difference_text, grid_text, signed
 from neurogated.evaluation.learning import DEFAULT_SEEDS, GROUPS, LearningReport, learn
 from neurogated.evaluation.runner import config_for
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command", "learning_text"]
+__all__ = ["EXAMPLES", "add_arguments", "command", "learning_text"]
 
-SUMMARY = "feed back a random half of a data set's questions, measure the other half before and after"
 EXAMPLES = """\
   python main.py learn --dataset sample
   python main.py learn --dataset sample --seeds 10 --HEBBIAN_LEARNING_RATE 0.2

@@ -8,9 +8,8 @@ from neurogated.cli.arguments import add_dataset, time_of
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "remove what has expired, and let the edges that nothing uses fade by one round; similarity never does"
 EXAMPLES = """\
   python main.py maintain --dataset sample
   python main.py maintain --save_dir my_agent --now 2027-01-31T12:00:00+00:00

@@ -9,9 +9,8 @@ from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit
 from neurogated.cli.settings import memory_config
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "embed every stored text with the model --embedding_name; interrupted, it goes on where it was"
 EXAMPLES = """\
   python main.py migrate --save_dir my_agent --embedding_name all-MiniLM-L6-v2
 """

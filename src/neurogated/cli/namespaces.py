@@ -8,9 +8,8 @@ from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "list the graphs of a memory, or remove one of them with its history"
 EXAMPLES = """\
   python main.py namespaces --save_dir my_agent
   python main.py namespaces --save_dir my_agent --drop bob

@@ -4,36 +4,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib
+import keyword
 import typing
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, cast
 
 import neurogated
-from neurogated.cli import (
-    ablate,
-    add,
-    ask,
-    check,
-    compact,
-    delete,
-    demo,
-    export,
-    feedback,
-    history,
-    import_,
-    index,
-    learn,
-    maintain,
-    migrate,
-    namespaces,
-    profile,
-    restore,
-    run,
-    snapshot,
-    stats,
-    undo,
-    update,
-)
 from neurogated.cli.logs import LEVELS
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import parse_bool
@@ -45,59 +22,68 @@ _DESCRIPTION = """\
 Memory for AI agents that works like memory.
 
 Without a command, `run` is meant: index a data set, ask its questions, measure recall.
+`neurogated COMMAND --help` shows the flags of a command.
 """
 
 
 class _Command(Protocol):
     """What a command's module holds."""
 
-    SUMMARY: str
     EXAMPLES: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     command: Callable[[argparse.Namespace], int]
 
 
 DEFAULT_COMMAND = "run"
-COMMANDS: dict[str, _Command] = {
-    name: cast("_Command", module)
-    for name, module in {
-        "run": run,
-        "demo": demo,
-        "ablate": ablate,
-        "learn": learn,
-        "index": index,
-        "ask": ask,
-        "add": add,
-        "update": update,
-        "delete": delete,
-        "feedback": feedback,
-        "maintain": maintain,
-        "history": history,
-        "undo": undo,
-        "compact": compact,
-        "namespaces": namespaces,
-        "stats": stats,
-        "profile": profile,
-        "check": check,
-        "export": export,
-        "import": import_,
-        "snapshot": snapshot,
-        "restore": restore,
-        "migrate": migrate,
-    }.items()
+COMMANDS: dict[str, str] = {
+    "run": "index a data set, ask its questions, measure recall (the default)",
+    "demo": "run on the bundled sample; one graph, two kernels; and how idle edges fade",
+    "ablate": "measure a data set with each ingredient switched off in turn",
+    "learn": "feed back a random half of a data set's questions, measure the other half before and after",
+    "index": "put a data set into its memory without asking its questions",
+    "ask": "show the memories that a question brings up, with scores, kernel and paths",
+    "add": "remember a text, a file, or what comes by standard input",
+    "update": "put a new version of a memory in its place; the history keeps the old one until compact --history",
+    "delete": "forget memories, or all of a document, with what follows from their texts; compact erases them for good",
+    "feedback": "say which memories were of use together; the edges among them grow stronger",
+    "maintain": "remove what has expired, and let the edges that nothing uses fade by one round; similarity never does",
+    "history": "list what changed, when and why",
+    "undo": "take back the last change, or every change after a numbered one",
+    "compact": "erase for good what was deleted or has expired, with its history; empty the caches",
+    "namespaces": "list the graphs of a memory, or remove one of them with its history",
+    "stats": "count nodes, edges, changes and judgements that wait; bytes on disk, use of caches and language model",
+    "profile": "show where recalls and indexing spend their time; the memory stays as it is",
+    "check": "look through the memory on disk for damage; exit code 1 if there is any",
+    "export": "write the memory, with all namespaces and its whole past, to a new folder of plain files",
+    "import": "bring an export into the memory, whole or not at all; its namespaces must have no history there",
+    "snapshot": "copy the memory, with all namespaces, to one file; 'restore' makes a memory of it again",
+    "restore": "put what 'snapshot' wrote in the place of the memory, or make it the memory where there is none",
+    "migrate": "embed every stored text with the model --embedding_name; interrupted, it goes on where it was",
 }
+"""What each command does. Its module is imported when the command is called, so that help is quick."""
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands; `command` of what it parses is the function to call."""
+def build_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of one command beside the names of all; `command` of its result is the function to call.
+
+    Raises:
+        MissingExtraError: the command needs a package that is not installed.
+    """
     parser = argparse.ArgumentParser(
         prog="neurogated", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"neurogated {neurogated.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
-    built = {name: _add(commands, name, command) for name, command in COMMANDS.items()}
-    # The default command needs no word, so its help is part of the help that needs none.
-    parser.epilog = built[DEFAULT_COMMAND].format_help()
+    for name, summary in COMMANDS.items():
+        added = commands.add_parser(
+            name,
+            allow_abbrev=False,
+            help=summary,
+            description=summary[0].upper() + summary[1:] + ".",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name == command:
+            _complete(added, name)
     return parser
 
 
@@ -125,20 +111,16 @@ def _is_bool(word: str) -> bool:
     return True
 
 
-def _add(commands: Any, name: str, command: _Command) -> argparse.ArgumentParser:  # noqa: ANN401 - argparse's own type is private
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        allow_abbrev=False,
-        help=command.SUMMARY,
-        description=command.SUMMARY[0].upper() + command.SUMMARY[1:] + ".",
-        epilog=f"examples:\n{command.EXAMPLES}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _complete(parser: argparse.ArgumentParser, name: str) -> None:
+    """Add the flags and examples of a command."""
+    # Python has a keyword of the name "import".
+    module = importlib.import_module(f"neurogated.cli.{name}{'_' * keyword.iskeyword(name)}")
+    command = cast("_Command", module)
+    parser.epilog = f"examples:\n{command.EXAMPLES}"
     parser.set_defaults(command=command.command)
     command.add_arguments(parser)
     _add_common(parser)
     _add_settings(parser)
-    return parser
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:

@@ -9,14 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.cli.tables import grid_text
 from neurogated.errors import ConfigError, InputError
-from neurogated.evaluation.metrics import PERCENT, latency_table
+from neurogated.evaluation.metrics import PERCENT, Table, latency_table
 from neurogated.evaluation.profiling import (
     FunctionTime,
     IndexingTimes,
@@ -29,9 +27,8 @@ from neurogated.evaluation.profiling import (
 from neurogated.ingestion.document import Document, read_documents
 from neurogated.memory import NeuroGraphMemory
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "show where recalls and indexing spend their time; the memory stays as it is"
 EXAMPLES = """\
   python main.py profile --dataset sample
   python main.py profile --save_dir my_agent --questions asked.txt --documents notes.txt
@@ -162,7 +159,7 @@ def _print(
     functions: Sequence[FunctionTime] | None,
 ) -> None:
     recall, parts = _recall_table(seconds), [_recall_text(seconds)]
-    value: dict[str, Any] = {"questions": len(seconds), "recall": recall.to_dict(orient="index")}
+    value: dict[str, Any] = {"questions": len(seconds), "recall": recall}
     if times is not None:
         value["indexing"] = {
             "documents": times.documents,
@@ -177,22 +174,22 @@ def _print(
     emit(arguments, value, "\n\n".join(parts))
 
 
-def _recall_table(seconds: Sequence[Mapping[str, float]]) -> pd.DataFrame:
+def _recall_table(seconds: Sequence[Mapping[str, float]]) -> Table:
     """Return median and 95th percentile in milliseconds and the share of all time in percent, a row a stage."""
     table = latency_table(seconds)
-    totals = pd.DataFrame(seconds).sum()
-    totals["all but embed"] = totals.drop("embed").sum()
-    table["share %"] = PERCENT * totals / sum(sum(one.values()) for one in seconds)
-    return table
+    totals = {stage: sum(one.get(stage, 0.0) for one in seconds) for stage in table if stage != "all but embed"}
+    whole = sum(totals.values())
+    totals["all but embed"] = whole - totals["embed"]
+    return {stage: {**row, "share %": PERCENT * totals[stage] / whole} for stage, row in table.items()}
 
 
 def _recall_text(seconds: Sequence[Mapping[str, float]]) -> str:
     table = _recall_table(seconds)
     rows = [
-        [str(stage), f"{row.iloc[0]:.2f}", f"{row.iloc[1]:.2f}", f"{row.iloc[2]:.1f}"]
-        for stage, row in table.iterrows()
+        [stage, f"{row['median ms']:.2f}", f"{row['p95 ms']:.2f}", f"{row['share %']:.1f}"]
+        for stage, row in table.items()
     ]
-    return grid_text([f"recall, {len(seconds)} questions", *map(str, table.columns)], rows)
+    return grid_text([f"recall, {len(seconds)} questions", "median ms", "p95 ms", "share %"], rows)
 
 
 def _indexing_text(times: IndexingTimes) -> str:

@@ -9,9 +9,8 @@ from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit
 from neurogated.cli.settings import memory_config
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "put what 'snapshot' wrote in the place of the memory, or make it the memory where there is none"
 EXAMPLES = """\
   python main.py restore --save_dir new_agent my_agent.snapshot
 """

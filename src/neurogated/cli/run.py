@@ -9,12 +9,12 @@ from neurogated.cli.data import dataset_of
 from neurogated.cli.output import emit
 from neurogated.cli.settings import config_of, say_how_it_judges
 from neurogated.cli.tables import grid_text, plain_text
+from neurogated.evaluation.metrics import RECALL_CUTOFFS
 from neurogated.evaluation.runner import RunReport, config_for, measure
 from neurogated.memory import NeuroGraphMemory
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command", "report_text"]
+__all__ = ["EXAMPLES", "add_arguments", "command", "report_text"]
 
-SUMMARY = "index a data set, ask its questions, measure recall (the default)"
 EXAMPLES = """\
   python main.py --dataset sample
   python main.py --dataset hotpotqa100 --dataset_dir ../shared/data --save_dir /data/runs
@@ -63,14 +63,13 @@ def _pairs(figures: dict[str, float]) -> str:
 
 def _recall_text(report: RunReport) -> str:
     table = report.recall
-    columns = [column for column in table.columns if column != "questions"]
+    columns = [f"R@{k}" for k in RECALL_CUTOFFS]
     rows = [
-        [str(kind), f"{row['questions']:.0f}", *(f"{row[column]:.1f}" for column in columns)]
-        for kind, row in table.iterrows()
+        [kind, f"{row['questions']:.0f}", *(f"{row[column]:.1f}" for column in columns)] for kind, row in table.items()
     ]
     if report.spread is not None:
         figures = zip(report.spread.mean, report.spread.deviation, strict=True)
         rows.append(
             [f"over {report.spread.over}", "", *(f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in figures)]
         )
-    return grid_text(["", *table.columns], rows)
+    return grid_text(["", "questions", *columns], rows)

@@ -8,9 +8,8 @@ from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "copy the memory, with all namespaces, to one file; 'restore' makes a memory of it again"
 EXAMPLES = """\
   python main.py snapshot --save_dir my_agent my_agent.snapshot
 """

@@ -9,9 +9,8 @@ from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "count nodes, edges, changes and judgements that wait; bytes on disk, use of caches and language model"
 EXAMPLES = """\
   python main.py stats --dataset sample --json
 """

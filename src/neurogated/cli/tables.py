@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
+from neurogated.evaluation.metrics import Table
 
 __all__ = ["difference_text", "grid_text", "plain_text", "signed"]
 
 
-def plain_text(table: pd.DataFrame, float_format: str) -> str:
-    """Return a table of numbers, its index as the first column."""
-    return table.rename_axis(None).to_string(float_format=float_format.format)
+def plain_text(table: Table, float_format: str) -> str:
+    """Return a table of numbers with the names of its rows as the first column."""
+    columns = list(next(iter(table.values()), {}))
+    rows = [[name, *(float_format.format(row[column]) for column in columns)] for name, row in table.items()]
+    return grid_text(["", *columns], rows)
 
 
 def difference_text(difference: float, low: float, high: float) -> str:

@@ -8,9 +8,8 @@ from neurogated.cli.arguments import add_dataset
 from neurogated.cli.output import emit, history_json, history_line
 from neurogated.cli.settings import open_memory
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "take back the last change, or every change after a numbered one"
 EXAMPLES = """\
   python main.py undo --dataset sample
   python main.py undo --dataset sample --to 12

@@ -8,9 +8,8 @@ from neurogated.cli.arguments import add_dataset, add_times, seconds, time_of
 from neurogated.cli.output import emit
 from neurogated.cli.settings import open_memory, say_how_it_judges
 
-__all__ = ["EXAMPLES", "SUMMARY", "add_arguments", "command"]
+__all__ = ["EXAMPLES", "add_arguments", "command"]
 
-SUMMARY = "put a new version of a memory in its place; the history keeps the old one until compact --history"
 EXAMPLES = """\
   python main.py update --save_dir my_agent chunk-1f… "The valve was replaced on Friday."
   python main.py update --save_dir my_agent chunk-1f… --title Repairs --valid_to 2027-01-31T12:00:00

@@ -1,8 +1,9 @@
-"""Whether torch would choose something quicker than the CPU."""
+"""Whether torch can use a GPU."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -13,7 +14,9 @@ _DEVICE_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
 
 
 def has_accelerator() -> bool:
-    """Return whether torch sees a GPU; torch, which takes seconds to import, is asked only where there may be one."""
+    """Return whether torch is installed and sees a GPU; it takes seconds to import, so a driver is looked for first."""
     if sys.platform == "linux" and not any(Path(name).exists() for name in _DEVICE_FILES):
+        return False
+    if importlib.util.find_spec("torch") is None:
         return False
     return bool(importlib.import_module("torch").accelerator.is_available())

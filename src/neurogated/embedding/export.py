@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from neurogated.embedding.exported_model import INPUTS, TOKENIZER_FILE, ExportedModel, ModelDescription
+from neurogated.embedding.exported_model import INPUTS, ExportedModel, ModelDescription
+from neurogated.embedding.library_tokenizer import TOKENIZER_FILE
 from neurogated.embedding.runtimes import ExportError, Runtime
 from neurogated.embedding.vectors import unit_vectors
 

@@ -18,7 +18,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from uuid import uuid4
 
-from neurogated.embedding.exported_model import TOKENIZER_FILE, ExportedModel, ModelDescription
+from neurogated.embedding.bundled_model import load_bundled
+from neurogated.embedding.exported_model import ExportedModel, ModelDescription
+from neurogated.embedding.library_tokenizer import TOKENIZER_FILE, LibraryTokenizer
 from neurogated.embedding.runtimes import SINGLE, ExportError, Runtime
 
 __all__ = ["ExportCache"]
@@ -72,6 +74,15 @@ class ExportCache:
         self._exact = exact
         # Keeps alive what could not be written into the folder.
         self._passing: list[tempfile.TemporaryDirectory[str]] = []
+
+    def load_bundled(self, runtime: Runtime) -> ExportedModel | None:
+        """Return the model that comes with this package, or None if it was not exported for `runtime`.
+
+        Raises:
+            OSError: a file cannot be read.
+            ExportError: the runtime cannot load the model.
+        """
+        return load_bundled(runtime, self._batch_size, exact=self._exact)
 
     def load(self, model_folder: Path, runtime: Runtime) -> ExportedModel | None:
         """Return the export of the model in a folder, None where there is none, or none that is sound.
@@ -213,7 +224,7 @@ class ExportCache:
     def _load(self, place: Path, runtime: Runtime, description: ModelDescription, *, exact: bool) -> ExportedModel:
         """Return the model after a first inference in this thread, which holds `LOADING`."""
         session = runtime.load(place, exact=exact or description.exact)
-        model = ExportedModel(description, place / TOKENIZER_FILE, session, self._batch_size)
+        model = ExportedModel(description, LibraryTokenizer(place / TOKENIZER_FILE), session, self._batch_size)
         model.embed([""], "document")
         return model
 

@@ -1,27 +1,22 @@
-"""A model that was exported: its tokenizer, what to put before texts, and a session that runs it."""
+"""A model that was exported: its tokenizer, the prompts before texts, and a session that runs it."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Encoding, Tokenizer
 
 from neurogated.core.watchdog import stage
 from neurogated.embedding.runtimes import Session
 from neurogated.embedding.vectors import unit_vectors
 
-__all__ = ["INPUTS", "TOKENIZER_FILE", "ExportedModel", "ModelDescription"]
-
-TOKENIZER_FILE = "tokenizer.json"
+__all__ = ["INPUTS", "ExportedModel", "ModelDescription", "TextTokenizer", "Tokens"]
 
 # Texts are filled up to a multiple of so many tokens. In half precision sums are rounded by blocks of that size: where
 # the last block is whole, a text has the same vector, to the last bit, whatever shares its batch.
@@ -59,6 +54,32 @@ class ModelDescription:
         return cls(**{**values, "inputs": tuple(values["inputs"])})
 
 
+class Tokens(Protocol):
+    """The tokens of one text."""
+
+    @property
+    def ids(self) -> list[int]:
+        """Their numbers in the vocabulary."""
+
+    @property
+    def attention_mask(self) -> list[int]:
+        """1 for each."""
+
+    @property
+    def type_ids(self) -> list[int]:
+        """The segment that each belongs to."""
+
+
+class TextTokenizer(Protocol):
+    """From texts to tokens."""
+
+    def encode(self, texts: Sequence[str], max_tokens: int) -> Sequence[Tokens]:
+        """Return at most `max_tokens` tokens of each text, special tokens among them."""
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each whole text, without special tokens."""
+
+
 class ExportedModel:
     """Texts to vectors by an exported model.
 
@@ -66,15 +87,14 @@ class ExportedModel:
     use. Every call has its own threads: a question never waits for a long call, only for batches that are running.
     """
 
-    def __init__(self, description: ModelDescription, tokenizer: Path, session: Session, batch_size: int) -> None:
+    def __init__(
+        self, description: ModelDescription, tokenizer: TextTokenizer, session: Session, batch_size: int
+    ) -> None:
         self._description = description
-        self._tokenizer_path = tokenizer
+        self._tokenizer = tokenizer
         self._session = session
         self._batch_size = batch_size
         self.dimension = description.dimension
-        self._cutting = Tokenizer.from_file(str(tokenizer))
-        self._cutting.no_padding()
-        self._cutting.enable_truncation(description.max_tokens)
 
     def embed(self, texts: Sequence[str], role: str, prompt: str | None = None) -> NDArray[np.float32]:
         """Return (n, dimension) unit vectors in the order of `texts`.
@@ -85,7 +105,8 @@ class ExportedModel:
             prompt: put before each text in the place of the model's own.
         """
         begin = self._description.prompts[role] if prompt is None else prompt
-        encodings = self._cutting.encode_batch_fast([begin + text for text in texts] if begin else list(texts))
+        begun = [begin + text for text in texts] if begin else texts
+        encodings = self._tokenizer.encode(begun, self._description.max_tokens)
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         batches = list(self._batches(encodings))
 
@@ -104,16 +125,9 @@ class ExportedModel:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of the model's tokens of each text, without special tokens."""
-        return [len(encoding) for encoding in self._whole.encode_batch_fast(list(texts), add_special_tokens=False)]
+        return self._tokenizer.count(texts)
 
-    @functools.cached_property
-    def _whole(self) -> Tokenizer:
-        tokenizer = Tokenizer.from_file(str(self._tokenizer_path))
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        return tokenizer
-
-    def _batches(self, encodings: Sequence[Encoding]) -> Iterator[list[int]]:
+    def _batches(self, encodings: Sequence[Tokens]) -> Iterator[list[int]]:
         """Yield the rows of each batch: texts that are filled up to the same width, and no more than it takes."""
         widths = list(map(self._width, encodings))
         # The longest first, so that no long batch is left when the other threads are done.
@@ -122,11 +136,11 @@ class ExportedModel:
             rows = list(group)
             yield from (rows[at : at + self._batch_size] for at in range(0, len(rows), self._batch_size))
 
-    def _width(self, encoding: Encoding) -> int:
+    def _width(self, encoding: Tokens) -> int:
         """Return the tokens that a text is filled up to; an empty one, where the model adds none, to a block too."""
-        return min(-(-max(len(encoding), 1) // _BLOCK) * _BLOCK, self._description.max_tokens)
+        return min(-(-max(len(encoding.ids), 1) // _BLOCK) * _BLOCK, self._description.max_tokens)
 
-    def _inputs(self, encodings: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
+    def _inputs(self, encodings: Sequence[Tokens]) -> dict[str, NDArray[np.int64]]:
         width = self._width(encodings[0])
         inputs = {
             name: np.full((len(encodings), width), self._description.padding[name], dtype=np.int64)

@@ -38,7 +38,8 @@ _log = logging.getLogger(__name__)
 class LocalEmbedder:
     """Runs a model on the CPU as an export, or by torch where it cannot be exported, or where a GPU is quicker.
 
-    What runs it is found out when the first text comes. torch is not even imported if the model was exported before.
+    What runs it is found out when the first text comes. torch is not imported for the bundled model, nor
+    for one that was exported before.
     """
 
     def __init__(
@@ -68,7 +69,8 @@ class LocalEmbedder:
         self._runtimes = [runtime for runtime in wanted if importlib.util.find_spec(runtime.package)]
         if backend != "auto" and not self._runtimes:
             package = wanted[0].package
-            raise MissingExtraError(f"package {package!r} is not installed; pip install {package}")
+            install = "'neurogated[onnx]'" if backend == "onnx" else package
+            raise MissingExtraError(f"package {package!r} is not installed; pip install {install}")
         self._lock = threading.Lock()
         self._chosen = False
         self._exported: ExportedModel | None = None
@@ -144,6 +146,8 @@ class LocalEmbedder:
             return None
         if not self._runtimes:
             return None
+        if self._by_torch.is_bundled and (found := self._first(self._exports.load_bundled)):
+            return found
         folder = self._by_torch.folder()
         if folder is not None and (found := self._first(functools.partial(self._exports.load, folder))):
             return found

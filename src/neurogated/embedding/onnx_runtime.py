@@ -34,7 +34,7 @@ class OnnxRuntime:
     def export(self, module: torch.nn.Module, example: Mapping[str, torch.Tensor], folder: Path) -> None:
         """Write the file of the export; raises ExportError."""
         if importlib.util.find_spec("onnx") is None:
-            raise ExportError("package 'onnx' is not installed, which writes exports; pip install onnx")
+            raise ExportError("package 'onnx' is not installed, which writes exports; pip install 'neurogated[onnx]'")
         torch_onnx = importlib.import_module("torch.onnx")
         axes = {name: {0: "texts", 1: "tokens"} for name in example}
         try:

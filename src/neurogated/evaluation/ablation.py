@@ -7,13 +7,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError, DatasetError
 from neurogated.evaluation.experiment import Asked, KnownVectors, frozen_memories, questions_with_gold, rank_all
 from neurogated.evaluation.metrics import COMPARED_CUTOFFS, recall_matrix
@@ -22,6 +22,11 @@ from neurogated.evaluation.records import new_folder, write_json, write_rankings
 from neurogated.evaluation.uncertainty import LEVEL, ROUNDS, paired_bootstrap
 from neurogated.memory import show_progress
 from neurogated.retrieval.turns import TURN_WEIGHTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = import_extra("pandas", "bench")
 
 __all__ = [
     "ALL_QUESTIONS",

@@ -5,15 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
-import pandas as pd
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
+
+from neurogated.evaluation.metrics import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["ablation_chart", "learning_chart", "recall_chart"]
 
@@ -49,26 +54,26 @@ _SPARE_ROW = 0.6
 _FEW_TICKS = 4
 
 
-def recall_chart(curve: pd.DataFrame, title: str, stem: Path) -> None:
+def recall_chart(curve: Table, title: str, stem: Path) -> None:
     """Draw recall over how many passages are looked at, a line a kind of question and a thick one for all.
 
     Args:
-        curve: what `recall_table` returns for the cutoffs 1, 2, …; index: kinds, columns: `questions` and `R@k`.
+        curve: the table that `recall_table` returns for the cutoffs 1, 2, …
         title: above the chart.
         stem: path without ending; `.svg` and `.png` are written.
     """
     figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
     axes = figure.add_subplot()
-    columns = [column for column in curve.columns if column != "questions"]
+    columns = [column for column in curve["all"] if column != "questions"]
     cutoffs = [int(column.removeprefix("R@")) for column in columns]
     lines, labels = [], []
     # The mean over all is read first, and drawn last, above the others.
-    kinds = ["all", *(kind for kind in curve.index if kind != "all")]
+    kinds = ["all", *(kind for kind in curve if kind != "all")]
     for place, kind in enumerate(kinds):
         whole = kind == "all"
         (line,) = axes.plot(
             cutoffs,
-            curve.loc[kind, columns].astype(float),
+            [curve[kind][column] for column in columns],
             color=_INK if whole else _COLOURS[(place - 1) % len(_COLOURS)],
             marker="" if whole else _MARKERS[(place - 1) % len(_MARKERS)],
             markersize=_SMALL_DOT,
@@ -77,7 +82,7 @@ def recall_chart(curve: pd.DataFrame, title: str, stem: Path) -> None:
             clip_on=False,
         )
         lines.append(line)
-        labels.append(f"{_label(kind)} ({curve.loc[kind, 'questions']:.0f})")
+        labels.append(f"{_label(kind)} ({curve[kind]['questions']:.0f})")
     axes.set_xlim(min(cutoffs), max(cutoffs))
     axes.set_ylim(0, _FULL_PERCENT)
     axes.set_xticks([k for k in _CURVE_TICKS if k in cutoffs])

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import utc_now
 from neurogated.core.delta import GraphDelta
+from neurogated.core.extras import import_extra
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError, DatasetError
 from neurogated.evaluation.experiment import Asked, frozen_memories, questions_with_gold, rank_all
@@ -24,6 +24,11 @@ from neurogated.evaluation.records import new_folder, write_json
 from neurogated.evaluation.uncertainty import LEVEL, ROUNDS, Interval, paired_bootstrap
 from neurogated.memory import NeuroGraphMemory, show_progress
 from neurogated.storage.registry import open_store
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = import_extra("pandas", "bench")
 
 __all__ = ["DEFAULT_SEEDS", "GROUPS", "LearningReport", "copy_of", "learn"]
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 __all__ = [
     "COMPARED_CUTOFFS",
     "PERCENT",
     "RECALL_CUTOFFS",
+    "Table",
     "latency_table",
     "recall_at",
     "recall_matrix",
     "recall_table",
 ]
+
+Table = dict[str, dict[str, float]]
+"""Numbers by row and column."""
 
 RECALL_CUTOFFS = (1, 2, 5, 10, 20)
 COMPARED_CUTOFFS = RECALL_CUTOFFS[1:]
@@ -49,31 +52,41 @@ def recall_table(
     golds: Sequence[Collection[Hashable]],
     kinds: Sequence[str],
     cutoffs: Sequence[int] = RECALL_CUTOFFS,
-) -> pd.DataFrame:
+) -> Table:
     """Return mean recall in percent, a row a kind of question and one for all, a column a cutoff.
 
-    Questions without gold passages do not count.
+    Questions without gold passages do not count; without any other there is no row.
     """
-    rows = [
-        {"kind": kind, **{f"R@{k}": PERCENT * recall_at(ranked, gold, k) for k in cutoffs}}
-        for ranked, gold, kind in zip(rankings, golds, kinds, strict=True)
-        if gold
-    ]
-    if not rows:
-        return pd.DataFrame(columns=["questions", *(f"R@{k}" for k in cutoffs)])
-    frame = pd.DataFrame(rows)
-    by_kind = frame.groupby("kind").mean()
-    by_kind.insert(0, "questions", frame.groupby("kind").size())
-    if len(by_kind) == 1:
-        return by_kind.rename(index={by_kind.index[0]: "all"})
-    by_kind.loc["all"] = [len(frame), *frame.drop(columns="kind").mean()]
-    return by_kind.astype({"questions": int})
+    scored = [(kind, ranked, gold) for ranked, gold, kind in zip(rankings, golds, kinds, strict=True) if gold]
+    if not scored:
+        return {}
+    recalls = recall_matrix([ranked for _, ranked, _ in scored], [gold for _, _, gold in scored], cutoffs)
+    by_kind: dict[str, list[int]] = {}
+    for row, (kind, _, _) in enumerate(scored):
+        by_kind.setdefault(kind, []).append(row)
+    groups = {kind: by_kind[kind] for kind in sorted(by_kind)} if len(by_kind) > 1 else {}
+    # A kind that is called "all" gives way to the mean over all questions.
+    groups["all"] = list(range(len(scored)))
+    return {
+        kind: {
+            "questions": len(rows),
+            **dict(zip((f"R@{k}" for k in cutoffs), recalls[rows].mean(axis=0).tolist(), strict=True)),
+        }
+        for kind, rows in groups.items()
+    }
 
 
-def latency_table(seconds: Sequence[Mapping[str, float]]) -> pd.DataFrame:
+def latency_table(seconds: Sequence[Mapping[str, float]]) -> Table:
     """Return median and 95th percentile in milliseconds, a row a stage and one for all but the embedding."""
-    frame = pd.DataFrame(seconds) * _MILLISECONDS
-    if frame.empty:
-        return pd.DataFrame(columns=["median ms", "p95 ms"])
-    frame["all but embed"] = frame.drop(columns="embed").sum(axis=1)
-    return pd.DataFrame({"median ms": frame.quantile(_MEDIAN), "p95 ms": frame.quantile(_HIGH_QUANTILE)})
+    if not seconds:
+        return {}
+    names = dict.fromkeys(stage for one in seconds for stage in one)
+    stages = {stage: [_MILLISECONDS * one[stage] for one in seconds if stage in one] for stage in names}
+    stages["all but embed"] = [_MILLISECONDS * (sum(one.values()) - one["embed"]) for one in seconds]
+    return {
+        stage: {
+            "median ms": float(np.quantile(times, _MEDIAN)),
+            "p95 ms": float(np.quantile(times, _HIGH_QUANTILE)),
+        }
+        for stage, times in stages.items()
+    }

@@ -10,15 +10,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.extras import import_extra
 from neurogated.core.trace import Recall
-from neurogated.errors import LLMError
+from neurogated.errors import LLMError, MissingExtraError
 from neurogated.evaluation.experiment import index, rank
 from neurogated.evaluation.metrics import (
     PERCENT,
     RECALL_CUTOFFS,
+    Table,
     latency_table,
     recall_matrix,
     recall_table,
@@ -48,8 +48,8 @@ class RunReport:
     """What a run measured and where it wrote it."""
 
     folder: Path
-    recall: pd.DataFrame
-    latency: pd.DataFrame
+    recall: Table
+    latency: Table
     indexing_seconds: float
     nodes: int
     edges: int
@@ -61,9 +61,9 @@ class RunReport:
     def metrics(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
         return {
-            "recall": self.recall.to_dict(orient="index"),
+            "recall": self.recall,
             "spread": None if self.spread is None else _spread_json(self.spread),
-            "latency": self.latency.to_dict(orient="index"),
+            "latency": self.latency,
             "indexing_seconds": self.indexing_seconds,
             "nodes": self.nodes,
             "edges": self.edges,
@@ -139,7 +139,7 @@ def _answers(results: list[_Result]) -> dict[str, float] | None:
     }
 
 
-def _recall(results: list[_Result], cutoffs: Sequence[int]) -> pd.DataFrame:
+def _recall(results: list[_Result], cutoffs: Sequence[int]) -> Table:
     return recall_table(
         [result.ranked for result in results],
         [result.question.gold for result in results],
@@ -164,13 +164,17 @@ def _spread_json(spread: Spread) -> dict[str, Any]:
 
 
 def _write(report: RunReport, results: list[_Result], config: MemoryConfig, dataset: Dataset) -> None:
-    from neurogated.evaluation.charts import recall_chart  # noqa: PLC0415 - plotting is imported where it is used
-
     rows = ((result.question.id, result.ranked, result.answer) for result in results)
     write_rankings(report.folder / "rankings.jsonl", rows)
     write_json(report.folder / "config.json", config.to_dict())
     figures = {"dataset": dataset.name, "notes": list(dataset.notes), **report.metrics()}
     write_json(report.folder / "metrics.json", figures)
-    if not report.recall.empty:
-        curve = _recall(results, range(1, max(RECALL_CUTOFFS) + 1))
-        recall_chart(curve, f"Recall on {dataset.name}", report.folder / "recall")
+    if not report.recall:
+        return
+    curve = _recall(results, range(1, max(RECALL_CUTOFFS) + 1))
+    try:
+        charts = import_extra("neurogated.evaluation.charts", "bench")
+    except MissingExtraError as error:
+        _log.info("no chart is drawn: %s", error)
+    else:
+        charts.recall_chart(curve, f"Recall on {dataset.name}", report.folder / "recall")

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError
 from neurogated.llm.base import LENGTH, model_name
 from neurogated.llm.bounds import without_bounds
-from neurogated.llm.served import Reply, ServedLLM, import_package
+from neurogated.llm.served import Reply, ServedLLM
 
 __all__ = ["AnthropicLLM"]
 
@@ -37,7 +38,7 @@ class AnthropicLLM(ServedLLM):
             raise ConfigError(
                 f"language model {model_name(config)!r} needs ANTHROPIC_API_KEY, or llm_base_url of a server"
             )
-        package = import_package("anthropic", "'neurogated[anthropic]'")
+        package = import_extra("anthropic", "anthropic")
         super().__init__(config, package=package, failure=package.AnthropicError)
         self._client = package.Anthropic(
             api_key=key, base_url=config.llm_base_url, timeout=config.llm_timeout, max_retries=config.llm_retries

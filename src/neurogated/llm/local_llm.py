@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.extras import import_extra
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
 from neurogated.llm.base import LENGTH, BaseLLM, Meta, model_name
 from neurogated.llm.bounds import answer_tokens
-from neurogated.llm.served import import_package
 
 __all__ = ["LocalLLM"]
 
@@ -79,8 +80,8 @@ class LocalLLM(BaseLLM):
             self._loaded = None
 
     def _load(self) -> tuple[Any, Any]:
-        library = import_package("transformers", "transformers")
-        torch = import_package("torch", "torch")
+        library = import_extra("transformers", "gpu")
+        torch = import_extra("torch", "gpu")
         on_gpu = torch.cuda.is_available()
         spread = {"device_map": "auto"} if on_gpu and importlib.util.find_spec("accelerate") else {}
         try:
@@ -99,7 +100,7 @@ class LocalLLM(BaseLLM):
         if not tokenizer.chat_template:
             turns = [f"{message['role']}: {message['content']}" for message in messages]
             return tokenizer("\n\n".join([*turns, "assistant:"]), return_tensors="pt")
-        jinja = import_package("jinja2", "jinja2")
+        jinja = importlib.import_module("jinja2")
         try:
             return tokenizer.apply_chat_template(
                 [dict(message) for message in messages],
@@ -153,7 +154,7 @@ class LocalLLM(BaseLLM):
 @contextlib.contextmanager
 def _no_loading_bar() -> Iterator[None]:
     """Keep transformers from drawing a bar over its weights among our own output."""
-    logging = import_package("transformers.utils.logging", "transformers")
+    logging = import_extra("transformers.utils.logging", "gpu")
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError, LLMError
 from neurogated.llm.base import model_name
 from neurogated.llm.bounds import without_bounds
-from neurogated.llm.served import Reply, ServedLLM, import_package
+from neurogated.llm.served import Reply, ServedLLM
 
 __all__ = ["OpenAILLM"]
 
@@ -38,7 +39,7 @@ class OpenAILLM(ServedLLM):
             raise ConfigError(
                 f"language model {model_name(config)!r} needs OPENAI_API_KEY, or llm_base_url of a server"
             )
-        package = import_package("openai", "openai")
+        package = import_extra("openai", "openai")
         super().__init__(config, package=package, failure=package.OpenAIError)
         self._client = package.OpenAI(
             api_key=key or _NO_KEY, base_url=base_url, timeout=config.llm_timeout, max_retries=config.llm_retries

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import logging
 from abc import abstractmethod
@@ -13,11 +12,11 @@ from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Message
-from neurogated.errors import LLMError, MissingExtraError
+from neurogated.errors import LLMError
 from neurogated.llm.base import BaseLLM, Meta, counted, model_name
 from neurogated.llm.bounds import answer_tokens
 
-__all__ = ["Reply", "ServedLLM", "import_package"]
+__all__ = ["Reply", "ServedLLM"]
 
 _log = logging.getLogger(__name__)
 
@@ -41,18 +40,6 @@ class Reply:
     prompt_tokens: object
     """What the server calls the number of tokens; anything else than a number means that it did not count."""
     completion_tokens: object
-
-
-def import_package(package: str, install: str) -> ModuleType:
-    """Return a client package.
-
-    Raises:
-        MissingExtraError: it is not installed; `install` is what to install.
-    """
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        raise MissingExtraError(f"package {package!r} is not installed; pip install {install}") from error
 
 
 class ServedLLM(BaseLLM):

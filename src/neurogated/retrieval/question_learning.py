@@ -6,7 +6,6 @@ import hashlib
 import json
 import logging
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +17,9 @@ from numpy.typing import NDArray
 from neurogated.core.judgements import QuestionKind
 from neurogated.core.ports import Embedder
 from neurogated.retrieval.question_cues import patterns, read_question
+from neurogated.retrieval.regression import TOLERANCE, regression
 
-__all__ = ["LearnedKinds", "QuestionExample", "learn", "regression"]
+__all__ = ["LearnedKinds", "QuestionExample", "learn"]
 
 _log = logging.getLogger(__name__)
 
@@ -29,9 +29,6 @@ _JOINT_FREEDOM = 0.5
 _MEANING_FREEDOM = 1.0
 # What each of the two adds to the sum; chosen so that strengths are about as high as the judge is often right.
 _SHARE = 0.75
-_MAX_ITERATIONS = 2000
-# The fit ends where no number of the gradient is larger.
-_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,43 +148,9 @@ def learn(examples: tuple[QuestionExample, ...], embedder: Embedder) -> LearnedK
     return LearnedKinds(examples, vectors, mean, scale, weights, (biases + alone_biases) * _SHARE)
 
 
-def regression(
-    features: NDArray[np.float64], labels: Sequence[str], freedom: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return weights (labels, features) and biases of a logistic regression, labels in alphabetical order.
-
-    They minimise the mean of -log P(label) + |weights|² / (2 · freedom · n), as scikit-learn's LogisticRegression does
-    with C = freedom; of two labels the first has no weights. Found by L-BFGS (Liu and Nocedal, 1989).
-    """
-    # Loaded here because it takes a while, and what was learned is mostly read from a file.
-    from scipy.optimize import minimize  # noqa: PLC0415
-
-    names = sorted(set(labels))
-    is_label = np.array([[label == name for name in names] for label in labels], dtype=np.float64)
-    count, width = features.shape
-    fixed = 0 if len(names) > 2 else 1  # noqa: PLR2004 - two classes are a case of their own
-    shape = len(names) - fixed, width + 1
-
-    def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        values = flat.reshape(shape)
-        logits = np.pad(features @ values[:, :-1].T + values[:, -1], ((0, 0), (fixed, 0)))
-        logits -= logits.max(axis=1, keepdims=True)
-        logs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-        errors = (np.exp(logs) - is_label)[:, fixed:] / count
-        gradient = np.column_stack((errors.T @ features, errors.sum(axis=0)))
-        gradient[:, :-1] += values[:, :-1] / (freedom * count)
-        penalty = (values[:, :-1] ** 2).sum() / (2 * freedom * count)
-        return float(penalty - (logs * is_label).sum() / count), gradient.ravel()
-
-    options = {"maxiter": _MAX_ITERATIONS, "gtol": _TOLERANCE, "ftol": float(np.finfo(np.float64).eps)}
-    found = minimize(loss, np.zeros(shape).ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(shape)
-    whole = np.pad(found, ((fixed, 0), (0, 0)))
-    return whole[:, :-1], whole[:, -1]
-
-
 def _about(embedder: str, examples: tuple[QuestionExample, ...]) -> str:
     """Return a checksum of all that what is learned depends on."""
-    numbers = _CUE_SCALE, _JOINT_FREEDOM, _MEANING_FREEDOM, _SHARE, _TOLERANCE
+    numbers = _CUE_SCALE, _JOINT_FREEDOM, _MEANING_FREEDOM, _SHARE, TOLERANCE
     asked = [(example.text, example.kind.value) for example in examples]
     return hashlib.sha256(json.dumps([embedder, numbers, list(patterns()), asked]).encode()).hexdigest()
 

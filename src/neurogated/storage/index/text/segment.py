@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from neurogated.core.view import Rows
 from neurogated.storage.checkpoint.array_files import load_arrays, save_arrays
@@ -18,6 +17,7 @@ __all__ = ["ForwardIndex", "Impacts", "Places", "Rater", "Segment", "looked_up",
 
 # A word that more than one in so many texts hold is kept as a row of all texts: about as large, and quicker to add up.
 _DENSE_SHARE = 8
+_HALF_BITS = 16
 
 Places = NDArray[np.int32] | NDArray[np.int64]
 """Positions of texts."""
@@ -143,22 +143,21 @@ class Segment:
         """Return a segment of these texts."""
         lengths, values, mean = rate(texts)
         width = int(texts.words.max(initial=-1)) + 1
-        shape = (len(texts), width)
-        # The transposition of a sparse matrix: a counting sort in C, with the places of each word in order.
-        entries = np.arange(texts.words.size, dtype=np.int32)
-        by_word = csr_array((entries, texts.words, np.append(0, texts.ends)), shape=shape).tocsc()
-        sizes = np.diff(by_word.indptr)
+        entries = _by_word(texts.words)
+        holders = np.repeat(np.arange(len(texts), dtype=np.int32), np.diff(texts.ends, prepend=0))[entries]
+        sizes = np.bincount(texts.words, minlength=width)
+        word_ends = np.cumsum(sizes)
         is_common = sizes > len(texts) / _DENSE_SHARE
         common = np.flatnonzero(is_common)
         rows = np.zeros((common.size, len(texts)), dtype=np.uint8)
         row_times = np.zeros_like(rows, dtype=texts.counts.dtype)
         for row, word in enumerate(common.tolist()):
-            of_word = slice(by_word.indptr[word], by_word.indptr[word + 1])
-            rows[row, by_word.indices[of_word]] = values[by_word.data[of_word]]
-            row_times[row, by_word.indices[of_word]] = texts.counts_at(by_word.data[of_word])
+            of_word = slice(word_ends[word] - sizes[word], word_ends[word])
+            rows[row, holders[of_word]] = values[entries[of_word]]
+            row_times[row, holders[of_word]] = texts.counts_at(entries[of_word])
         held = np.flatnonzero(~is_common & (sizes > 0))
         kept = np.repeat(~is_common, sizes)
-        entries = by_word.data[kept]
+        entries, holders = entries[kept], holders[kept]
         impacts, ends = values[entries], np.cumsum(sizes[held], dtype=np.int64)
         max_impacts = np.maximum.reduceat(impacts, ends - sizes[held]) if held.size else impacts
         return cls(
@@ -168,7 +167,7 @@ class Segment:
             lengths=lengths,
             held=held.astype(np.int32),
             ends=ends,
-            places=by_word.indices[kept].astype(np.int32, copy=False),
+            places=holders,
             impacts=impacts,
             place_times=texts.counts[entries] if texts.counts.size > 1 else texts.counts,
             max_impacts=max_impacts,
@@ -263,6 +262,13 @@ class Segment:
         """Return an upper bound on how many texts hold all of `words`, known without looking."""
         found = (self.postings(word) for word in words if self.column(word) is None)
         return min((held.stop - held.start for held in found), default=len(self))
+
+
+def _by_word(words: NDArray[np.int32]) -> Rows:
+    """Return the order that sorts `words` and keeps equal ones as they are: numpy's radix sort of each half."""
+    order = np.argsort(words.astype(np.uint16), kind="stable")
+    high = words >> _HALF_BITS
+    return order[np.argsort(high.astype(np.uint16)[order], kind="stable")] if high.any() else order
 
 
 def looked_up(known: NDArray[np.int32], numbers: NDArray[np.int32]) -> tuple[Rows, NDArray[np.bool_]]:

