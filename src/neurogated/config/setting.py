@@ -1,21 +1,42 @@
-"""What a setting is: a field with a line of help and the values it may have."""
+"""A setting: a field with a line of help and the values it may have. A group: a frozen dataclass of settings."""
 
 from __future__ import annotations
 
 import dataclasses
+import difflib
+import functools
 import math
 import os
 import types
+import typing
+from collections.abc import Iterator, Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from neurogated.errors import ConfigError
 
-__all__ = ["checked", "parse_bool", "setting"]
+__all__ = ["Setting", "build", "check", "group", "parse_bool", "setting", "settings_of"]
 
 _TRUE_WORDS = frozenset({"true", "yes", "on", "1"})
 _FALSE_WORDS = frozenset({"false", "no", "off", "0"})
 _NONE_WORDS = frozenset({"", "none", "null"})
+_Group = TypeVar("_Group")
+
+
+class Setting(NamedTuple):
+    """One setting of a group, or of a group inside it."""
+
+    name: str
+    """Its name, with dots behind the names of the groups it is in: `retrieval.keyword_weight`."""
+    spec: dataclasses.Field[Any]
+    kinds: tuple[type, ...]
+    """The types it may have."""
+
+    @property
+    def default(self) -> str:
+        """Its default, as a user would write it."""
+        value = self.spec.default
+        return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def setting(
@@ -30,6 +51,77 @@ def setting(
     return field(default=default, metadata={"help": help, "low": low, "high": high, "choices": choices})
 
 
+def group(kind: type, help: str, *, shorthand: str | None = None, listed: bool = True) -> Any:  # noqa: A002, ANN401
+    """Return a field that holds a group of settings.
+
+    Args:
+        kind: the frozen dataclass of the group.
+        help: what the group is about.
+        shorthand: the setting of the group that a bare text is for: `llm="off"` means `llm.use="off"`.
+        listed: whether `settings_of` lists the group; parts that only an ablation turns are not listed.
+    """
+    return field(default=kind(), metadata={"help": help, "group": kind, "shorthand": shorthand, "listed": listed})
+
+
+def settings_of(kind: type, prefix: str = "", *, listed_only: bool = True) -> Iterator[Setting]:
+    """Yield the settings of a group and of the groups in it, in the order of their fields."""
+    for spec in dataclasses.fields(kind):
+        inner = spec.metadata.get("group")
+        if inner is None:
+            yield Setting(prefix + spec.name, spec, _kinds(kind)[spec.name])
+        elif spec.metadata["listed"] or not listed_only:
+            yield from settings_of(inner, f"{prefix}{spec.name}.", listed_only=listed_only)
+
+
+def build(kind: type[_Group], values: Mapping[str, Any], start: _Group | None = None, prefix: str = "") -> _Group:
+    """Return a group with `values`; settings that are not named keep their value in `start`, or their default.
+
+    Args:
+        kind: the frozen dataclass of the group.
+        values: settings by name. Those of an inner group have a dot in their name, or stand in a mapping under its name.
+        start: the group to change.
+        prefix: what stands before its settings in messages, such as `retrieval.`.
+
+    Raises:
+        ConfigError: an unknown name (the nearest known one is offered) or a value that does not fit.
+    """
+    specs = {spec.name: spec for spec in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    plain: dict[str, Any] = {}
+    inner: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        head, dot, rest = name.partition(".")
+        if head not in specs or (dot and "group" not in specs[head].metadata):
+            raise ConfigError(f"unknown setting {prefix + name!r}{_nearest(kind, name, prefix)}")
+        if dot:
+            inner.setdefault(head, {})[rest] = value
+        elif "group" in specs[head].metadata and isinstance(value, Mapping):
+            inner.setdefault(head, {}).update(value)
+        else:
+            plain[head] = value
+    for head, changes in inner.items():
+        before = plain.get(head, getattr(start, head, None))
+        plain[head] = build(specs[head].metadata["group"], changes, before, f"{prefix}{head}.")
+    return kind(**plain) if start is None else dataclasses.replace(start, **plain)  # type: ignore[type-var]
+
+
+def check(values: Any, prefix: str = "") -> None:  # noqa: ANN401 - a frozen dataclass of settings
+    """Check every setting of a group that was just made; texts are read as the types of their fields.
+
+    Args:
+        values: the group.
+        prefix: what stands before its settings in messages, such as `retrieval.`.
+
+    Raises:
+        ConfigError: a value is of another type, out of range, or none of the choices; the message says what is allowed.
+    """
+    kinds = _kinds(type(values))
+    for spec in dataclasses.fields(values):
+        value = getattr(values, spec.name)
+        inner = spec.metadata.get("group")
+        checked = _checked(spec, prefix, value, kinds[spec.name]) if inner is None else _group(spec, value, inner)
+        object.__setattr__(values, spec.name, checked)
+
+
 def parse_bool(text: str) -> bool:
     """Return the truth value of a word such as `true`, `yes`, `off` or `0`.
 
@@ -40,6 +132,34 @@ def parse_bool(text: str) -> bool:
     if word in _TRUE_WORDS | _FALSE_WORDS:
         return word in _TRUE_WORDS
     raise ConfigError(f"{text!r} is neither true nor false")
+
+
+@functools.cache
+def _kinds(kind: type) -> dict[str, tuple[type, ...]]:
+    """Return the types that each setting may have; finding them takes longer than checking all values."""
+    return {name: typing.get_args(hint) or (hint,) for name, hint in typing.get_type_hints(kind).items()}
+
+
+def _nearest(kind: type, name: str, prefix: str) -> str:
+    """Return the known name most like `name`, as the end of a message; one with the same last part comes first."""
+    known = {found.name: found.name.lower() for found in settings_of(kind, prefix, listed_only=False)}
+    last = name.lower().rpartition(".")[2]
+    by_last = {full: lower.rpartition(".")[2] for full, lower in known.items()}
+    for names, wanted in ((by_last, last), (known, (prefix + name).lower())):
+        for word in difflib.get_close_matches(wanted, names.values(), n=1):
+            return f"; did you mean {next(full for full, lower in names.items() if lower == word)!r}?"
+    return ""
+
+
+def _group(spec: dataclasses.Field[Any], value: Any, kind: type) -> Any:  # noqa: ANN401
+    shorthand = spec.metadata["shorthand"]
+    if isinstance(value, kind):
+        return value
+    if isinstance(value, Mapping):
+        return build(kind, value)
+    if shorthand and (value is None or isinstance(value, str)):
+        return build(kind, {shorthand: value})
+    raise ConfigError(f"{spec.name} is {value!r}, but must be a {kind.__name__} or a mapping of its settings")
 
 
 def _parse(text: str, kinds: tuple[type, ...]) -> Any:  # noqa: ANN401
@@ -54,12 +174,8 @@ def _parse(text: str, kinds: tuple[type, ...]) -> Any:  # noqa: ANN401
     return text
 
 
-def checked(spec: dataclasses.Field[Any], value: Any, kinds: tuple[type, ...]) -> Any:  # noqa: ANN401
-    """Return `value` as one of `kinds`, the types of its field.
-
-    Raises:
-        ConfigError: it is of another type, out of range, or none of the choices; the message says what is allowed.
-    """
+def _checked(spec: dataclasses.Field[Any], prefix: str, value: Any, kinds: tuple[type, ...]) -> Any:  # noqa: ANN401
+    """Return `value` as one of `kinds`, the types of its field; raises ConfigError."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     try:
@@ -71,11 +187,11 @@ def checked(spec: dataclasses.Field[Any], value: Any, kinds: tuple[type, ...]) -
             raise ConfigError(f"a {type(value).__name__} is not allowed")
     except (ValueError, OverflowError) as error:
         names = " or ".join("none" if kind is types.NoneType else kind.__name__ for kind in kinds)
-        raise ConfigError(f"{spec.name} is {value!r}, but must be {names} ({error})") from None
+        raise ConfigError(f"{prefix}{spec.name} is {value!r}, but must be {names} ({error})") from None
     low, high, choices = (spec.metadata[key] for key in ("low", "high", "choices"))
     if isinstance(value, int | float) and not (low <= value <= high and math.isfinite(value)):
         allowed = f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
-        raise ConfigError(f"{spec.name} is {value}, but must be {allowed}")
+        raise ConfigError(f"{prefix}{spec.name} is {value}, but must be {allowed}")
     if choices and value not in choices:
-        raise ConfigError(f"{spec.name} is {value!r}, but must be one of {', '.join(choices)}")
+        raise ConfigError(f"{prefix}{spec.name} is {value!r}, but must be one of {', '.join(choices)}")
     return value
