@@ -78,7 +78,8 @@ def build(kind: type[_Group], values: Mapping[str, Any], start: _Group | None = 
 
     Args:
         kind: the frozen dataclass of the group.
-        values: settings by name. Those of an inner group have a dot in their name, or stand in a mapping under its name.
+        values: settings by name. Those of an inner group have its name and a dot before theirs, or are in a mapping
+            under its name.
         start: the group to change.
         prefix: what stands before its settings in messages, such as `retrieval.`.
 
