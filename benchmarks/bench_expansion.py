@@ -19,8 +19,8 @@ TOP = 10
 SMALL = 100_000
 """Up to so many nodes networkx is measured too; beyond, building its graph takes minutes and gigabytes."""
 CONFIG = MemoryConfig()
-KERNEL = Kernel.parse(CONFIG.KERNEL_FACT, "facts")
-UNCAPPED = {"MAX_FRONTIER": 10**9}
+KERNEL = Kernel.parse(CONFIG.retrieval.kernel_fact, "facts")
+UNCAPPED = {"retrieval.max_frontier": 10**9}
 
 
 @pytest.fixture(scope="module")

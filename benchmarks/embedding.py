@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from neurogated import MemoryConfig
+from neurogated.config.groups import EmbeddingSettings
 from neurogated.core.ports import Embedder
 from neurogated.embedding.registry import build_embedder
 
@@ -28,7 +29,7 @@ def load(backend: str, exports: str) -> tuple[Embedder, float]:
     """Return an embedder that is ready, and the seconds that took."""
     begin = time.perf_counter()
     embedder = build_embedder(
-        MemoryConfig(embedding_backend=backend, embedding_devices="cpu", embedding_export_dir=exports)
+        MemoryConfig(embedding=EmbeddingSettings(backend=backend, devices="cpu", export_dir=exports))
     )
     embedder.embed_queries(["Is it ready?"])
     return embedder, time.perf_counter() - begin

@@ -15,6 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated.config.groups import LearningSettings
 from neurogated.progress import show_progress
 from neurogated.testing import ManualClock
 
@@ -64,7 +65,11 @@ def main() -> None:
 
         def opened(name: str) -> NeuroGraphMemory:
             # Every recall is written at once, the worst for the file.
-            config = MemoryConfig(save_dir=str(Path(folder, name)), embedding_name="hash", TOUCH_FLUSH_SECONDS=0)
+            config = MemoryConfig(
+                save_dir=str(Path(folder, name)),
+                embedding_name="hash",
+                learning=LearningSettings(access_flush_seconds=0),
+            )
             return NeuroGraphMemory(config, parts=compose.build(config, clock))
 
         used, fresh = opened("used"), opened("fresh")

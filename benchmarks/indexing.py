@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, compose
+from neurogated.config.groups import IndexingSettings
 from neurogated.core.words import count_words
 
 DIMENSION = 384
@@ -117,7 +118,7 @@ def documents_of(options: argparse.Namespace) -> tuple[Iterator[Document], Mappi
 
 def memory_at(folder: str, batch: int, vectors: Mapping[str, NDArray[np.float32]], clock: Clock) -> NeuroGraphMemory:
     """Return a memory whose parts are timed."""
-    config = MemoryConfig(save_dir=folder, embedding_name="hash", INDEX_BATCH=batch)
+    config = MemoryConfig(save_dir=folder, embedding_name="hash", indexing=IndexingSettings(batch_size=batch))
     embedder = GivenVectors(vectors)
     parts = compose.build(config)
     timed: dict[tuple[object, str], str] = {(parts.store, method): part for method, part in METHODS.items()}
@@ -141,7 +142,7 @@ def main() -> None:
     source.add_argument("--synthetic", type=Path, help="a file of synthetic texts and vectors (.npz)")
     parser.add_argument("--documents", type=int, help="how many to index; all when left out")
     parser.add_argument("--step", type=int, default=1000, help="documents a line (default: 1000)")
-    parser.add_argument("--batch", type=int, default=MemoryConfig().INDEX_BATCH, help="passages a write")
+    parser.add_argument("--batch", type=int, default=MemoryConfig().indexing.batch_size, help="passages a write")
     parser.add_argument(
         "--processor-time",
         action="store_true",

@@ -27,7 +27,7 @@ from neurogated.storage.registry import open_store
 __all__ = ["EDGE_TYPES", "QUANTISED", "GivenVectors", "built", "bytes_in", "copied", "open_memory"]
 
 EDGE_TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE, EdgeType.ASSOC)
-QUANTISED: dict[str, object] = {"VECTOR_PRECISION": "int8"}
+QUANTISED: dict[str, object] = {"vectors.precision": "int8"}
 """Settings of a memory whose vectors take a byte a number."""
 DELTA_NODES = 2000
 DIMENSION = 384

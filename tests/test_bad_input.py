@@ -61,7 +61,7 @@ def test_a_text_that_cannot_be_remembered_is_refused_and_nothing_is_lost(
 
 
 def test_a_text_just_within_the_limit_is_taken(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config.replace(MAX_DOCUMENT_CHARS=200_000)) as memory:
+    with NeuroGraphMemory(config.replace(indexing={"max_document_chars": 200_000})) as memory:
         assert memory.add_document("A word and another word. " * 8_000)
 
 

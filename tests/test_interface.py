@@ -16,6 +16,7 @@ from hypothesis import given, settings
 
 from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryEdge, NeuroGraphMemory, export_user
 from neurogated.compose import build
+from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.errors import InputError, StorageError, UnknownIdError
 from neurogated.testing.clock import ManualClock
 
@@ -142,7 +143,7 @@ def test_feedback_on_many_memories_makes_few_edges(memory: NeuroGraphMemory) -> 
     ids = [memory.add(f"word{number}")[0] for number in range(60)]
     before = memory.stats()["edges"].get("ASSOC", 0)
     memory.feedback(ids)
-    assert 0 < memory.stats()["edges"]["ASSOC"] - before <= 60 * memory.config.ASSOC_NEIGHBORS
+    assert 0 < memory.stats()["edges"]["ASSOC"] - before <= 60 * memory.config.learning.assoc_neighbors
 
 
 def test_callbacks_are_told_and_can_be_ended(memory: NeuroGraphMemory, caplog: pytest.LogCaptureFixture) -> None:
@@ -234,7 +235,12 @@ def test_min_score_cuts(memory: NeuroGraphMemory) -> None:
 
 
 def test_recency_counts_from_the_time_that_is_given() -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", RECENCY_WEIGHT=1.0, RECENCY_HALF_LIFE_DAYS=10.0)
+    config = MemoryConfig(
+        storage="memory",
+        embedding_name="hash",
+        RECENCY_WEIGHT=1.0,
+        retrieval=RetrievalSettings(recency_half_life_days=10.0),
+    )
     with NeuroGraphMemory(config, parts=build(config, ManualClock())) as memory:
         memory.add("A heron.")
         at = memory.find()[0].last_accessed

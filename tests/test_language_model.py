@@ -21,7 +21,7 @@ ASKED_AT_ONCE = 20
 # Long enough for the slowest machine; nothing waits for it unless a test fails.
 PATIENCE = 30.0
 # The model judges every question, however sure the offline judge is.
-ALWAYS_ASKED = {"llm_kernel_sure": 2.0, "llm_kernel_deadline": PATIENCE}
+ALWAYS_ASKED = {"llm.kernel_sure": 2.0, "llm.kernel_deadline": PATIENCE}
 STORY = Document((Passage("The dam broke at dawn."), Passage("The fields lay under water.")), "Flood")
 
 
@@ -91,7 +91,9 @@ def model() -> Iterator[Model]:
 
 @pytest.fixture
 def with_model(config: MemoryConfig, model: Model) -> MemoryConfig:
-    return config.replace(llm_base_url=f"http://127.0.0.1:{model.server_address[1]}/v1", llm_retries=1, **ALWAYS_ASKED)
+    return config.replace(
+        llm_base_url=f"http://127.0.0.1:{model.server_address[1]}/v1", llm={"retries": 1}, **ALWAYS_ASKED
+    )
 
 
 def _causes(memory: NeuroGraphMemory) -> list[float]:
@@ -115,7 +117,7 @@ def test_questions_wait_for_the_model_together_and_writes_go_on_meanwhile(
         await writing
         return recalls
 
-    with NeuroGraphMemory(with_model.replace(llm_concurrency=ASKED_AT_ONCE)) as memory:
+    with NeuroGraphMemory(with_model.replace(llm={"concurrency": ASKED_AT_ONCE})) as memory:
         memory.store.apply(GraphDelta(nodes=(MemoryNode("old", "Fields lay under water."),)))
         recalls = asyncio.run(ask(memory))
         assert [recall.query for recall in recalls] == questions
@@ -200,7 +202,7 @@ def test_what_fails_at_indexing_is_stored_and_made_up_by_resume(
 
 
 def test_a_budget_stops_cleanly_and_the_rest_is_made_up_later(with_model: MemoryConfig, model: Model) -> None:
-    with NeuroGraphMemory(with_model.replace(llm_max_calls=1)) as memory:
+    with NeuroGraphMemory(with_model.replace(llm={"max_calls": 1})) as memory:
         memory.add_documents([STORY])
         assert memory.stats()["pending"] == 2
         assert memory.recall("Why were the fields under water?").notes

@@ -14,6 +14,7 @@ import pytest
 
 from neurogated import EdgeType, GraphDelta, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import Parts, build
+from neurogated.config.groups import IndexingSettings
 from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import InputError, LLMError, StorageError, UnknownIdError
@@ -214,7 +215,9 @@ class _Flaky:
 def test_what_a_failing_model_leaves_out_is_stored_and_made_up_later(caplog: pytest.LogCaptureFixture) -> None:
     flaky = _Flaky()
     parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), flaky, flaky)
-    with NeuroGraphMemory(MemoryConfig(storage="memory", INDEX_BATCH=3), parts=parts) as memory:
+    with NeuroGraphMemory(
+        MemoryConfig(storage="memory", indexing=IndexingSettings(batch_size=3)), parts=parts
+    ) as memory:
         memory.add_documents([STORY])
         assert len(_ids(memory)) == 4
         assert memory.stats()["pending"] == 4 + 6
@@ -230,7 +233,7 @@ def test_what_a_failing_model_leaves_out_is_stored_and_made_up_later(caplog: pyt
 
 
 def test_too_long_a_text_is_refused(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config.replace(MAX_DOCUMENT_CHARS=1000)) as memory:
+    with NeuroGraphMemory(config.replace(indexing={"max_document_chars": 1000})) as memory:
         with pytest.raises(InputError, match=r"1001 characters.* 1000 of MAX_DOCUMENT_CHARS"):
             memory.add_document("x" * 1001)
         assert memory.history() == []

@@ -98,7 +98,7 @@ def test_use_is_marked_now_and_then_and_on_close(timed: NeuroGraphMemory, clock:
     clock.advance(timedelta(seconds=1))
     timed.retrieve("ferry")
     assert timed.store.get_node(first).last_accessed < clock()
-    clock.advance(timedelta(seconds=timed.config.TOUCH_FLUSH_SECONDS))
+    clock.advance(timedelta(seconds=timed.config.learning.access_flush_seconds))
     timed.retrieve("ferry")
     assert timed.store.get_node(first).last_accessed == clock()
     clock.advance(timedelta(seconds=1))
@@ -259,7 +259,7 @@ def test_a_killed_indexing_process_loses_nothing_acknowledged(config: MemoryConf
 
 def test_settings_that_do_not_fit_leave_no_lock_behind(tmp_path: Path) -> None:
     config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
-    for changes in ({"CLOSED_EDGE_TYPES": "NONSENSE"}, {"KERNEL_WHEN": "SEQ=1, @tmie=1.0"}):
+    for changes in ({"retrieval.closed_edge_types": "NONSENSE"}, {"retrieval.kernel_when": "SEQ=1, @tmie=1.0"}):
         with pytest.raises(ConfigError, match=next(iter(changes))) as caught:
             NeuroGraphMemory(config.replace(**changes))
         with NeuroGraphMemory(config) as memory:

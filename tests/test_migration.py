@@ -26,6 +26,7 @@ from neurogated import (
     compose,
 )
 from neurogated.administration import migrate
+from neurogated.config.groups import IndexingSettings
 from neurogated.core.rendering import render
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import ConfigError, EmbedderMismatchError, EmbeddingError, StorageError
@@ -84,7 +85,9 @@ def test_a_migrated_memory_is_one_that_was_indexed_with_the_new_model(
 ) -> None:
     folder, clock = tmp_path_factory.mktemp("memories"), ManualClock()
     old = MemoryConfig(
-        save_dir=str(folder / "old"), embedding_name="hash", CHUNK_SIZE=8, CHUNK_OVERLAP=0, INDEX_BATCH=3
+        save_dir=str(folder / "old"),
+        embedding_name="hash",
+        indexing=IndexingSettings(chunk_size=8, chunk_overlap=0, batch_size=3),
     )
     new = old.replace(save_dir=str(folder / "new"), embedding_name="other")
     _fill(old, texts, clock)
@@ -138,7 +141,7 @@ def test_only_vectors_and_similarity_change(filled: MemoryConfig, clock: ManualC
 def test_similarity_is_made_among_the_nodes_before_by_a_slow_reference(
     filled: MemoryConfig, clock: ManualClock
 ) -> None:
-    moved = filled.replace(embedding_name="other", MAX_SIM_NEIGHBORS=2, INDEX_BATCH=4)
+    moved = filled.replace(embedding_name="other", MAX_SIM_NEIGHBORS=2, indexing={"batch_size": 4})
     with NeuroGraphMemory(filled) as memory:
         memory.store.apply(
             GraphDelta(removed_nodes=(memory.recall("valve").ids[0],), nodes=(MemoryNode("bare", "no vector"),))

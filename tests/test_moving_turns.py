@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated.config.groups import IndexingSettings
 from neurogated.core.delta import GraphDelta, WeightChange
 from neurogated.core.model import EdgeKey
 from tests.sessions import LONG, NOON, message_of, order_of
 
-CONFIG = MemoryConfig(storage="memory", embedding_name="hash", CHUNK_SIZE=9, CHUNK_OVERLAP=0)
+CONFIG = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(chunk_size=9, chunk_overlap=0))
 SESSIONS = ("one", "two")
 
 kinds = st.sampled_from(["same", "new", "long"])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.compose import Parts
+from neurogated.config.groups import RuntimeSettings
 from neurogated.embedding.hash_embedder import HashEmbedder
 
 # Long enough for the slowest machine; nothing waits for it unless a test fails.
@@ -52,7 +53,7 @@ def embedder() -> _Hanging:
 
 @pytest.fixture
 def hanging(embedder: _Hanging) -> Iterator[NeuroGraphMemory]:
-    config = MemoryConfig(storage="memory", embedding_name="hash", stall_warning_seconds=0.02)
+    config = MemoryConfig(storage="memory", embedding_name="hash", runtime=RuntimeSettings(stall_warning_seconds=0.02))
     built = compose.build(config)
     with NeuroGraphMemory(config, parts=Parts(built.store, embedder, built.kernel_source)) as memory:
         yield memory

@@ -14,6 +14,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.config.groups import RuntimeSettings
 from neurogated.errors import MissingExtraError, UnknownIdError
 
 SPANS, METRICS = InMemorySpanExporter(), InMemoryMetricReader()
@@ -31,7 +32,9 @@ def _providers() -> None:
 @pytest.fixture
 def memory() -> Iterator[NeuroGraphMemory]:
     SPANS.clear()
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash", telemetry=True)) as memory:
+    with NeuroGraphMemory(
+        MemoryConfig(storage="memory", embedding_name="hash", runtime=RuntimeSettings(telemetry=True))
+    ) as memory:
         yield memory
 
 
@@ -72,4 +75,4 @@ def test_nothing_is_measured_unless_asked() -> None:
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     with pytest.raises(MissingExtraError, match=r"neurogated\[otel\]"):
-        NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash", telemetry=True))
+        NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash", runtime=RuntimeSettings(telemetry=True)))

@@ -292,7 +292,7 @@ class _Before:
 
 def _batches(items: Iterable[T], config: MemoryConfig) -> Iterator[list[T]]:
     iterator = iter(items)
-    while batch := list(islice(iterator, config.INDEX_BATCH)):
+    while batch := list(islice(iterator, config.indexing.batch_size)):
         yield batch
 
 

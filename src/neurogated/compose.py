@@ -174,7 +174,9 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learn
     """Return the models over an embedder and a language model; `learned` is the file of the kinds of questions."""
     offline = OfflineQuestionJudge(embedder, kept_in=learned, read_only=config.read_only)
     patterns = OfflineEntityFinder()
-    spacy = SpacyEntityFinder(config.spacy_model, patterns) if config.entity_finder == "spacy" else None
+    spacy = (
+        SpacyEntityFinder(config.indexing.spacy_model, patterns) if config.indexing.entity_finder == "spacy" else None
+    )
     if llm is None:
         _log.info("%s", OFFLINE_NOTICE)
         return Models(
@@ -190,13 +192,13 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learn
     judge = CascadedJudge(
         offline,
         LLMQuestionJudge(model, prompts, config),
-        sure=config.llm_kernel_sure,
-        deadline=config.llm_kernel_deadline,
+        sure=config.llm.kernel_sure,
+        deadline=config.llm.kernel_deadline,
     )
     return Models(
         config,
         embedder,
-        KernelGenerator(config, judge=judge, fallback=offline, concurrency=config.llm_concurrency),
+        KernelGenerator(config, judge=judge, fallback=offline, concurrency=config.llm.concurrency),
         judge,
         offline,
         LLMCausalJudge(model, prompts, config),
@@ -210,7 +212,7 @@ def _embedder(config: MemoryConfig) -> Embedder:
 
 
 def _cached(embedder: Embedder, config: MemoryConfig) -> Embedder:
-    return CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE, config.embedding_cache_bytes)
+    return CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE, config.embedding.cache_bytes)
 
 
 def _clearable(*parts: object) -> tuple[SupportsClear, ...]:

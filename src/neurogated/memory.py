@@ -84,7 +84,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         self._runtime = Runtime(self.config, self._parts.clock, self.store) if runtime is None else runtime
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model are waited for; side by side, all others would be slower.
-        workers = 1 if self._parts.language_model is None else self.config.llm_concurrency
+        workers = 1 if self._parts.language_model is None else self.config.llm.concurrency
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers)
         writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
         self._writer = self._runtime.writers.shared(self.config.namespace, self.store, writer)

@@ -41,9 +41,9 @@ class Runtime:
         self._config = config
         self._store = store
         self.writers = WriterRegistry()
-        self.accesses = AccessLog(clock, config.TOUCH_FLUSH_SECONDS, config.MAX_OPEN_NAMESPACES)
+        self.accesses = AccessLog(clock, config.learning.access_flush_seconds, config.runtime.max_open_namespaces)
         self._frozen = False
-        self._span = spans(enabled=config.telemetry)
+        self._span = spans(enabled=config.runtime.telemetry)
         self._callbacks: dict[str, list[Callable[..., None]]] = defaultdict(list)
         self._start()
         bind_to_process(self)
@@ -53,8 +53,8 @@ class Runtime:
         self._start()
 
     def _start(self) -> None:
-        self.threads = ThreadPoolExecutor(self._config.recall_concurrency, thread_name_prefix="recall")
-        self._watchdog = Watchdog(self._config.stall_warning_seconds)
+        self.threads = ThreadPoolExecutor(self._config.runtime.recall_concurrency, thread_name_prefix="recall")
+        self._watchdog = Watchdog(self._config.runtime.stall_warning_seconds)
 
     def is_frozen(self) -> bool:
         """Return whether nothing is learned at present, as this memory or another process decided."""

@@ -72,7 +72,7 @@ class Upkeep(ABC):
         if self._parts.language_model is None:
             return None
         prompts = PromptTemplateManager()
-        memories = recall.memories[: self.config.QA_PASSAGES]
+        memories = recall.memories[: self.config.llm.qa_passages]
         texts = "\n\n".join(render(memory.node) for memory in memories)
         messages = prompts.render("qa", question=recall.query, passages=texts)
         return str(self._parts.language_model.infer_json(messages, prompts.schema("qa"))["answer"])

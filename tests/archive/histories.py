@@ -18,6 +18,7 @@ from neurogated import (
     MemoryNode,
     WeightChange,
 )
+from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import PendingTask
 from neurogated.core.ports import GraphStorePort
@@ -44,11 +45,13 @@ def stores(kind: str, folder: Path) -> OpenStore:
     def make(clock: ManualClock) -> GraphStore:
         made.append(None)
         if kind == "memory":
-            return GraphStore(config=MemoryConfig(OVERLAY_EDGES=4), clock=clock)
+            return GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=4)), clock=clock)
         from neurogated.storage.sqlite_store import SqliteStore
 
         return SqliteStore.open(
-            folder / f"{len(made)}-{id(made)}.db", config=MemoryConfig(OVERLAY_EDGES=4), clock=clock
+            folder / f"{len(made)}-{id(made)}.db",
+            config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=4)),
+            clock=clock,
         )
 
     return make

@@ -167,7 +167,7 @@ def test_flag_wins_over_environment_and_environment_over_file(
     monkeypatch.setenv("NEUROGATED_MAX_HOPS", "4")
     assert main([*sample, "--config", str(file), "--TOP_K_ANCHORS", "8"]) == 0
     settings = _settings_of_the_only_run(tmp_path)
-    assert [settings[name] for name in ("TOP_K_ANCHORS", "MAX_HOPS", "ENERGY_WEIGHT")] == [8, 4, 0.75]
+    assert [settings[name] for name in ("TOP_K_ANCHORS", "MAX_HOPS", "ACTIVATION_WEIGHT")] == [8, 4, 0.75]
 
 
 def test_misspelt_variable_stops_the_run(

@@ -12,6 +12,7 @@ import pytest
 
 from neurogated import NeuroGraphMemory
 from neurogated.cli import main
+from neurogated.config.groups import IndexingSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.evaluation.profiling import OTHER
 
@@ -24,7 +25,11 @@ def flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """Flags of a memory of four texts, three of one document."""
     words = ["--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash"]
     pump = "The pump failed on Monday. Because the pump failed, the field was flooded."
-    config = MemoryConfig(save_dir=str(tmp_path / "agent"), embedding_name="hash", CHUNK_SIZE=6, CHUNK_OVERLAP=0)
+    config = MemoryConfig(
+        save_dir=str(tmp_path / "agent"),
+        embedding_name="hash",
+        indexing=IndexingSettings(chunk_size=6, chunk_overlap=0),
+    )
     with NeuroGraphMemory(config) as memory:
         assert len(memory.add_document(pump, title="Log")) == 3
         memory.add_document("Forty kilos of barley were ordered.")

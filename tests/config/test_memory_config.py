@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig
+from neurogated.config.groups import IndexingSettings
 from neurogated.config.memory_config import ENVIRONMENT_PREFIX
 from neurogated.config.setting import parse_bool
 from neurogated.errors import ConfigError, NeurogatedError
@@ -39,7 +40,7 @@ FIELDS = dataclasses.fields(MemoryConfig)
 NAMES = [spec.name for spec in FIELDS]
 HINTS = typing.get_type_hints(MemoryConfig)
 # These two bound each other, so a value that fits one of them may not fit the pair.
-COUPLED = {"CHUNK_SIZE", "CHUNK_OVERLAP"}
+COUPLED = {"indexing.chunk_size", "indexing.chunk_overlap"}
 INTS = [spec for spec in FIELDS if HINTS[spec.name] is int and spec.name not in COUPLED]
 FLOATS = [spec for spec in FIELDS if HINTS[spec.name] is float]
 BOOLS = [spec for spec in FIELDS if HINTS[spec.name] is bool]
@@ -175,11 +176,11 @@ def test_wrong_choice_names_field_value_and_choices(name: str, value: str, choic
 @given(st.integers(1, 1000), st.integers(0, 2000))
 def test_overlap_is_less_than_chunk_size(size: int, overlap: int) -> None:
     if overlap < size:
-        config = MemoryConfig(CHUNK_SIZE=size, CHUNK_OVERLAP=overlap)
-        assert (size, overlap) == (config.CHUNK_SIZE, config.CHUNK_OVERLAP)
+        config = MemoryConfig(indexing=IndexingSettings(chunk_size=size, chunk_overlap=overlap))
+        assert (size, overlap) == (config.indexing.chunk_size, config.indexing.chunk_overlap)
     else:
         with pytest.raises(ConfigError, match=f"CHUNK_OVERLAP is {overlap}, .* less than CHUNK_SIZE {size}"):
-            MemoryConfig(CHUNK_SIZE=size, CHUNK_OVERLAP=overlap)
+            MemoryConfig(indexing=IndexingSettings(chunk_size=size, chunk_overlap=overlap))
 
 
 def test_empty_namespace_is_refused() -> None:

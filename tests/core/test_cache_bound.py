@@ -167,5 +167,5 @@ def test_an_embedder_computes_again_what_was_evicted(path: Path) -> None:
 
 
 def test_the_bounds_are_settings() -> None:
-    assert MemoryConfig().embedding_cache_bytes == 2**30
-    assert MemoryConfig().llm_cache_bytes == 2**28
+    assert MemoryConfig().embedding.cache_bytes == 2**30
+    assert MemoryConfig().llm.cache_bytes == 2**28

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory, field
+from neurogated.config.groups import IndexingSettings
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.errors import InputError
 
@@ -26,7 +27,7 @@ GIVEN: dict[str, Any] = {
 @pytest.mark.parametrize("given", [{}, GIVEN])
 @pytest.mark.parametrize("about", [{}, {"session_id": "s"}, {"id": "own"}])
 def test_metadata_is_what_the_caller_gave(tmp_path: Any, given: dict[str, Any], about: dict[str, Any]) -> None:  # noqa: ANN401
-    config = MemoryConfig(save_dir=tmp_path, embedding_name="hash", CHUNK_SIZE=60)
+    config = MemoryConfig(save_dir=tmp_path, embedding_name="hash", indexing=IndexingSettings(chunk_size=60))
     with NeuroGraphMemory(config) as memory:
         ids = memory.add(TEXT, metadata=given, **about)
         assert len(ids) > 1

@@ -5,6 +5,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
+from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.storage.index.graph.columns import Column, PatchedColumn
 
@@ -18,7 +19,7 @@ EDGES = st.lists(
 
 
 def _store(edges: list[tuple[int, int, EdgeType]], overlay_edges: int) -> GraphStore:
-    store = GraphStore(config=MemoryConfig(OVERLAY_EDGES=overlay_edges))
+    store = GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=overlay_edges)))
     store.apply(GraphDelta(nodes=tuple(MemoryNode(id=str(name), content="x") for name in range(8))))
     for place, (source, target, kind) in enumerate(edges):
         store.apply(GraphDelta(edges=(MemoryEdge(str(source), str(target), kind, place / 64),)))

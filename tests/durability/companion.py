@@ -8,11 +8,17 @@ import sys
 from datetime import timedelta
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.config.groups import IndexingSettings, RuntimeSettings
 from neurogated.core.clock import utc_now
 
 
 def main(folder: str, name: str, count: int) -> None:
-    config = MemoryConfig(save_dir=folder, embedding_name="hash", CHUNK_SIZE=8, CHUNK_OVERLAP=0, KEEP_CHANGES=200)
+    config = MemoryConfig(
+        save_dir=folder,
+        embedding_name="hash",
+        indexing=IndexingSettings(chunk_size=8, chunk_overlap=0),
+        runtime=RuntimeSettings(checkpoint_changes=200),
+    )
     with NeuroGraphMemory(config) as memory:
         for number in range(count):
             text = f"{name} met heron {number}. It stood at weir {number % 7}. Then {name} walked home."

@@ -28,6 +28,7 @@ import numpy as np
 from tqdm import tqdm
 
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
+from neurogated.config.groups import LearningSettings, RuntimeSettings
 from neurogated.errors import StorageError
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.beside import read_in_this_process, read_with_plain_sqlite
@@ -45,7 +46,12 @@ _ROUND_SECONDS = 30
 @functools.cache
 def config_for(folder: Path) -> MemoryConfig:
     """Return the settings of the memory that is worked on."""
-    return MemoryConfig(save_dir=str(folder / "out"), embedding_name="hash", TOUCH_FLUSH_SECONDS=0, KEEP_CHANGES=60)
+    return MemoryConfig(
+        save_dir=str(folder / "out"),
+        embedding_name="hash",
+        learning=LearningSettings(access_flush_seconds=0),
+        runtime=RuntimeSettings(checkpoint_changes=60),
+    )
 
 
 @functools.cache

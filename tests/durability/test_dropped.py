@@ -74,7 +74,7 @@ def _no_collector() -> Iterator[None]:
 def test_a_memory_that_was_dropped_is_opened_again_at_once(
     config: MemoryConfig, use: Callable[[NeuroGraphMemory], None]
 ) -> None:
-    config = config.replace(KEEP_CHANGES=5)
+    config = config.replace(runtime={"checkpoint_changes": 5})
     memory = NeuroGraphMemory(config)
     memory.add_document(_TEXT)
     use(memory)

@@ -184,7 +184,7 @@ def test_a_childs_reader_follows_its_parent_that_closes_the_file_in_between(conf
 
 
 def test_a_child_that_embeds_after_its_parent_did_is_told_at_once(config: MemoryConfig, tmp_path: Path) -> None:
-    config = config.replace(embedding_name="all-MiniLM-L6-v2", embedding_backend="openvino")
+    config = config.replace(embedding_name="all-MiniLM-L6-v2", embedding={"backend": "openvino"})
 
     def work() -> None:
         with (

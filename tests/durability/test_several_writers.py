@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.config.groups import IndexingSettings
 from neurogated.errors import EmbedderMismatchError, MemoryClosedError, MemoryLockedError
 from neurogated.storage.sqlite_store import SqliteStore
 
@@ -23,7 +24,9 @@ KILLS = 3
 
 @pytest.fixture
 def config(tmp_path: Path) -> MemoryConfig:
-    return MemoryConfig(save_dir=str(tmp_path), embedding_name="hash", CHUNK_SIZE=8, CHUNK_OVERLAP=0)
+    return MemoryConfig(
+        save_dir=str(tmp_path), embedding_name="hash", indexing=IndexingSettings(chunk_size=8, chunk_overlap=0)
+    )
 
 
 def _node(name: str, *vector: float) -> MemoryNode:
@@ -137,7 +140,7 @@ with SqliteStore.open(sys.argv[1]) as store, store.transaction():
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks the system whether a process is stopped")
 def test_a_stopped_writer_is_named_while_reads_go_on_and_a_killed_one_is_in_nobodys_way(config: MemoryConfig) -> None:
-    config = config.replace(WRITE_LOCK_SECONDS=0.3, TOUCH_FLUSH_SECONDS=0.0)
+    config = config.replace(runtime={"write_lock_seconds": 0.3}, learning={"access_flush_seconds": 0.0})
     path = Path(config.save_dir) / "memory" / "memory.db"
     with NeuroGraphMemory(config.replace(embedding_name="hash")) as memory:
         (known,) = memory.add_document("A heron stood at the weir.")
@@ -213,7 +216,7 @@ def test_a_thread_in_a_transaction_may_add_while_another_adds(config: MemoryConf
 
 
 def test_a_compaction_beside_another_memory_leaves_both_sound(config: MemoryConfig) -> None:
-    config = config.replace(KEEP_CHANGES=1)
+    config = config.replace(runtime={"checkpoint_changes": 1})
     with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two:
         secret = one.add_document("The password is swordfish.")
         two.add_document("Barley was sown.")
@@ -285,7 +288,7 @@ def test_the_note_of_who_has_it_open_is_no_lock_once_the_process_died(tmp_path: 
 
 
 def test_a_memory_that_only_asked_brings_nothing_back_that_another_erased(config: MemoryConfig) -> None:
-    config = config.replace(KEEP_CHANGES=1)
+    config = config.replace(runtime={"checkpoint_changes": 1})
     with NeuroGraphMemory(config) as one:
         asks = NeuroGraphMemory(config)
         one.add_document("Barley was sown.")
@@ -376,7 +379,7 @@ def test_a_lock_file_that_was_deleted_is_noticed(tmp_path: Path) -> None:
 
 
 def test_what_another_memory_stored_is_seen_while_a_thread_keeps_the_graph(config: MemoryConfig) -> None:
-    config = config.replace(KEEP_CHANGES=1)
+    config = config.replace(runtime={"checkpoint_changes": 1})
     with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two:
         for number in range(40):
             one.add_document(f"Ada saw heron {number}.")

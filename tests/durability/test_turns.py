@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.config.groups import RuntimeSettings
 from neurogated.errors import StorageError
 from neurogated.storage.log.sqlite import file
 from neurogated.storage.sqlite_store import SqliteStore
@@ -71,7 +72,7 @@ def test_a_transaction_over_namespaces_and_a_write_into_one_do_not_wait_for_each
 
 
 def test_a_memory_is_closed_at_once_within_a_transaction_of_another_one(path: Path) -> None:
-    config = MemoryConfig(WRITE_LOCK_SECONDS=60)
+    config = MemoryConfig(runtime=RuntimeSettings(write_lock_seconds=60))
     with SqliteStore.open(path, config=config) as one:
         two = SqliteStore.open(path, config=config)
         with one.transaction():

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from neurogated.config.groups import EmbeddingSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Embedder
 from neurogated.embedding.bundled_model import BUNDLED_FOLDER, BUNDLED_MODEL
@@ -58,7 +59,7 @@ def original() -> Iterator[SentenceTransformersEmbedder]:
 
 
 def bundled(precision: str = "auto") -> Embedder:
-    return build_embedder(MemoryConfig(embedding_devices="cpu", embedding_precision=precision))
+    return build_embedder(MemoryConfig(embedding=EmbeddingSettings(devices="cpu", precision=precision)))
 
 
 @pytest.mark.slow

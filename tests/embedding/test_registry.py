@@ -1,5 +1,6 @@
 import pytest
 
+from neurogated.config.groups import EmbeddingSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Embedder
 from neurogated.embedding.hash_embedder import HashEmbedder
@@ -17,10 +18,14 @@ SERVER = "http://127.0.0.1:9/v1"
     [
         (MemoryConfig(embedding_name="hash"), HashEmbedder, "hash-256"),
         (MemoryConfig(), LocalEmbedder, "all-MiniLM-L6-v2"),
-        (MemoryConfig(embedding_devices="cpu"), LocalEmbedder, "all-MiniLM-L6-v2"),
-        (MemoryConfig(embedding_backend="torch"), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
-        (MemoryConfig(embedding_devices="cuda:0"), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
-        (MemoryConfig(embedding_devices="cpu,cpu"), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
+        (MemoryConfig(embedding=EmbeddingSettings(devices="cpu")), LocalEmbedder, "all-MiniLM-L6-v2"),
+        (MemoryConfig(embedding=EmbeddingSettings(backend="torch")), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
+        (MemoryConfig(embedding=EmbeddingSettings(devices="cuda:0")), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
+        (
+            MemoryConfig(embedding=EmbeddingSettings(devices="cpu,cpu")),
+            SentenceTransformersEmbedder,
+            "all-MiniLM-L6-v2",
+        ),
         (
             MemoryConfig(embedding_name="sentence-transformers/all-MiniLM-L6-v2"),
             LocalEmbedder,
@@ -32,7 +37,11 @@ SERVER = "http://127.0.0.1:9/v1"
             "nvidia/NV-Embed-v2",
         ),
         (MemoryConfig(embedding_name="openai:text-embedding-3-small"), OpenAIEmbedder, "openai:text-embedding-3-small"),
-        (MemoryConfig(embedding_name="bge-m3", embedding_base_url=SERVER), OpenAIEmbedder, "openai:bge-m3"),
+        (
+            MemoryConfig(embedding_name="bge-m3", embedding=EmbeddingSettings(base_url=SERVER)),
+            OpenAIEmbedder,
+            "openai:bge-m3",
+        ),
     ],
     ids=lambda value: value.embedding_name if isinstance(value, MemoryConfig) else "",
 )
@@ -55,7 +64,7 @@ def test_the_name_decides_the_embedder(config: MemoryConfig, kind: type[Embedder
     ],
 )
 def test_devices_are_separated_by_commas(setting: str | None, devices: tuple[str, ...]) -> None:
-    embedder = build_embedder(MemoryConfig(embedding_devices=setting, embedding_backend="torch"))
+    embedder = build_embedder(MemoryConfig(embedding=EmbeddingSettings(devices=setting, backend="torch")))
 
     assert isinstance(embedder, SentenceTransformersEmbedder)
     assert embedder._devices == devices
@@ -65,11 +74,9 @@ def test_prompts_batch_size_and_trust_reach_a_model_of_ones_own() -> None:
     embedder = build_embedder(
         MemoryConfig(
             embedding_name="some/model",
-            embedding_backend="torch",
-            embedding_batch_size=7,
-            embedding_query_prompt="q: ",
-            embedding_document_prompt="d: ",
-            trust_remote_code=True,
+            embedding=EmbeddingSettings(
+                backend="torch", batch_size=7, query_prompt="q: ", document_prompt="d: ", trust_remote_code=True
+            ),
         )
     )
 
@@ -80,9 +87,7 @@ def test_prompts_batch_size_and_trust_reach_a_model_of_ones_own() -> None:
 
 def test_prompts_and_batch_size_reach_a_server() -> None:
     embedder = build_embedder(
-        MemoryConfig(
-            embedding_name="m", embedding_base_url=SERVER, embedding_batch_size=7, embedding_query_prompt="q: "
-        )
+        MemoryConfig(embedding_name="m", embedding=EmbeddingSettings(base_url=SERVER, batch_size=7, query_prompt="q: "))
     )
 
     assert isinstance(embedder, OpenAIEmbedder)

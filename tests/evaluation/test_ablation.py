@@ -30,7 +30,7 @@ from neurogated.evaluation.runner import config_for, index, run
 ROOT = Path(__file__).parents[2]
 CUTOFFS = (2, 5, 10, 20)
 GraphOf = Callable[..., list[tuple[Any, ...]]]
-WITHOUT_ACTIVATION = Variant("no_activation", "no activation", {"ENERGY_WEIGHT": 0})
+WITHOUT_ACTIVATION = Variant("no_activation", "no activation", {"ACTIVATION_WEIGHT": 0})
 
 
 def _rankings(report: AblationReport, name: str) -> dict[Any, list[Any]]:
@@ -128,7 +128,7 @@ def test_each_variant_ranks_as_a_run_with_its_settings(
 
 
 def test_memory_and_what_it_learned_stay_as_they_are(talks: Dataset, config: MemoryConfig, graph_of: GraphOf) -> None:
-    own = config_for(talks, config).replace(TOUCH_FLUSH_SECONDS=0.0)
+    own = config_for(talks, config).replace(learning={"access_flush_seconds": 0.0})
     with NeuroGraphMemory(own) as memory:
         first, _ = index(talks, memory)
         first.feedback([node.id for node in first.store.all_nodes()][::2])
@@ -180,7 +180,7 @@ def test_folder_holds_all_that_is_promised(talks: Dataset, config: MemoryConfig)
     ]
     figures = _figures(report)
     assert (figures["dataset"], figures["questions"]) == ("talks", 6)
-    assert figures["variants"][1]["overrides"] == {"ENERGY_WEIGHT": 0}
+    assert figures["variants"][1]["overrides"] == {"ACTIVATION_WEIGHT": 0}
     assert [contrast["without"] for contrast in figures["contrasts"]] == ["no_activation"]
 
 

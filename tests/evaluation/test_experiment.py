@@ -64,7 +64,7 @@ def test_the_rest_is_the_wrapped_embedders() -> None:
 
 
 def test_asking_a_frozen_memory_leaves_no_trace(talks: Dataset, config: MemoryConfig, graph_of: GraphOf) -> None:
-    own = config_for(talks, config).replace(TOUCH_FLUSH_SECONDS=0.0)
+    own = config_for(talks, config).replace(learning={"access_flush_seconds": 0.0})
     with NeuroGraphMemory(own) as memory:
         for part in talks.collections:
             assert part.namespace is not None

@@ -32,7 +32,7 @@ GraphOf = Callable[..., list[tuple[Any, ...]]]
 @pytest.fixture
 def indexed(talks: Dataset, config: MemoryConfig) -> MemoryConfig:
     """Settings of a memory that holds the talks and has learned something."""
-    own = config_for(talks, config).replace(TOUCH_FLUSH_SECONDS=0.0)
+    own = config_for(talks, config).replace(learning={"access_flush_seconds": 0.0})
     with NeuroGraphMemory(own) as memory:
         first, _ = index(talks, memory)
         first.feedback([node.id for node in first.store.all_nodes()][::2])
@@ -154,7 +154,9 @@ def test_groups_and_recalls_agree_with_an_independent_reckoning(
 
 
 def test_summary_is_the_mean_over_seeds_with_its_spread(sample: Dataset, sample_config: MemoryConfig) -> None:
-    report = learn(sample, sample_config.replace(ASSOC_WEIGHT=1.0, ENERGY_WEIGHT=2.0), seeds=3, progress=False)
+    report = learn(
+        sample, sample_config.replace(learning={"assoc_weight": 1.0}, ACTIVATION_WEIGHT=2.0), seeds=3, progress=False
+    )
     assert report.by_seed["difference"].any()
     for row in report.summary.to_dict(orient="records"):
         seeds = report.by_seed[(report.by_seed["group"] == row["group"]) & (report.by_seed["k"] == row["k"])]
@@ -167,7 +169,7 @@ def test_summary_is_the_mean_over_seeds_with_its_spread(sample: Dataset, sample_
 
 def test_what_got_worse_is_named(sample: Dataset, sample_config: MemoryConfig) -> None:
     # Energy that drowns similarity lets feedback pull up what was confirmed, whatever is asked.
-    harmful = sample_config.replace(ASSOC_WEIGHT=1.0, ENERGY_WEIGHT=50.0, SIMILARITY_WEIGHT=0.0)
+    harmful = sample_config.replace(learning={"assoc_weight": 1.0}, ACTIVATION_WEIGHT=50.0, SIMILARITY_WEIGHT=0.0)
     report = learn(sample, harmful, seeds=2, progress=False)
     fallen = report.summary[report.summary["difference"] < 0]
     assert not fallen.empty

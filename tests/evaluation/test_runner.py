@@ -109,16 +109,16 @@ def test_every_ranking_has_twenty_passages_of_the_corpus_and_none_twice(sample: 
 
 
 def test_ranking_is_as_deep_as_the_settings_say(sample: Dataset, config: MemoryConfig) -> None:
-    deep = _rankings(run(sample, config.replace(RANKING_DEPTH=40)))
+    deep = _rankings(run(sample, config.replace(retrieval={"ranking_depth": 40})))
     assert min(map(len, deep.values())) >= 40
-    returned = _rankings(run(sample, config.replace(RANKING_DEPTH=1, TOP_N_RETRIEVAL=30)))
+    returned = _rankings(run(sample, config.replace(retrieval={"ranking_depth": 1}, TOP_N_RETRIEVAL=30)))
     assert min(map(len, returned.values())) >= 30
 
 
 def test_many_chunks_of_a_passage_count_once_and_do_not_shorten_the_ranking(
     sample: Dataset, config: MemoryConfig
 ) -> None:
-    report = run(sample, config.replace(CHUNK_SIZE=16, CHUNK_OVERLAP=0))
+    report = run(sample, config.replace(indexing={"chunk_size": 16, "chunk_overlap": 0}))
     assert report.nodes > 2 * 83
     for ranked in _rankings(report).values():
         assert len(ranked) >= 20

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 
 from neurogated import Document, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, NeuroGraphMemory, Passage
 from neurogated.compose import Parts
+from neurogated.config.groups import IndexingSettings
 from neurogated.core.judgements import CausalJudgement
 from neurogated.core.model import MemoryNode
 from neurogated.core.rendering import render
@@ -131,7 +132,9 @@ texts = st.lists(
 def test_what_is_left_has_the_edges_of_a_memory_that_never_had_the_rest(
     first: list[tuple[str, str | None]], second: list[tuple[str, str | None]], data: st.DataObject
 ) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", MAX_TERM_TEXTS=3, MAX_MENTIONS=2)
+    config = MemoryConfig(
+        storage="memory", embedding_name="hash", indexing=IndexingSettings(max_term_texts=3, max_mentions=2)
+    )
     with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
         added = {pair: memory.add_document(pair[0], title=pair[1])[0] for pair in first}
         gone = data.draw(st.sets(st.sampled_from(first)), "deleted")
@@ -331,7 +334,9 @@ def test_a_document_given_again_does_not_bring_back_what_was_updated(memory: Neu
 def test_edges_after_updates_are_those_of_the_new_texts(
     first: list[tuple[str, str | None]], data: st.DataObject
 ) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", MAX_TERM_TEXTS=3, MAX_MENTIONS=2)
+    config = MemoryConfig(
+        storage="memory", embedding_name="hash", indexing=IndexingSettings(max_term_texts=3, max_mentions=2)
+    )
     with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
         ids = [memory.add_document(text, title=title)[0] for text, title in first]
         for number, node_id in enumerate(data.draw(st.permutations(ids), "updated")[:3]):

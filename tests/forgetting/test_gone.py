@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.config.groups import LearningSettings
 from neurogated.core.column_view import ColumnView
 from neurogated.errors import UnknownIdError
 
@@ -25,7 +26,10 @@ STEPS = 8
 @pytest.fixture(params=["sqlite", "memory"])
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NeuroGraphMemory]:
     settings = MemoryConfig(
-        storage=request.param, save_dir=str(tmp_path), embedding_name="hash", TOUCH_FLUSH_SECONDS=0.0
+        storage=request.param,
+        save_dir=str(tmp_path),
+        embedding_name="hash",
+        learning=LearningSettings(access_flush_seconds=0.0),
     )
     with NeuroGraphMemory(settings) as opened:
         yield opened

@@ -58,7 +58,7 @@ def test_a_new_text_has_a_title_of_its_own() -> None:
 
 
 def test_the_switch_is_off() -> None:
-    with NeuroGraphMemory(CONFIG.replace(FIND_TITLES=False)) as memory:
+    with NeuroGraphMemory(CONFIG.replace(indexing={"find_titles": False})) as memory:
         (node_id,) = memory.add(QUILL)
         assert _names(memory, node_id) == []
         memory.update(node_id, content="Boris Kray was a painter of bees.")
@@ -67,7 +67,7 @@ def test_the_switch_is_off() -> None:
 
 def test_chunks_that_do_not_hold_it_are_embedded_and_searched_under_it() -> None:
     text = "# The Long Mole\n\n" + " ".join(f"Stone number {n} was laid in the year {1800 + n}." for n in range(40))
-    with NeuroGraphMemory(CONFIG.replace(CHUNK_SIZE=60, CHUNK_OVERLAP=0)) as memory:
+    with NeuroGraphMemory(CONFIG.replace(indexing={"chunk_size": 60, "chunk_overlap": 0})) as memory:
         first, second, *_ = (memory.store.get_node(node_id) for node_id in memory.add(text))
         assert render(first) == keyword_text(first) == first.content
         assert render(second) == f"The Long Mole\n{second.content}"

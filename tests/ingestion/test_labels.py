@@ -52,7 +52,7 @@ def test_a_label_among_turns_without_one_is_no_speaker() -> None:
 
 
 def test_labels_can_be_left_alone() -> None:
-    with memory(FIND_SPEAKERS=False) as kept:
+    with memory(indexing={"find_speakers": False}) as kept:
         assert speakers(kept, "Ann: Hello.") == [None]
 
 
@@ -72,7 +72,7 @@ def test_a_given_name_wins() -> None:
 
 
 def test_all_pieces_of_a_message_have_its_speaker() -> None:
-    with memory(CHUNK_SIZE=10, CHUNK_OVERLAP=0) as kept:
+    with memory(indexing={"chunk_size": 10, "chunk_overlap": 0}) as kept:
         said = speakers(kept, "Ann: One heron stood there. Another heron flew over the river. That was all.", "Bo: Hi!")
         assert len(said) > len(["Ann", "Bo"])
         assert said == ["Ann"] * (len(said) - 1) + ["Bo"]

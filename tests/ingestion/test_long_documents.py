@@ -58,7 +58,7 @@ def test_a_document_twice_as_long_hashes_twice_as_many_bytes(monkeypatch: pytest
     amounts = []
     for turns in (50, 100):
         hashed.clear()
-        Bench({"CHUNK_SIZE": 8}).add(chat(turns))
+        Bench({"indexing.chunk_size": 8}).add(chat(turns))
         amounts.append(sum(hashed))
 
     assert amounts[1] < 2.2 * amounts[0]
@@ -72,7 +72,7 @@ def test_a_text_is_read_for_causes_once_however_wide_the_window(monkeypatch: pyt
         return split_sentences(text)
 
     monkeypatch.setattr(causality, "split_sentences", counting)
-    bench = causal(Bench({"CHUNK_SIZE": 8, "CAUSE_WINDOW": 5}))
+    bench = causal(Bench({"indexing.chunk_size": 8, "indexing.cause_window": 5}))
 
     bench.add(chat(20))
 
@@ -81,7 +81,7 @@ def test_a_text_is_read_for_causes_once_however_wide_the_window(monkeypatch: pyt
 
 
 def test_a_long_document_is_written_in_parts_and_compared_within_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Bench({"CHUNK_SIZE": 8, "INDEX_BATCH": 8})
+    bench = Bench({"indexing.chunk_size": 8, "indexing.batch_size": 8})
     sizes: list[int] = []
     apply = bench.store.apply
 
@@ -101,7 +101,7 @@ def test_a_long_document_is_written_in_parts_and_compared_within_them(monkeypatc
 def test_an_interruption_keeps_the_parts_before_it_and_the_rest_is_added_by_adding_again(
     part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = {"INDEX_BATCH": 4}
+    settings = {"indexing.batch_size": 4}
     whole, bench = causal(Bench(settings)), causal(Bench(settings))
     whole.add(chat(11))
     apply = bench.store.apply
@@ -127,7 +127,7 @@ def test_an_interruption_keeps_the_parts_before_it_and_the_rest_is_added_by_addi
 
 @pytest.mark.parametrize("gone", [slice(2, 6), slice(0, 4), slice(4, 8)])
 def test_what_was_forgotten_of_a_long_document_is_joined_to_both_its_sides_again(gone: slice) -> None:
-    bench = causal(Bench({"CHUNK_SIZE": 8, "INDEX_BATCH": 4}))
+    bench = causal(Bench({"indexing.chunk_size": 8, "indexing.batch_size": 4}))
     (ids,) = bench.add(chat(11))
     before = graph(bench)
     bench.engine.delete(ids[gone])
@@ -139,7 +139,7 @@ def test_what_was_forgotten_of_a_long_document_is_joined_to_both_its_sides_again
 
 
 def test_the_end_of_a_document_and_its_beginning_fit_into_one_batch() -> None:
-    bench = causal(Bench({"CHUNK_SIZE": 8, "INDEX_BATCH": 4}))
+    bench = causal(Bench({"indexing.chunk_size": 8, "indexing.batch_size": 4}))
 
     first, again = bench.add(chat(5), chat(5))
 
@@ -159,7 +159,7 @@ class Reading(OfflineCausalJudge):
 
 
 def test_pairs_across_two_parts_are_judged_once() -> None:
-    bench, judge = Bench({"CHUNK_SIZE": 8, "INDEX_BATCH": 4, "CAUSE_WINDOW": 2}), Reading()
+    bench, judge = Bench({"indexing.chunk_size": 8, "indexing.batch_size": 4, "indexing.cause_window": 2}), Reading()
     bench.engine = Writer(
         bench.store, bench.embedder, Analysis(judge, OfflineEntityFinder(), 1), bench.config, bench.clock
     )

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import Document, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.config.groups import IndexingSettings
 from neurogated.errors import StorageError
 from tests.ingestion.text_edges import NOW, Bench, assert_right, edges_of
 
@@ -33,7 +34,9 @@ chinese = st.lists(st.sampled_from(["北京", "的", "长城", "很", "长", "A"
 collections = st.lists(
     st.tuples(texts | chinese, st.sampled_from(TITLES)), min_size=1, max_size=14, unique_by=lambda pair: pair
 )
-limits = st.fixed_dictionaries({"MAX_TERM_TEXTS": st.integers(0, 4), "MAX_MENTIONS": st.integers(0, 4)})
+limits = st.fixed_dictionaries(
+    {"indexing.max_term_texts": st.integers(0, 4), "indexing.max_mentions": st.integers(0, 4)}
+)
 
 
 @given(collections, st.lists(st.integers(1, 5)), st.integers(0, 4), st.integers(0, 4))
@@ -66,22 +69,24 @@ def test_the_order_of_texts_makes_no_difference(pairs: list[tuple[str, str | Non
 def test_edges_follow_the_formulas_after_additions_are_undone_and_made_again(
     pairs: list[tuple[str, str | None]], bounds: dict[str, int], data: st.DataObject
 ) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", INDEX_BATCH=3, **bounds)  # type: ignore[arg-type]
+    config = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(batch_size=3), **bounds)  # type: ignore[arg-type]
     documents = [Document.from_text(text, title=title) for text, title in pairs if any(map(str.isalnum, text))]
     with NeuroGraphMemory(config) as memory:
         for _ in range(data.draw(st.integers(1, 4), "rounds")):
             chosen = data.draw(st.permutations(documents), "order")[: data.draw(st.integers(0, len(documents)), "many")]
             memory.add_documents(chosen, progress=False)
-            assert_right(memory.store, bounds["MAX_TERM_TEXTS"], bounds["MAX_MENTIONS"])  # type: ignore[arg-type]
+            assert_right(memory.store, bounds["indexing.max_term_texts"], bounds["indexing.max_mentions"])  # type: ignore[arg-type]
             if data.draw(st.booleans(), "undo"):
                 memory.undo(to=data.draw(st.integers(0, memory.store.view().sequence), "to"))
-                assert_right(memory.store, bounds["MAX_TERM_TEXTS"], bounds["MAX_MENTIONS"])  # type: ignore[arg-type]
+                assert_right(memory.store, bounds["indexing.max_term_texts"], bounds["indexing.max_mentions"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("batch", [1, 4, 64])
 def test_a_memory_on_disk_keeps_the_edges_right_over_closing_and_undo(tmp_path: Path, batch: int) -> None:
     config = MemoryConfig(
-        save_dir=str(tmp_path), embedding_name="hash", MAX_TERM_TEXTS=3, MAX_MENTIONS=2, INDEX_BATCH=batch
+        save_dir=str(tmp_path),
+        embedding_name="hash",
+        indexing=IndexingSettings(max_term_texts=3, max_mentions=2, batch_size=batch),
     )
     documents = [
         Document.from_text(f"{first} met {second} at the {third} house.", title=first)
@@ -183,7 +188,7 @@ def test_many_texts_that_hold_a_name_apart_do_not_hide_the_one_that_names_it() -
 
 
 def test_a_write_that_failed_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", MAX_TERM_TEXTS=2)
+    config = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(max_term_texts=2))
     with NeuroGraphMemory(config) as memory:
         memory.add_document("A heron.")
         with monkeypatch.context() as patch:
@@ -200,7 +205,7 @@ def test_a_write_that_failed_leaves_nothing_behind(monkeypatch: pytest.MonkeyPat
 
 
 def test_nodes_that_were_removed_count_no_more() -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", MAX_TERM_TEXTS=2)
+    config = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(max_term_texts=2))
     with NeuroGraphMemory(config) as memory:
         memory.add_document("A heron.")
         (lost,) = memory.add_document("The heron flies.")
@@ -211,7 +216,7 @@ def test_nodes_that_were_removed_count_no_more() -> None:
 
 
 def test_two_memories_over_one_namespace_know_each_others_texts() -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", MAX_TERM_TEXTS=3)
+    config = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(max_term_texts=3))
     with NeuroGraphMemory(config) as root:
         first, second = root.in_namespace("one"), root.in_namespace("one")
         for number, memory in enumerate([first, second, first, second]):

@@ -14,7 +14,7 @@ from tests.ingestion.test_writer import SENTENCES, Bench, story
 
 
 def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Bench({"INDEX_BATCH": 2})
+    bench = Bench({"indexing.batch_size": 2})
     begun = threading.Event()
     embed, apply = bench.embedder.embed_documents, bench.store.apply
 
@@ -37,7 +37,7 @@ def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch:
 
 @pytest.mark.parametrize("failing", ["document", "embedder"])
 def test_what_came_before_a_failure_is_stored(failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Bench({"INDEX_BATCH": 1})
+    bench = Bench({"indexing.batch_size": 1})
     embed = bench.embedder.embed_documents
 
     def fail_on_rain(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -59,7 +59,7 @@ def test_what_came_before_a_failure_is_stored(failing: str, monkeypatch: pytest.
 
 def test_a_batch_sees_what_the_one_before_made_of_its_nodes() -> None:
     """Both were read before either was stored."""
-    bench = Bench({"INDEX_BATCH": 1})
+    bench = Bench({"indexing.batch_size": 1})
 
     first, again = bench.add(
         Document.from_text("We met.", id="met", title="Ann", metadata={"mood": "calm"}),
@@ -74,7 +74,7 @@ def test_a_batch_sees_what_the_one_before_made_of_its_nodes() -> None:
 
 
 def test_what_is_stored_already_is_not_embedded_again() -> None:
-    bench = Bench({"INDEX_BATCH": 2})
+    bench = Bench({"indexing.batch_size": 2})
     bench.add(*map(story, SENTENCES))
     bench.embedder.texts.clear()
 

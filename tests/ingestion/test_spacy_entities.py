@@ -3,18 +3,19 @@
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.config.groups import IndexingSettings
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import ConfigError
 from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 
-CONFIG = MemoryConfig(storage="memory", embedding_name="hash", entity_finder="spacy")
+CONFIG = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(entity_finder="spacy"))
 TEXT = "Caroline met the Beatles in New York on Monday. She works for Acme Corp, and so does Caroline's aunt."
 
 
 @pytest.fixture(scope="module")
 def finder() -> SpacyEntityFinder:
-    return SpacyEntityFinder(CONFIG.spacy_model, OfflineEntityFinder())
+    return SpacyEntityFinder(CONFIG.indexing.spacy_model, OfflineEntityFinder())
 
 
 def test_names_are_found_and_dates_are_not(finder: SpacyEntityFinder) -> None:

@@ -60,7 +60,7 @@ class Bench:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.config = MemoryConfig().replace(**{"CHUNK_SIZE": 4, "CHUNK_OVERLAP": 0, **self.settings})
+        self.config = MemoryConfig().replace(**{"indexing.chunk_size": 4, "indexing.chunk_overlap": 0, **self.settings})
         self.clock = ManualClock()
         self.store = GraphStore(clock=self.clock)
         self.embedder = RecordingEmbedder()
@@ -98,7 +98,7 @@ documents = st.lists(
 
 def test_a_document_becomes_nodes_in_the_order_of_its_text() -> None:
     # A chunk leaves room for its title and its speaker.
-    bench = Bench({"CHUNK_SIZE": 5})
+    bench = Bench({"indexing.chunk_size": 5})
     (ids,) = bench.add(story(*SENTENCES, title="Diary", mood="calm"))
 
     nodes = bench.store.get_nodes(ids)
@@ -113,7 +113,7 @@ def test_a_document_becomes_nodes_in_the_order_of_its_text() -> None:
 
 def test_metadata_holds_what_was_given_alone_and_the_passage_wins() -> None:
     # A chunk leaves room for its title and its speaker.
-    bench = Bench({"CHUNK_SIZE": 7})
+    bench = Bench({"indexing.chunk_size": 7})
     passages = (Passage("The cat sleeps.", speaker="Ann", role="user"), Passage("A dog barks.", {"mood": "loud"}))
     document = Document(passages, "Diary", {"mood": "calm"})
 
@@ -195,7 +195,7 @@ def test_new_metadata_is_merged_and_leaves_energy_times_and_learned_weights(benc
 
 def test_a_new_title_changes_the_vector() -> None:
     # A chunk leaves room for its title and its speaker.
-    bench = Bench({"CHUNK_SIZE": 5})
+    bench = Bench({"indexing.chunk_size": 5})
     (ids,) = bench.add(Document.from_text("We met in Lyon.", id="lyon"))
     bench.add(Document.from_text("We met in Lyon.", id="lyon", title="Ann"))
 
@@ -205,7 +205,7 @@ def test_a_new_title_changes_the_vector() -> None:
 
 @pytest.mark.parametrize("batch", [1, 100])
 def test_metadata_of_a_repeated_document_is_merged_in_one_batch_as_in_two(batch: int) -> None:
-    bench = Bench({"INDEX_BATCH": batch})
+    bench = Bench({"indexing.batch_size": batch})
 
     ids, _ = bench.add(story("We met in Lyon.", mood="calm"), story("We met in Lyon.", place="home"))
 
@@ -217,11 +217,11 @@ def test_seq_edges_join_the_nodes_of_a_document_and_never_two_documents(bench: B
 
     expected = {pair for ids in (first, second, third) for pair in pairwise(ids)}
     assert bench.pairs(EdgeType.SEQ) == expected
-    assert {edge.weight for edge in bench.edges(EdgeType.SEQ)} == {bench.config.SEQ_WEIGHT}
+    assert {edge.weight for edge in bench.edges(EdgeType.SEQ)} == {bench.config.indexing.seq_weight}
 
 
 def test_passages_of_a_document_are_never_joined_but_linked_in_sequence() -> None:
-    bench = Bench({"CHUNK_SIZE": 100})
+    bench = Bench({"indexing.chunk_size": 100})
     (ids,) = bench.add(Document((Passage("The cat sleeps."), Passage("A dog barks."))))
 
     assert [node.content for node in bench.store.get_nodes(ids)] == ["The cat sleeps.", "A dog barks."]
@@ -229,7 +229,7 @@ def test_passages_of_a_document_are_never_joined_but_linked_in_sequence() -> Non
 
 
 def test_seq_edges_have_the_weight_that_is_set() -> None:
-    bench = Bench({"SEQ_WEIGHT": 0.375})
+    bench = Bench({"indexing.seq_weight": 0.375})
     bench.add(story(*SENTENCES[:2]))
 
     assert [edge.weight for edge in bench.edges(EdgeType.SEQ)] == [0.375]
@@ -252,7 +252,7 @@ def test_a_forgotten_sentence_comes_back_to_its_place(bench: Bench) -> None:
 def test_every_node_has_as_many_sim_edges_as_there_are_earlier_nodes_up_to_the_setting(
     documents: list[Document], neighbors: int, batch: int
 ) -> None:
-    bench = Bench({"MAX_SIM_NEIGHBORS": neighbors, "INDEX_BATCH": batch})
+    bench = Bench({"MAX_SIM_NEIGHBORS": neighbors, "indexing.batch_size": batch})
 
     bench.add(*documents)
 
@@ -276,7 +276,7 @@ def test_batches_make_the_same_graph_where_many_nodes_are_equally_similar(seed: 
 
 
 def assert_same_graph(documents: Sequence[Document], *batches: int) -> None:
-    first, second = (Bench({"INDEX_BATCH": batch}) for batch in batches)
+    first, second = (Bench({"indexing.batch_size": batch}) for batch in batches)
 
     assert first.add(*documents) == second.add(*documents)
 
@@ -287,7 +287,7 @@ def assert_same_graph(documents: Sequence[Document], *batches: int) -> None:
 
 
 def test_chunks_are_written_as_many_at_a_time_as_the_batch_says() -> None:
-    bench = Bench({"INDEX_BATCH": 3})
+    bench = Bench({"indexing.batch_size": 3})
 
     bench.add(*(story(f"Number {number}.") for number in range(7)))
 
@@ -295,7 +295,7 @@ def test_chunks_are_written_as_many_at_a_time_as_the_batch_says() -> None:
 
 
 def test_a_document_is_stored_when_its_ids_are_given_out() -> None:
-    bench = Bench({"INDEX_BATCH": 1})
+    bench = Bench({"indexing.batch_size": 1})
     stored = bench.engine.add(story(f"Number {number}.") for number in range(2))
 
     first = next(stored)

@@ -78,7 +78,7 @@ class Bench:
     """A store and its edges, without the rest of ingestion."""
 
     def __init__(self, term_texts: int = 5, mentions: int = 20) -> None:
-        self.limits = {"MAX_TERM_TEXTS": term_texts, "MAX_MENTIONS": mentions}
+        self.limits = {"indexing.max_term_texts": term_texts, "indexing.max_mentions": mentions}
         self.config = MemoryConfig(**self.limits)  # type: ignore[arg-type]
         self.store = GraphStore()
 
@@ -108,4 +108,4 @@ class Bench:
         return edges_of(self.store.all_edges())[0]
 
     def check(self) -> None:
-        assert_right(self.store, self.limits["MAX_TERM_TEXTS"], self.limits["MAX_MENTIONS"])
+        assert_right(self.store, self.limits["indexing.max_term_texts"], self.limits["indexing.max_mentions"])

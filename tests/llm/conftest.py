@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig
+from neurogated.config.groups import LLMSettings
 from neurogated.llm.anthropic_llm import AnthropicLLM
 from neurogated.llm.openai_llm import OpenAILLM
 
@@ -152,8 +153,7 @@ class Server:
         return MemoryConfig(
             llm_name=settings.pop("model"),
             llm_base_url=settings.pop("base_url"),
-            llm_timeout=settings.pop("timeout", PATIENCE),
-            llm_retries=settings.pop("retries", 0),
+            llm=LLMSettings(timeout=settings.pop("timeout", PATIENCE), retries=settings.pop("retries", 0)),
             **{"max_new_tokens": 64, **settings},
         )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from neurogated import MemoryConfig
+from neurogated.config.groups import LLMSettings
 from neurogated.errors import BudgetExceededError, ConfigError
 from neurogated.llm.anthropic_llm import AnthropicLLM
 from neurogated.llm.base import BaseLLM
@@ -67,7 +68,7 @@ def test_a_key_for_one_is_none_for_the_other(name: str, variable: str, monkeypat
 
 def test_kept_answers_cost_nothing_of_the_budget(server: Server, tmp_path: Path) -> None:
     server.says('{"a": 1}', usage=(1, 1))
-    config = MemoryConfig(llm_base_url=server.url, llm_max_calls=1)
+    config = MemoryConfig(llm_base_url=server.url, llm=LLMSettings(max_calls=1))
     llm = with_limits(get_llm(config), config, tmp_path / "answers.db")
     structured = StructuredLLM(llm)
     asked = [{"role": "user", "content": "a?"}]
@@ -83,7 +84,7 @@ def test_settings_reach_the_server(server: Server, monkeypatch: pytest.MonkeyPat
     server.refuses(500)
     server.says("Hello.")
     config = MemoryConfig(
-        llm_name="any-model", llm_base_url=server.url, temperature=1.5, max_new_tokens=17, llm_retries=1
+        llm_name="any-model", llm_base_url=server.url, temperature=1.5, max_new_tokens=17, llm=LLMSettings(retries=1)
     )
     monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
     llm = get_llm(config)
@@ -125,16 +126,16 @@ def test_a_model_is_there_if_it_could_be_asked(
     [("auto", "k", True), ("auto", None, False), ("off", "k", False), ("gpt-5", "k", True), ("gpt-5", None, False)],
 )
 def test_a_key_is_used_where_a_setting_asks_for_a_model(llm: str, key: str | None, *, expected: bool) -> None:
-    assert llm_is_configured(MemoryConfig(llm=llm), key) is expected
+    assert llm_is_configured(MemoryConfig(llm=LLMSettings(use=llm)), key) is expected
 
 
 def test_a_server_is_not_asked_where_models_are_off() -> None:
-    assert not llm_is_configured(MemoryConfig(llm="off", llm_base_url=SERVER))
+    assert not llm_is_configured(MemoryConfig(llm=LLMSettings(use="off"), llm_base_url=SERVER))
 
 
 def test_the_name_of_a_model_may_be_given_as_the_setting_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    assert get_llm(MemoryConfig(llm="gpt-5")).name == "gpt-5"
+    assert get_llm(MemoryConfig(llm=LLMSettings(use="gpt-5"))).name == "gpt-5"
 
 
 def test_an_unused_key_is_told_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -149,7 +150,9 @@ def test_a_folder_with_a_model_is_a_model(tmp_path: Path) -> None:
 
 def test_a_kernel_generator_of_the_settings_asks_their_model(server: Server) -> None:
     server.says('{"kind": "consequence", "strength": "strong", "reason": "said so"}')
-    config = MemoryConfig(embedding_name="hash", llm_base_url=server.url, llm_kernel_sure=2.0, llm_kernel_deadline=60.0)
+    config = MemoryConfig(
+        embedding_name="hash", llm_base_url=server.url, llm=LLMSettings(kernel_sure=2.0, kernel_deadline=60.0)
+    )
 
     kernel = KernelGenerator(config).generate("Why did the dam break?")
 
@@ -159,7 +162,7 @@ def test_a_kernel_generator_of_the_settings_asks_their_model(server: Server) -> 
 
 def test_a_kernel_generator_of_the_settings_goes_on_without_their_model(server: Server) -> None:
     server.refuses(500)
-    config = MemoryConfig(embedding_name="hash", llm_base_url=server.url, llm_kernel_sure=2.0, llm_retries=0)
+    config = MemoryConfig(embedding_name="hash", llm_base_url=server.url, llm=LLMSettings(kernel_sure=2.0, retries=0))
 
     kernel = KernelGenerator(config).generate("Why did the dam break?")
 

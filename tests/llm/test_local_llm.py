@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig
+from neurogated.config.groups import LLMSettings
 from neurogated.errors import LLMError
 from neurogated.llm.base import LENGTH
 from neurogated.llm.local_llm import LocalLLM
@@ -49,7 +50,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def local(folder: Path, **changes: Any) -> LocalLLM:  # noqa: ANN401
     timeout = changes.pop("timeout", 600.0)
-    return LocalLLM(MemoryConfig(llm_name=str(folder), llm_timeout=timeout, **{"max_new_tokens": 5, **changes}))
+    return LocalLLM(
+        MemoryConfig(llm_name=str(folder), llm=LLMSettings(timeout=timeout), **{"max_new_tokens": 5, **changes})
+    )
 
 
 def test_a_model_of_ones_own_answers_the_same_each_time(folder: Path) -> None:

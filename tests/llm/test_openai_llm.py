@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from neurogated import MemoryConfig
+from neurogated.config.groups import LLMSettings
 from neurogated.errors import ConfigError, LLMError, MissingExtraError
 from neurogated.llm.base import LENGTH
 from neurogated.llm.openai_llm import OpenAILLM
@@ -152,7 +153,7 @@ def test_a_port_where_nobody_listens_is_named() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-        llm = OpenAILLM(MemoryConfig(llm_base_url=url, llm_timeout=5.0, llm_retries=0))
+        llm = OpenAILLM(MemoryConfig(llm_base_url=url, llm=LLMSettings(timeout=5.0, retries=0)))
         with pytest.raises(LLMError, match="refused") as caught:
             llm.infer(ASKED)
         llm.close()

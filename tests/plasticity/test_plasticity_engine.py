@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
+from neurogated.config.groups import LearningSettings, RuntimeSettings
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.testing import ManualClock
@@ -22,7 +23,7 @@ KEYS = st.builds(
 
 
 def _store(edges: dict[EdgeKey, float], clock: ManualClock) -> GraphStore:
-    store = GraphStore(config=MemoryConfig(OVERLAY_EDGES=4), clock=clock)
+    store = GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=4)), clock=clock)
     nodes = tuple(MemoryNode(id=name, content=name) for name in NAMES)
     put = tuple(MemoryEdge(*key, weight=weight, created_at=clock()) for key, weight in edges.items())
     store.apply(GraphDelta(nodes=nodes, edges=put, at=clock()))
@@ -46,7 +47,7 @@ def _key(source: str, target: str, kind: EdgeType = EdgeType.SEQ) -> EdgeKey:
 def test_reinforcement_equals_its_formula(edges: dict[EdgeKey, float], used: list[str], bound: float) -> None:
     clock = ManualClock()
     store = _store(edges, clock)
-    PlasticityEngine(store, MemoryConfig(MAX_OUT_WEIGHT=bound), clock).reinforce_path(used)
+    PlasticityEngine(store, MemoryConfig(learning=LearningSettings(max_out_weight=bound)), clock).reinforce_path(used)
     expected = dict(edges)
     among = {key for key in edges if key.type.plastic and {key.source_id, key.target_id} <= set(used)}
     for key in among:
@@ -93,7 +94,7 @@ def test_nothing_to_strengthen_writes_nothing(clock: ManualClock) -> None:
 
 def test_confirmed_pairs_without_a_plastic_edge_are_associated_once(clock: ManualClock) -> None:
     store = _store({_key("a", "b"): 0.5, _key("b", "c", EdgeType.SIM): 0.5}, clock)
-    engine = PlasticityEngine(store, MemoryConfig(ASSOC_WEIGHT=0.2), clock)
+    engine = PlasticityEngine(store, MemoryConfig(learning=LearningSettings(assoc_weight=0.2)), clock)
     assert engine.reinforce_path(["a", "b", "c"], associate=True) == 3
     new = {key: weight for key, weight in _weights(store).items() if key.type is EdgeType.ASSOC}
     assert new == {_key("a", "c", EdgeType.ASSOC): 0.2, _key("b", "c", EdgeType.ASSOC): 0.2}
@@ -104,7 +105,12 @@ def test_confirmed_pairs_without_a_plastic_edge_are_associated_once(clock: Manua
 
 def test_association_can_be_switched_off(clock: ManualClock) -> None:
     store = _store({}, clock)
-    assert PlasticityEngine(store, MemoryConfig(ASSOC_WEIGHT=0.0), clock).reinforce_path("ab", associate=True) == 0
+    assert (
+        PlasticityEngine(store, MemoryConfig(learning=LearningSettings(assoc_weight=0.0)), clock).reinforce_path(
+            "ab", associate=True
+        )
+        == 0
+    )
 
 
 @given(st.lists(st.lists(st.sampled_from(NAMES), min_size=2, unique=True), max_size=40))
@@ -112,7 +118,7 @@ def test_association_can_be_switched_off(clock: ManualClock) -> None:
 def test_strengthening_alone_cannot_blow_up(uses: list[list[str]]) -> None:
     clock = ManualClock()
     store = _store({_key(a, b): 0.5 for a in NAMES for b in NAMES if a != b}, clock)
-    engine = PlasticityEngine(store, MemoryConfig(MAX_OUT_WEIGHT=2.0), clock)
+    engine = PlasticityEngine(store, MemoryConfig(learning=LearningSettings(max_out_weight=2.0)), clock)
     for used in uses:
         engine.reinforce_path(used, associate=True)
         touched = set(used)
@@ -123,7 +129,9 @@ def test_strengthening_alone_cannot_blow_up(uses: list[list[str]]) -> None:
 
 def test_scaling_keeps_the_order_of_strength(clock: ManualClock) -> None:
     store = _store({_key("a", "b"): 0.9, _key("a", "c"): 0.5, _key("a", "d"): 0.3}, clock)
-    PlasticityEngine(store, MemoryConfig(MAX_OUT_WEIGHT=1.0), clock).reinforce_path(["a", "c"])
+    PlasticityEngine(store, MemoryConfig(learning=LearningSettings(max_out_weight=1.0)), clock).reinforce_path(
+        ["a", "c"]
+    )
     weights = _weights(store)
     assert sum(weights.values()) == pytest.approx(1.0)
     assert weights[_key("a", "b")] > weights[_key("a", "c")] > weights[_key("a", "d")]
@@ -151,7 +159,7 @@ def test_two_hundred_rounds_leave_sim_alone_and_follow_the_power_of_the_factor(c
 
 def test_what_was_used_lately_does_not_fade(clock: ManualClock) -> None:
     store = _store({_key("a", "b"): 0.5, _key("c", "d"): 0.5}, clock)
-    engine = PlasticityEngine(store, MemoryConfig(IDLE_DAYS=10.0), clock)
+    engine = PlasticityEngine(store, MemoryConfig(learning=LearningSettings(idle_days=10.0)), clock)
     clock.advance(timedelta(days=8))
     engine.reinforce_path(["a", "b"])
     clock.advance(timedelta(days=8))
@@ -170,7 +178,9 @@ def test_the_present_may_be_given(clock: ManualClock) -> None:
 
 def test_new_associations_count_for_the_bound(clock: ManualClock) -> None:
     store = _store({}, clock)
-    PlasticityEngine(store, MemoryConfig(MAX_OUT_WEIGHT=0.5), clock).reinforce_path(NAMES, associate=True)
+    PlasticityEngine(store, MemoryConfig(learning=LearningSettings(max_out_weight=0.5)), clock).reinforce_path(
+        NAMES, associate=True
+    )
     for name in NAMES:
         assert sum(edge.weight for _, edge in store.get_neighbors(name)) <= 0.5 + 1e-9
 
@@ -179,7 +189,9 @@ def test_being_scaled_down_is_no_use(clock: ManualClock) -> None:
     store = _store({_key("a", "b"): 0.9, _key("a", "c"): 0.9}, clock)
     made = clock()
     clock.advance(timedelta(days=30))
-    PlasticityEngine(store, MemoryConfig(MAX_OUT_WEIGHT=1.0), clock).reinforce_path(["a", "b"])
+    PlasticityEngine(store, MemoryConfig(learning=LearningSettings(max_out_weight=1.0)), clock).reinforce_path(
+        ["a", "b"]
+    )
     assert store.get_edge("a", "b").last_activated == clock()
     assert store.get_edge("a", "c").last_activated == made
 

@@ -14,6 +14,8 @@ from neurogated import (
     MemoryNode,
     SpreadingActivation,
 )
+from neurogated.config.groups import RuntimeSettings
+from neurogated.config.retrieval_settings import RetrievalSettings
 
 NODES, EDGES, HOPS, DECAY = 300, 1500, 3, 0.5
 
@@ -30,7 +32,7 @@ def graph() -> igraph.Graph:
 
 @pytest.fixture(scope="module")
 def store(graph: igraph.Graph) -> GraphStore:
-    store = GraphStore(config=MemoryConfig(OVERLAY_EDGES=64))
+    store = GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=64)))
     store.apply(GraphDelta(nodes=tuple(MemoryNode(id=str(name), content="x") for name in range(NODES))))
     for edge in graph.es:
         store.add_edge(MemoryEdge(str(edge.source), str(edge.target), EdgeType.SEQ, edge["weight"]))
@@ -38,7 +40,9 @@ def store(graph: igraph.Graph) -> GraphStore:
 
 
 def _spread(store: GraphStore, mode: str) -> np.ndarray:
-    config = MemoryConfig(ACTIVATION=mode, MAX_HOPS=HOPS, ENERGY_DECAY_RATE=DECAY, MAX_FRONTIER=NODES)
+    config = MemoryConfig(
+        ACTIVATION=mode, MAX_HOPS=HOPS, ENERGY_DECAY_RATE=DECAY, retrieval=RetrievalSettings(max_frontier=NODES)
+    )
     anchors = {str(name): 1.0 - name / 10 for name in range(5)}
     total = SpreadingActivation(config).spread(store.view(), anchors, Kernel()).total
     energies = np.zeros(NODES)

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from neurogated import EdgeType, Kernel, MemoryConfig
 from neurogated.analysis import extract_causal_edges, generate_kernel
+from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.core.judgements import CausalJudgement, QuestionJudgement, QuestionKind
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import ConfigError, InputError, LLMError
@@ -43,7 +44,7 @@ def test_a_clear_question_gets_the_kernel_of_its_kind(kind: QuestionKind) -> Non
 
 @pytest.mark.parametrize(("strength", "along", "against"), [(0.0, 0.5, 0.5), (0.5, 1.25, 0.75), (1.0, 2.0, 1.0)])
 def test_the_less_clear_the_nearer_to_a_plain_fact(strength: float, along: float, against: float) -> None:
-    config = MemoryConfig(KERNEL_WHY="CAUSE=2.0/1.0, @time=0.5", KERNEL_FACT="CAUSE=0.5")
+    config = MemoryConfig(retrieval=RetrievalSettings(kernel_why="CAUSE=2.0/1.0, @time=0.5", kernel_fact="CAUSE=0.5"))
     kernel = KernelGenerator(config, judge=Fixed(QuestionKind.WHY, strength)).generate("?")
     assert kernel[EdgeType.CAUSE] == pytest.approx(along)
     assert kernel.backwards(EdgeType.CAUSE) == pytest.approx(against)
@@ -64,8 +65,8 @@ def test_without_a_replacement_the_failure_shows() -> None:
 
 @pytest.mark.parametrize("text", ["CAUSE", "CAUSE=a", "CAUSE=3", "CAUSE=1/x", "MIND=1", "CAUSE=1/9", "@x", "@x=2"])
 def test_a_kernel_that_cannot_be_read_names_its_setting(text: str) -> None:
-    with pytest.raises(ConfigError, match="KERNEL_LIKE"):
-        KernelGenerator(MemoryConfig(KERNEL_LIKE=text), judge=Fixed(QuestionKind.WHY, 1.0))
+    with pytest.raises(ConfigError, match="retrieval.kernel_like"):
+        KernelGenerator(MemoryConfig(retrieval=RetrievalSettings(kernel_like=text)), judge=Fixed(QuestionKind.WHY, 1.0))
 
 
 def test_a_kernel_is_read_with_both_directions() -> None:

@@ -12,6 +12,8 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall, compose
+from neurogated.config.groups import IndexingSettings
+from neurogated.config.retrieval_settings import RetrievalSettings, RetrievalSwitches
 from neurogated.core.found import Found
 from neurogated.core.rendering import TIME
 from neurogated.core.view import Rows
@@ -46,7 +48,7 @@ def test_classic_ranks_by_energy_and_fills_up_by_similarity(store: GraphStore) -
 
 
 def test_gated_score_is_the_weighted_sum_of_its_parts(store: GraphStore) -> None:
-    settings = {"SIMILARITY_WEIGHT": 0.5, "ENERGY_WEIGHT": 2.0, "KEEP_BEST_FIRST": False}
+    settings = {"SIMILARITY_WEIGHT": 0.5, "ACTIVATION_WEIGHT": 2.0, "retrieval.switches.keep_best_first": False}
     recall = _retriever(store, TOP_K_ANCHORS=1, **settings).recall("1 0", top_n=4)
     for memory in recall:
         assert memory.score == pytest.approx(0.5 * memory.parts["similarity"] + 2.0 * memory.parts["energy"])
@@ -55,13 +57,13 @@ def test_gated_score_is_the_weighted_sum_of_its_parts(store: GraphStore) -> None
 
 
 def test_without_energy_the_ranking_is_plain_vector_search(store: GraphStore) -> None:
-    recall = _retriever(store, ENERGY_WEIGHT=0.0).recall("1 0", top_n=4)
+    recall = _retriever(store, ACTIVATION_WEIGHT=0.0).recall("1 0", top_n=4)
     assert recall.ids == tuple(node.id for node, _ in store.vector_search([1.0, 0.0], 4))
 
 
 def test_energy_lifts_what_is_linked(store: GraphStore) -> None:
-    plain = _retriever(store, ENERGY_WEIGHT=0.0).recall("1 0", top_n=4).ids
-    lifted = _retriever(store, ENERGY_WEIGHT=5.0, TOP_K_ANCHORS=1).recall("1 0", top_n=4).ids
+    plain = _retriever(store, ACTIVATION_WEIGHT=0.0).recall("1 0", top_n=4).ids
+    lifted = _retriever(store, ACTIVATION_WEIGHT=5.0, TOP_K_ANCHORS=1).recall("1 0", top_n=4).ids
     assert plain.index("linked") > plain.index("other")
     assert lifted.index("linked") < lifted.index("other")
 
@@ -136,8 +138,8 @@ quarters = st.integers(0, 8).map(lambda n: n / 4)
 weightings = st.fixed_dictionaries(
     dict.fromkeys(
         (
-            *("KEYWORD_WEIGHT", "SUBJECT_WEIGHT", "MARK_WEIGHT"),
-            *("SIMILARITY_WEIGHT", "ENERGY_WEIGHT", "RECENCY_WEIGHT"),
+            *("retrieval.keyword_weight", "retrieval.subject_weight", "retrieval.tag_weight"),
+            *("SIMILARITY_WEIGHT", "ACTIVATION_WEIGHT", "RECENCY_WEIGHT"),
         ),
         quarters,
     )
@@ -146,7 +148,11 @@ weightings = st.fixed_dictionaries(
 
 def _attainable(recall: Recall, config: MemoryConfig) -> float:
     """Return the most that the best match could have."""
-    weights = {"keywords": config.KEYWORD_WEIGHT, "subject": config.SUBJECT_WEIGHT, "marks": config.MARK_WEIGHT}
+    weights = {
+        "keywords": config.retrieval.keyword_weight,
+        "subject": config.retrieval.subject_weight,
+        "marks": config.retrieval.tag_weight,
+    }
 
     def likeness(parts: Mapping[str, float]) -> float:
         return parts["cosine"] + sum(weight * parts[name] for name, weight in weights.items())
@@ -171,16 +177,18 @@ def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
     for source, target in links:
         if source != target and max(source, target) < len(drawn):
             store.add_edge(f"n{source}", f"n{target}", EdgeType.SEQ, 0.5)
-    config = MemoryConfig(KEEP_BEST_FIRST=False).replace(**weights)
+    config = MemoryConfig(retrieval=RetrievalSettings(switches=RetrievalSwitches(keep_best_first=False))).replace(
+        **weights
+    )
     retriever = NeuroRetriever(store, config, embedder=Compass(), kernel_source=_Timely(), clock=clock)
     recall = retriever.recall("1 0", top_n=20)
     total = _attainable(recall, config)
     for memory in recall:
         parts = memory.parts
-        likeness = parts["cosine"] + config.KEYWORD_WEIGHT * parts["keywords"]
-        likeness += config.SUBJECT_WEIGHT * parts["subject"] + config.MARK_WEIGHT * parts["marks"]
+        likeness = parts["cosine"] + config.retrieval.keyword_weight * parts["keywords"]
+        likeness += config.retrieval.subject_weight * parts["subject"] + config.retrieval.tag_weight * parts["marks"]
         assert parts["similarity"] == pytest.approx(min(1.0, likeness / total))
-        score = config.SIMILARITY_WEIGHT * parts["similarity"] + config.ENERGY_WEIGHT * parts["energy"]
+        score = config.SIMILARITY_WEIGHT * parts["similarity"] + config.ACTIVATION_WEIGHT * parts["energy"]
         assert memory.score == pytest.approx(score + config.RECENCY_WEIGHT * parts["recency"])
         idle = (clock() - memory.node.last_accessed) / timedelta(days=1)
         assert parts["recency"] == pytest.approx(0.5 ** (idle / 30) if config.RECENCY_WEIGHT else 0.0)
@@ -199,7 +207,7 @@ def test_what_was_used_lately_ranks_higher_and_fades_by_half_lives() -> None:
     for name, days in {"a": 20, "b": 0, "c": 10}.items():
         used = clock() - timedelta(days=days)
         store.add_node(MemoryNode(name, "text", embedding=[1.0, 0.0], last_accessed=used))
-    config = MemoryConfig(RECENCY_WEIGHT=0.5, RECENCY_HALF_LIFE_DAYS=10.0)
+    config = MemoryConfig(RECENCY_WEIGHT=0.5, retrieval=RetrievalSettings(recency_half_life_days=10.0))
     retriever = NeuroRetriever(store, config, embedder=Compass(), kernel_source=UniformKernelSource(), clock=clock)
     recall = retriever.recall("1 0")
     assert recall.ids == ("b", "c", "a")
@@ -212,7 +220,12 @@ def test_what_was_used_lately_ranks_higher_and_fades_by_half_lives() -> None:
 
 
 def test_a_memory_that_was_recalled_is_recent_again() -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", RECENCY_WEIGHT=5.0, RECENCY_HALF_LIFE_DAYS=1.0)
+    config = MemoryConfig(
+        storage="memory",
+        embedding_name="hash",
+        RECENCY_WEIGHT=5.0,
+        retrieval=RetrievalSettings(recency_half_life_days=1.0),
+    )
     clock = ManualClock()
     with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
         memory.add_documents(["The heron stood.", "A stone lay there."], progress=False)
@@ -236,12 +249,12 @@ def test_classic_anchors_go_by_cosine_alone() -> None:
 
 def test_a_uniform_kernel_takes_the_place_of_the_kernel_source(store: GraphStore) -> None:
     for uniform, expected in ((True, Kernel()), (False, _Timely().generate("?", np.empty(0, dtype=np.float32)))):
-        config = MemoryConfig(UNIFORM_KERNEL=uniform)
+        config = MemoryConfig(retrieval=RetrievalSettings(switches=RetrievalSwitches(uniform_kernel=uniform)))
         retriever = NeuroRetriever(store, config, embedder=Compass(), kernel_source=_Timely())
         assert retriever.recall("1 0").kernel == expected
 
 
-@pytest.mark.parametrize("switch", [{"GATE_HOPS": False}, {"GATE_EXPONENT": 0.0}])
+@pytest.mark.parametrize("switch", [{"retrieval.switches.gate_hops": False}, {"retrieval.gate_exponent": 0.0}])
 def test_a_gate_that_is_off_lets_energy_go_where_the_question_does_not_point(switch: dict[str, object]) -> None:
     store = GraphStore()
     for name, vector in {"near": [1.0, 0.0], "like": [0.8, 0.6], "away": [-1.0, 0.0]}.items():
@@ -257,7 +270,9 @@ def test_a_gate_that_is_off_lets_energy_go_where_the_question_does_not_point(swi
 
 @pytest.mark.parametrize("mode", ["classic", "gated"])
 def test_recall_while_another_thread_adds_and_removes(mode: str) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", ACTIVATION=mode, INDEX_BATCH=2)
+    config = MemoryConfig(
+        storage="memory", embedding_name="hash", ACTIVATION=mode, indexing=IndexingSettings(batch_size=2)
+    )
     failures: list[BaseException] = []
     with NeuroGraphMemory(config) as memory:
         memory.add_document("The heron stood by the stone.", title="Heron")
@@ -281,7 +296,7 @@ def test_recall_while_another_thread_adds_and_removes(mode: str) -> None:
 
 
 def test_energy_is_divided_by_the_subjects_a_question_names() -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", ENERGY_WEIGHT=4.0)
+    config = MemoryConfig(storage="memory", embedding_name="hash", ACTIVATION_WEIGHT=4.0)
     texts = {
         "Ada Lindt": "A painter of Lisbon who kept bees.",
         "Boris Kray": "A painter of Riga who kept bees.",
@@ -292,7 +307,7 @@ def test_energy_is_divided_by_the_subjects_a_question_names() -> None:
         parts = compose.build(config)
         switched = NeuroRetriever(
             memory.store,
-            config.replace(NAMED_FIRST=False),
+            config.replace(retrieval={"switches": {"named_first": False}}),
             embedder=parts.embedder,
             kernel_source=parts.kernel_source,
         )

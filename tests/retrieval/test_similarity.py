@@ -14,7 +14,7 @@ from neurogated.core.rendering import TIME
 from neurogated.core.words import split_words
 from neurogated.retrieval.similarity import QuestionSimilarity, Similarities
 
-PARTS = ("KEYWORD_WEIGHT", "SUBJECT_WEIGHT", "MARK_WEIGHT")
+PARTS = ("retrieval.keyword_weight", "retrieval.subject_weight", "retrieval.tag_weight")
 QUERIES = ["heron", "Did Ann see a heron in Lyon?", "Lyon stone stone", "Bo Li", "北京的鸟", "?!", "what is it"]
 
 
@@ -145,7 +145,9 @@ def test_a_part_of_weight_0_does_not_count(part: str) -> None:
 
 def test_without_keyword_weight_keyword_search_proposes_nothing() -> None:
     store = filled(MemoryNode("a", "heron", embedding=[1.0, 0.0]), MemoryNode("b", "quetzalcoatl"))
-    assert asked(store, "quetzalcoatl", vector(1.0, 0.0), KEYWORD_WEIGHT=0.0).propose(5).rows.tolist() == [0]
+    assert asked(store, "quetzalcoatl", vector(1.0, 0.0), retrieval={"keyword_weight": 0.0}).propose(
+        5
+    ).rows.tolist() == [0]
 
 
 def test_a_node_stored_after_the_view_was_taken_is_left_out() -> None:

@@ -20,6 +20,8 @@ from neurogated import (
     MemoryNode,
     SpreadingActivation,
 )
+from neurogated.config.groups import RuntimeSettings
+from neurogated.config.retrieval_settings import RetrievalSettings, RetrievalSwitches
 from neurogated.core.view import Rows
 from neurogated.errors import ConfigError, InputError, UnknownIdError
 
@@ -37,7 +39,7 @@ class World:
     hops: int
 
     def store(self) -> GraphStore:
-        store = GraphStore(config=MemoryConfig(OVERLAY_EDGES=5))
+        store = GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=5)))
         store.apply(GraphDelta(nodes=tuple(MemoryNode(id=name, content=name) for name in self.names)))
         for key, weight in self.edges.items():
             store.add_edge(MemoryEdge(*key, weight=weight))
@@ -77,7 +79,7 @@ def _walks(world: World, config: MemoryConfig) -> Walks:
     """Return to where one can go from each node, over which type, and weights of edge and kernel."""
     walks: Walks = defaultdict(list)
     for (source, target, kind), weight in world.edges.items():
-        if kind.name not in config.CLOSED_EDGE_TYPES.split(","):
+        if kind.name not in config.retrieval.closed_edge_types.split(","):
             walks[source].append((target, kind, weight, world.kernel[kind]))
             if kind.both_ways:
                 walks[target].append((source, kind, weight, world.kernel.backwards(kind)))
@@ -86,18 +88,25 @@ def _walks(world: World, config: MemoryConfig) -> Walks:
 
 def _sent(walks: list[tuple[str, EdgeType, float, float]], config: MemoryConfig, gate: dict[str, float]) -> list[float]:
     """Return what share of its energy arrives over each walk that leaves a node."""
-    claims = [gate[target] ** config.GATE_EXPONENT if config.GATE_HOPS else 1.0 for target, *_ in walks]
-    if config.DAMP_HUBS:
+    claims = [
+        gate[target] ** config.retrieval.gate_exponent if config.retrieval.switches.gate_hops else 1.0
+        for target, *_ in walks
+    ]
+    if config.retrieval.switches.damp_hubs:
         claims = [claim * weight for claim, (_, _, weight, _) in zip(claims, walks, strict=True)]
         for of_kind in EdgeType:
             if not sum(claim for claim, walk in zip(claims, walks, strict=True) if walk[1] is of_kind):
                 claims = [w[2] if w[1] is of_kind else claim for claim, w in zip(claims, walks, strict=True)]
     sent = []
     for claim, (target, kind, weight, modulation) in zip(claims, walks, strict=True):
-        total = sum(c for c, walk in zip(claims, walks, strict=True) if walk[1] is kind) if config.DAMP_HUBS else 1.0
+        total = (
+            sum(c for c, walk in zip(claims, walks, strict=True) if walk[1] is kind)
+            if config.retrieval.switches.damp_hubs
+            else 1.0
+        )
         share = claim / total if total else 0.0
-        if config.GATE_HOPS and kind.name in config.SELECTIVE_EDGE_TYPES.split(","):
-            share *= gate[target] ** config.SELECTIVITY
+        if config.retrieval.switches.gate_hops and kind.name in config.retrieval.selective_edge_types.split(","):
+            share *= gate[target] ** config.retrieval.selectivity
         sent.append(share * weight * modulation * config.ENERGY_DECAY_RATE)
     return sent
 
@@ -109,7 +118,7 @@ def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] |
     def strongest_of(energies: dict[str, float]) -> dict[str, float]:
         # Nodes are numbered as they are named here, and of equals the first ones send on.
         active = sorted((n for n in energies if energies[n] > 0), key=lambda n: (-energies[n], world.names.index(n)))
-        return {name: energies[name] for name in active[: config.MAX_FRONTIER]}
+        return {name: energies[name] for name in active[: config.retrieval.max_frontier]}
 
     moving = strongest_of(world.anchors)
     spread: dict[str, float] = defaultdict(float)
@@ -120,7 +129,7 @@ def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] |
                 arrived[target] += energy * share
         for node, energy in arrived.items():
             spread[node] += energy
-        kept = {} if config.MOVE_ONCE else moving
+        kept = {} if config.retrieval.switches.move_once else moving
         going = {name: kept.get(name, 0.0) + arrived.get(name, 0.0) for name in {*kept, *arrived}}
         moving = strongest_of(going)
     return spread
@@ -165,13 +174,13 @@ type_names = st.sets(st.sampled_from([kind.name for kind in TYPES]), max_size=2)
 switches = st.fixed_dictionaries(
     {},
     optional={
-        "DAMP_HUBS": st.booleans(),
-        "MOVE_ONCE": st.booleans(),
-        "GATE_HOPS": st.booleans(),
-        "GATE_EXPONENT": st.sampled_from([0.0, 1.0, 2.0]),
-        "SELECTIVE_EDGE_TYPES": type_names,
-        "SELECTIVITY": st.sampled_from([0.0, 1.0]),
-        "CLOSED_EDGE_TYPES": type_names,
+        "retrieval.switches.damp_hubs": st.booleans(),
+        "retrieval.switches.move_once": st.booleans(),
+        "retrieval.switches.gate_hops": st.booleans(),
+        "retrieval.gate_exponent": st.sampled_from([0.0, 1.0, 2.0]),
+        "retrieval.selective_edge_types": type_names,
+        "retrieval.selectivity": st.sampled_from([0.0, 1.0]),
+        "retrieval.closed_edge_types": type_names,
     },
 )
 
@@ -200,7 +209,11 @@ def test_gated_equals_its_formula_whatever_term_is_switched(
 @given(worlds(), st.integers(1, 3), st.booleans())
 def test_only_the_strongest_nodes_send_energy_on(world: World, frontier: int, move_once: object) -> None:
     # Without shares every number is exact in binary, and ties are ties in both.
-    changes = {"DAMP_HUBS": False, "MAX_FRONTIER": frontier, "MOVE_ONCE": move_once}
+    changes = {
+        "retrieval.switches.damp_hubs": False,
+        "retrieval.max_frontier": frontier,
+        "retrieval.switches.move_once": move_once,
+    }
     _, spread = _energies(world, "gated", **changes)
     _assert_equal(spread, gated_reference(world, _config(world, **changes)))
 
@@ -210,7 +223,11 @@ def test_a_node_hands_on_no_more_of_a_type_than_its_energy_times_weight_kernel_a
     world: World, quarters: list[int] | None, move_once: object
 ) -> None:
     view = world.store().view()
-    config = MemoryConfig(MAX_HOPS=world.hops, ENERGY_DECAY_RATE=0.5, MOVE_ONCE=bool(move_once))
+    config = MemoryConfig(
+        MAX_HOPS=world.hops,
+        ENERGY_DECAY_RATE=0.5,
+        retrieval=RetrievalSettings(switches=RetrievalSwitches(move_once=bool(move_once))),
+    )
 
     def gate(rows: Rows) -> np.ndarray:
         return np.array([(quarters or [])[row] / 4 for row in rows.tolist()])
@@ -239,7 +256,9 @@ def test_a_node_hands_on_no_more_of_a_type_than_its_energy_times_weight_kernel_a
 def test_a_path_is_whole_however_energy_moves(frontier: int, *, move_once: bool) -> None:
     edges = [(f"n{a}", f"n{b}", EdgeType.SIM, 1 / (1 + abs(a - b))) for a in range(6) for b in range(a)]
     view = _line(*edges).view()
-    config = MemoryConfig(MAX_HOPS=3, MAX_FRONTIER=frontier, MOVE_ONCE=move_once)
+    config = MemoryConfig(
+        MAX_HOPS=3, retrieval=RetrievalSettings(max_frontier=frontier, switches=RetrievalSwitches(move_once=move_once))
+    )
     activation = SpreadingActivation(config).spread(view, {"n0": 1.0}, Kernel())
     for row in activation.spread.rows.tolist():
         path = activation.path(row)
@@ -254,15 +273,17 @@ def test_a_path_is_whole_however_energy_moves(frontier: int, *, move_once: bool)
 def test_classic_is_not_touched_by_the_settings_of_the_gated_flow() -> None:
     store = _line(("a", "b", EdgeType.SEQ, 1.0), ("a", "c", EdgeType.SEQ, 0.5), ("b", "d", EdgeType.SEQ, 1.0))
     plain = MemoryConfig(ACTIVATION="classic")
-    changed = plain.replace(DAMP_HUBS=False, MOVE_ONCE=False, MAX_FRONTIER=1, GATE_HOPS=False)
+    changed = plain.replace(
+        retrieval={"switches": {"damp_hubs": False, "move_once": False, "gate_hops": False}, "max_frontier": 1}
+    )
     assert _by_id(store, Kernel(), plain, a=1.0) == _by_id(store, Kernel(), changed, a=1.0)
-    assert _by_id(store, Kernel(), plain.replace(CLOSED_EDGE_TYPES="SEQ"), a=1.0) == {"a": 1.0}
+    assert _by_id(store, Kernel(), plain.replace(retrieval={"closed_edge_types": "SEQ"}), a=1.0) == {"a": 1.0}
 
 
 def test_a_setting_that_names_no_edge_type_is_refused() -> None:
-    closed = SpreadingActivation(MemoryConfig(CLOSED_EDGE_TYPES=" SIM , TERM,"))._closed
+    closed = SpreadingActivation(MemoryConfig(retrieval=RetrievalSettings(closed_edge_types=" SIM , TERM,")))._closed
     assert closed == {EdgeType.SIM, EdgeType.TERM}
-    for setting in ("CLOSED_EDGE_TYPES", "SELECTIVE_EDGE_TYPES"):
+    for setting in ("retrieval.closed_edge_types", "retrieval.selective_edge_types"):
         with pytest.raises(ConfigError, match=f"{setting}.*SIMILAR"):
             SpreadingActivation(MemoryConfig().replace(**{setting: "SIMILAR"}))
 

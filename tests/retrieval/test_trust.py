@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.config.retrieval_settings import RetrievalSettings, RetrievalSwitches
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
@@ -26,7 +27,7 @@ def _slow_trust(scores: list[float], floor: float, lead: float) -> float:
 
 @given(st.lists(quarters, min_size=1, max_size=6), shares, shares)
 def test_trust_grows_with_the_lead_of_the_best_match(scores: list[float], floor: float, lead: float) -> None:
-    config = MemoryConfig(TRUST_FLOOR=floor, TRUST_LEAD=lead)
+    config = MemoryConfig(retrieval=RetrievalSettings(trust_floor=floor, trust_lead=lead))
     trust = trust_in_graph(np.sort(scores)[::-1][:2], config)
     assert trust == pytest.approx(_slow_trust(scores, floor, lead))
     assert floor <= trust <= 1
@@ -35,7 +36,7 @@ def test_trust_grows_with_the_lead_of_the_best_match(scores: list[float], floor:
 @given(st.lists(st.tuples(quarters, shares), min_size=1, max_size=8), st.sampled_from([0.0, 0.125, 0.5, 1.0]))
 def test_energy_lifts_nothing_above_the_best_matches(memories: list[tuple[float, float]], margin: float) -> None:
     base, lift = (np.array(column) for column in zip(*memories, strict=True))
-    order, score = lifted_scores(base, lift, MemoryConfig(BEST_MARGIN=margin))
+    order, score = lifted_scores(base, lift, MemoryConfig(retrieval=RetrievalSettings(best_margin=margin)))
     places = range(len(memories))
     best = [place for place in places if base[place] >= max(base) - margin * abs(max(base))]
     others = [place for place in places if place not in best]
@@ -49,7 +50,9 @@ def test_energy_lifts_nothing_above_the_best_matches(memories: list[tuple[float,
 
 def test_with_the_first_place_open_the_score_is_the_sum() -> None:
     base, lift = np.array([0.5, 0.4]), np.array([0.0, 0.3])
-    for order in lifted_scores(base, lift, MemoryConfig(KEEP_BEST_FIRST=False)):
+    for order in lifted_scores(
+        base, lift, MemoryConfig(retrieval=RetrievalSettings(switches=RetrievalSwitches(keep_best_first=False)))
+    ):
         assert order.tolist() == [0.5, 0.7]
 
 
@@ -69,13 +72,13 @@ def test_energy_counts_less_where_several_memories_are_as_good() -> None:
     sure, torn = _recall(0.9, 0.2), _recall(0.9, 0.89)
     assert sure["trust"] == 1.0
     assert torn["trust"] == pytest.approx(0.5 + 0.5 * (0.01 / 0.9) / 0.2, abs=1e-3)
-    whole = _recall(0.9, 0.89, TRUST_FLOOR=1.0)
+    whole = _recall(0.9, 0.89, retrieval={"trust_floor": 1.0})
     assert whole["trust"] == 1.0
     assert torn["linked"] == pytest.approx(torn["trust"] * whole["linked"])
 
 
 def test_the_first_of_a_recall_is_the_same_with_and_without_energy() -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", ENERGY_WEIGHT=50.0)
+    config = MemoryConfig(storage="memory", embedding_name="hash", ACTIVATION_WEIGHT=50.0)
     with NeuroGraphMemory(config) as memory:
         texts = {f"Keeper {n}": f"Keeper {n} met keeper {n - 1} and keeper {n // 2} at the light." for n in range(30)}
         memory.add_documents([{"title": title, "text": text} for title, text in texts.items()], progress=False)

@@ -19,13 +19,13 @@ from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import is_first_person, neighbours
 
 OFF = {
-    "NEIGHBOUR_WEIGHT": 0,
-    "ANSWER_WEIGHT": 0,
-    "QUESTION_COST": 0,
-    "LENGTH_COST": 0,
-    "PLACE_COST": 0,
-    "OWN_WORDS_WEIGHT": 0,
-    "LEARN_NAMES": False,
+    "retrieval.neighbour_weight": 0,
+    "retrieval.answer_weight": 0,
+    "retrieval.question_cost": 0,
+    "retrieval.length_cost": 0,
+    "retrieval.place_cost": 0,
+    "retrieval.own_words_weight": 0,
+    "retrieval.switches.learn_names": False,
 }
 QUERY = "Did I see a heron in Lyon?"
 TOWARDS = np.array([0.8, 0.6], dtype=np.float32)
@@ -67,7 +67,7 @@ def own(store: GraphStore, node: MemoryNode) -> float:
     vector: NDArray[np.float32] = np.asarray(node.embedding)
     cosine = float(vector @ TOWARDS / np.linalg.norm(vector))
     best = max(scores.values(), default=0.0)
-    return cosine + MemoryConfig().KEYWORD_WEIGHT * (scores.get(node.id, 0.0) / best if best else 0.0)
+    return cosine + MemoryConfig().retrieval.keyword_weight * (scores.get(node.id, 0.0) / best if best else 0.0)
 
 
 @given(st.lists(turns, max_size=3), st.integers(0, 3))
@@ -80,9 +80,10 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
     if not everything:
         return
     store = chained(*sessions)
-    got = asked(store, NEIGHBOUR_TURNS=reach, NEIGHBOUR_WEIGHT=0.75, ANSWER_WEIGHT=0.25, QUESTION_COST=0.1).of(
-        store.view().live_nodes()
-    )
+    got = asked(
+        store,
+        retrieval={"neighbour_turns": reach, "neighbour_weight": 0.75, "answer_weight": 0.25, "question_cost": 0.1},
+    ).of(store.view().live_nodes())
     similarity = {node.id: own(store, node) for node in everything}
     means: dict[str, float] = {}
     for one in sessions:
@@ -111,7 +112,9 @@ def test_turns_are_measured_the_same_however_they_are_asked_for(
 ) -> None:
     store = chained(*(session(number, one) for number, one in enumerate(drawn)))
     every = store.view().live_nodes()
-    piecewise, whole = (asked(store, NEIGHBOUR_WEIGHT=0.75, ANSWER_WEIGHT=0.25, LENGTH_COST=0.05) for _ in range(2))
+    piecewise, whole = (
+        asked(store, retrieval={"neighbour_weight": 0.75, "answer_weight": 0.25, "length_cost": 0.05}) for _ in range(2)
+    )
     for row in later:
         piecewise.of(every[every == row])
     for left, right in zip(piecewise.of(every), whole.of(every), strict=True):
@@ -138,7 +141,7 @@ def test_neighbours_never_leave_the_session(reach: int) -> None:
 def test_a_message_loses_with_its_length_and_the_place_in_it() -> None:
     parts = [MemoryNode(f"p{place}", "a heron", position=place, found=Found(part=(place, 200))) for place in range(4)]
     store = chained([*parts, MemoryNode("brief", "a heron", position=9)])
-    got = asked(store, LENGTH_COST=0.05, PLACE_COST=0.1).of(store.view().live_nodes())
+    got = asked(store, retrieval={"length_cost": 0.05, "place_cost": 0.1}).of(store.view().live_nodes())
     assert got.message.tolist() == pytest.approx([-0.15, -0.25, -0.25, -0.35, 0.0])
 
 
@@ -147,7 +150,9 @@ def test_for_an_overview_length_costs_nothing(query: str) -> None:
     store = chained([MemoryNode("long", "a heron", role="user", position=0, found=Found(part=(0, 200)))])
     assert asks_for_overview(fold(query))
     for overviews, expected in ((True, 0.0), (False, -0.15)):
-        got = asked(store, query, LENGTH_COST=0.05, LONG_FOR_OVERVIEWS=overviews).of(store.view().live_nodes())
+        got = asked(store, query, retrieval={"length_cost": 0.05, "switches": {"long_for_overviews": overviews}}).of(
+            store.view().live_nodes()
+        )
         assert got.message.tolist() == pytest.approx([expected])
 
 
@@ -168,7 +173,7 @@ def test_who_asks_of_herself_is_told_her_own_words_first(query: str, *, first: b
     store = chained(
         [MemoryNode(role, "a heron", role=role, position=n) for n, role in enumerate(("user", "assistant"))]
     )
-    got = asked(store, query, OWN_WORDS_WEIGHT=0.05).of(store.view().live_nodes())
+    got = asked(store, query, retrieval={"own_words_weight": 0.05}).of(store.view().live_nodes())
     assert got.message.tolist() == pytest.approx([0.05 * first, 0.0])
 
 
@@ -199,16 +204,24 @@ CALLS = [
 def test_speakers_are_known_by_the_names_they_are_called(query: str, meant: list[int]) -> None:
     store = chained(talk(*CALLS))
     rows = store.view().live_nodes()
-    assert asked(store, query, LEARN_NAMES=True).of(rows).subject.tolist() == meant
+    assert asked(store, query, retrieval={"switches": {"learn_names": True}}).of(rows).subject.tolist() == meant
     assert asked(store, query).of(rows).subject.tolist() == [0, 0, 0, 0]
 
 
 def test_a_name_that_the_one_called_says_as_well_is_that_of_a_third() -> None:
     said = [*CALLS, ("assistant", "I met Mel in town.", ["Mel"])]
     store = chained(talk(*said))
-    assert not asked(store, "What did Mel say?", LEARN_NAMES=True).of(store.view().live_nodes()).subject.any()
+    assert (
+        not asked(store, "What did Mel say?", retrieval={"switches": {"learn_names": True}})
+        .of(store.view().live_nodes())
+        .subject.any()
+    )
 
 
 def test_one_call_is_not_enough() -> None:
     store = chained(talk(*CALLS[:2]))
-    assert not asked(store, "What did Mel say?", LEARN_NAMES=True).of(store.view().live_nodes()).subject.any()
+    assert (
+        not asked(store, "What did Mel say?", retrieval={"switches": {"learn_names": True}})
+        .of(store.view().live_nodes())
+        .subject.any()
+    )

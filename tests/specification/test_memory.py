@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from neurogated import GraphStore, IngestionEngine, MemoryConfig, NeuroGraphMemory, NeuroRetriever, PlasticityEngine
+from neurogated.config.groups import IndexingSettings
 from neurogated.core.edge_type import EdgeType
 
 TEXT = "The pump failed on Monday. Because of this, the lower field was flooded."
@@ -99,7 +100,9 @@ def test_documents_get_the_three_kinds_of_edges() -> None:
         "Because of this, the lower field by the river was flooded.",
         "Forty kilos of barley were ordered for the field.",
     ]
-    small = MemoryConfig(embedding_name="hash", storage="memory", CHUNK_SIZE=12, CHUNK_OVERLAP=0)
+    small = MemoryConfig(
+        embedding_name="hash", storage="memory", indexing=IndexingSettings(chunk_size=12, chunk_overlap=0)
+    )
     with NeuroGraphMemory(small) as chunked:
         chunked.add_document(" ".join(sentences))
         edges = list(chunked.store.all_edges())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import GraphStore
+from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
@@ -27,8 +28,10 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualCloc
     def make() -> GraphStore:
         made.append(None)
         if request.param == "memory":
-            return GraphStore(config=MemoryConfig(OVERLAY_EDGES=4), clock=clock)
-        return SqliteStore.open(tmp_path / f"{len(made)}.db", config=MemoryConfig(OVERLAY_EDGES=4), clock=clock)
+            return GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=4)), clock=clock)
+        return SqliteStore.open(
+            tmp_path / f"{len(made)}.db", config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=4)), clock=clock
+        )
 
     return make
 

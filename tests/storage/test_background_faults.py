@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode
+from neurogated.config.groups import RuntimeSettings
 from neurogated.storage.background import BackgroundWorker, Job
 from neurogated.storage.checkpoint.checkpoints import Checkpoints
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
@@ -100,7 +101,9 @@ def test_indexes_are_kept_again_after_memory_ran_out(
     def full(*_: object) -> None:
         raise MemoryError
 
-    with SqliteStore.open(tmp_path / "memory.db", config=MemoryConfig(KEEP_CHANGES=1)) as store:
+    with SqliteStore.open(
+        tmp_path / "memory.db", config=MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+    ) as store:
         with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
             patch.setattr(Checkpoints, "write", full)
             store.add_node(MemoryNode(id="a", content="heron"))
@@ -118,7 +121,9 @@ def test_indexes_are_kept_again_after_a_fault_of_the_program(tmp_path: Path, mon
     def odd(*_: object) -> None:
         raise KeyError
 
-    with SqliteStore.open(tmp_path / "memory.db", config=MemoryConfig(KEEP_CHANGES=1)) as store:
+    with SqliteStore.open(
+        tmp_path / "memory.db", config=MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+    ) as store:
         with monkeypatch.context() as patch:
             patch.setattr(Checkpoints, "write", odd)
             store.add_node(MemoryNode(id="a", content="heron"))

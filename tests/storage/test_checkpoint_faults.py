@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from neurogated import GraphDelta, MemoryConfig, MemoryNode
+from neurogated.config.groups import RuntimeSettings, VectorSettings
 from neurogated.errors import InputError, StorageError
 from neurogated.storage.checkpoint.checkpoints import Checkpoints
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.snapshot import restore_snapshot
 from neurogated.storage.sqlite_store import SqliteStore
 
-OFTEN = MemoryConfig(KEEP_CHANGES=1)
-SELDOM = MemoryConfig(KEEP_CHANGES=10**9)
+OFTEN = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+SELDOM = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=10**9))
 
 
 @pytest.fixture
@@ -210,7 +211,9 @@ def test_a_state_that_vanishes_while_it_is_read_is_looked_for_again(
 
 
 def test_vectors_that_came_all_at_once_are_kept_with_their_index(path: Path) -> None:
-    config = MemoryConfig(KEEP_CHANGES=10, VECTOR_EXACT_BELOW=200, VECTOR_TAIL=50)
+    config = MemoryConfig(
+        runtime=RuntimeSettings(checkpoint_changes=10), vectors=VectorSettings(exact_below=200, max_unlisted=50)
+    )
     vectors = np.random.default_rng(1).standard_normal((600, 8)).astype(np.float32)
     nodes = tuple(MemoryNode(id=f"n{row}", content="apple", embedding=vector) for row, vector in enumerate(vectors))
     with SqliteStore.open(path, config=config) as store:
@@ -221,7 +224,9 @@ def test_vectors_that_came_all_at_once_are_kept_with_their_index(path: Path) -> 
 
 
 def test_an_index_that_was_laid_out_anew_is_kept(path: Path) -> None:
-    config = MemoryConfig(KEEP_CHANGES=10_000, VECTOR_EXACT_BELOW=200, VECTOR_TAIL=50)
+    config = MemoryConfig(
+        runtime=RuntimeSettings(checkpoint_changes=10_000), vectors=VectorSettings(exact_below=200, max_unlisted=50)
+    )
     vectors = np.random.default_rng(1).standard_normal((1250, 8)).astype(np.float32)
     nodes = [MemoryNode(id=f"n{row}", content="apple", embedding=vector) for row, vector in enumerate(vectors)]
     for begin, end in ((0, 300), (300, 600), (600, 1250)):

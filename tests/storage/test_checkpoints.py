@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from neurogated import Access, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated.config.groups import RuntimeSettings, VectorSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
@@ -17,8 +18,8 @@ from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 from tests.durability.contents import everything, fill, killed_copy
 
-OFTEN = MemoryConfig(KEEP_CHANGES=1)
-NEVER = MemoryConfig(KEEP_CHANGES=10**9)
+OFTEN = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+NEVER = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=10**9))
 CHECKED = 5
 """One damaged memory in so many is compared with its journal."""
 
@@ -224,7 +225,7 @@ def test_another_precision_of_vectors_costs_the_vectors_alone(path: Path, clock:
         query = np.asarray(store.get_node("n3").embedding)
         expected = store.nearest(query, 3)
     for _ in range(2):
-        coarse = MemoryConfig(KEEP_CHANGES=1, VECTOR_PRECISION="int8")
+        coarse = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1), vectors=VectorSettings(precision="int8"))
         with SqliteStore.open(path, clock=clock, config=coarse) as store:
             assert store.graph.index.made_texts is not None, "the texts were not taken from what is kept"
             found = store.nearest(query, 3)

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import pytest
 
 from neurogated import GraphStore
+from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
@@ -21,11 +22,13 @@ _places: WeakKeyDictionary[GraphStorePort, tuple[Path, Clock]] = WeakKeyDictiona
 
 
 def _in_memory(folder: Path, *, clock: Clock) -> GraphStorePort:  # noqa: ARG001 - it writes nothing
-    return GraphStore(config=MemoryConfig(OVERLAY_EDGES=OVERLAY_EDGES), clock=clock)
+    return GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=OVERLAY_EDGES)), clock=clock)
 
 
 def _on_disk(folder: Path, *, clock: Clock) -> GraphStorePort:
-    store = SqliteStore.open(folder / "memory.db", config=MemoryConfig(OVERLAY_EDGES=OVERLAY_EDGES), clock=clock)
+    store = SqliteStore.open(
+        folder / "memory.db", config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=OVERLAY_EDGES)), clock=clock
+    )
     _places[store] = folder, clock
     return store
 
@@ -33,7 +36,9 @@ def _on_disk(folder: Path, *, clock: Clock) -> GraphStorePort:
 def _kept(folder: Path, *, clock: Clock) -> GraphStorePort:
     """Open a store that keeps its indexes on disk after every few changes, and is opened from them."""
     store = SqliteStore.open(
-        folder / "memory.db", config=MemoryConfig(OVERLAY_EDGES=OVERLAY_EDGES, KEEP_CHANGES=2), clock=clock
+        folder / "memory.db",
+        config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=OVERLAY_EDGES, checkpoint_changes=2)),
+        clock=clock,
     )
     _places[store] = folder, clock
     return store

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import Access, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import PendingTask
 from neurogated.errors import ConfigError, InputError
@@ -23,7 +24,7 @@ from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.resolve import make_plan
 from neurogated.storage.sqlite_store import SqliteStore
 
-OFTEN = MemoryConfig(KEEP_CHANGES=1, OVERLAY_EDGES=16)
+OFTEN = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1, overlay_edges=16))
 _REGISTRY = type(EdgeType)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated.config.groups import RuntimeSettings
 from neurogated.errors import EmbedderMismatchError
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.open_graphs import OpenGraphs
@@ -23,7 +24,9 @@ NAMES = [f"user {number}" for number in range(9)]
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    with SqliteStore.open(tmp_path / "memory.db", config=MemoryConfig(MAX_OPEN_NAMESPACES=MOST)) as opened:
+    with SqliteStore.open(
+        tmp_path / "memory.db", config=MemoryConfig(runtime=RuntimeSettings(max_open_namespaces=MOST))
+    ) as opened:
         yield opened
 
 
@@ -135,7 +138,7 @@ def test_none_is_closed_while_it_is_searched(store: SqliteStore, monkeypatch: py
 
 
 def test_what_is_kept_in_the_background_is_kept_before_its_graph_is_closed(tmp_path: Path) -> None:
-    config = MemoryConfig(MAX_OPEN_NAMESPACES=MOST, KEEP_CHANGES=1)
+    config = MemoryConfig(runtime=RuntimeSettings(max_open_namespaces=MOST, checkpoint_changes=1))
     with SqliteStore.open(tmp_path / "memory.db", config=config) as store:
         for name in NAMES:
             put(store.in_namespace(name), name)
@@ -169,7 +172,7 @@ def test_threads_share_more_namespaces_than_may_be_open(store: SqliteStore) -> N
 
 
 def test_a_reader_follows_namespaces_that_it_closed(tmp_path: Path, store: SqliteStore) -> None:
-    config = MemoryConfig(MAX_OPEN_NAMESPACES=MOST)
+    config = MemoryConfig(runtime=RuntimeSettings(max_open_namespaces=MOST))
     for name in NAMES:
         put(store.in_namespace(name), name)
     with SqliteStore.open(tmp_path / "memory.db", config=config, read_only=True) as reader:
@@ -188,7 +191,10 @@ def test_a_reader_follows_namespaces_that_it_closed(tmp_path: Path, store: Sqlit
 @pytest.fixture(params=["sqlite", "memory"])
 def config(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryConfig:
     return MemoryConfig(
-        storage=request.param, save_dir=str(tmp_path / "out"), embedding_name="hash", MAX_OPEN_NAMESPACES=MOST
+        storage=request.param,
+        save_dir=str(tmp_path / "out"),
+        embedding_name="hash",
+        runtime=RuntimeSettings(max_open_namespaces=MOST),
     )
 
 

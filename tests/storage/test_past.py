@@ -24,6 +24,7 @@ from neurogated import (
     MemoryNode,
     WeightChange,
 )
+from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros
 from neurogated.core.delta import NodeChange
@@ -57,7 +58,7 @@ steps = st.lists(
     max_size=14,
 )
 
-FEW = MemoryConfig(OVERLAY_EDGES=3)
+FEW = MemoryConfig(runtime=RuntimeSettings(overlay_edges=3))
 
 
 class Told(NamedTuple):

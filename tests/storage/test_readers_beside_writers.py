@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated.config.groups import RuntimeSettings
 from neurogated.core.delta import PendingTask
 from neurogated.errors import UnknownIdError
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
@@ -23,7 +24,7 @@ from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.contents import environment
 
 PATIENCE = 20
-SELDOM = MemoryConfig(KEEP_CHANGES=10**9)
+SELDOM = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=10**9))
 COMPACT = """
 import sys
 from neurogated.storage.sqlite_store import SqliteStore

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import Access, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
+from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import CorruptMemoryError, FormatVersionError, MemoryLockedError, StorageError
 from neurogated.storage.sqlite_store import SqliteStore
@@ -55,7 +56,7 @@ def _everything(store: SqliteStore) -> tuple[object, ...]:
 
 
 def test_closing_and_opening_changes_nothing(path: Path, clock: ManualClock) -> None:
-    with SqliteStore.open(path, config=MemoryConfig(OVERLAY_EDGES=4), clock=clock) as store:
+    with SqliteStore.open(path, config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=4)), clock=clock) as store:
         _fill(store, clock)
         before = _everything(store)
     with SqliteStore.open(path, clock=clock) as store:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from neurogated import GraphDelta, MemoryConfig, MemoryNode
+from neurogated.config.groups import RuntimeSettings, VectorSettings
 from neurogated.storage.sqlite_store import SqliteStore
 
 
@@ -13,7 +14,9 @@ def test_mapped_lists_are_written_again_where_there_are_no_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     random = np.random.default_rng(0)
-    config = MemoryConfig(VECTOR_EXACT_BELOW=100, VECTOR_TAIL=10, KEEP_CHANGES=2)
+    config = MemoryConfig(
+        vectors=VectorSettings(exact_below=100, max_unlisted=10), runtime=RuntimeSettings(checkpoint_changes=2)
+    )
 
     def add(store: SqliteStore, first: int, count: int) -> None:
         vectors = random.normal(size=(count, 8)).astype(np.float32)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
+from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.view import GraphView
 from neurogated.storage.index.graph import validity
@@ -216,7 +217,7 @@ def test_a_view_without_rows_is_the_graph_without_them(
 ) -> None:
     count, ends, hidden, cut = graph
     kinds = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
-    store = GraphStore(config=MemoryConfig(OVERLAY_EDGES=3))
+    store = GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=3)))
     store.apply(GraphDelta(nodes=tuple(MemoryNode(str(row), str(row)) for row in range(count))))
     for source, target, kind, weight in ends:
         store.add_edge(str(source), str(target), kinds[kind], weight / 4)

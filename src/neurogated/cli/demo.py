@@ -70,7 +70,7 @@ def _fading(memory: NeuroGraphMemory) -> list[dict[str, float]]:
     for day in range(_DAYS + 1):
         if day % _DAYS_A_LINE == 0:
             rows.append({"day": float(day), **_strengths(copy.view())})
-        plasticity.decay_unused(start + timedelta(days=day + memory.config.IDLE_DAYS + 1))
+        plasticity.decay_unused(start + timedelta(days=day + memory.config.learning.idle_days + 1))
     return rows
 
 

@@ -72,7 +72,9 @@ class MemoryConfig:
 
     # Where the memory is
     save_dir: str = setting("outputs", "folder of all files; the memory is in its folder 'memory'")
-    storage: str = setting("sqlite", "store of the graph: a file, or the memory of the process", choices=("sqlite", "memory"))
+    storage: str = setting(
+        "sqlite", "store of the graph: a file, or the memory of the process", choices=("sqlite", "memory")
+    )
     namespace: str = setting("default", "tenant: one of the graphs in the memory; none ever sees another")
     read_only: bool = setting(False, "open the memory for reading; every change fails")
     force_index_from_scratch: bool = setting(
@@ -82,9 +84,7 @@ class MemoryConfig:
     retrieval: RetrievalSettings = group(RetrievalSettings, "how a recall ranks memories")
     indexing: IndexingSettings = group(IndexingSettings, "how texts become nodes and edges")
     learning: LearningSettings = group(LearningSettings, "how use changes the graph")
-    llm: LLMSettings = group(
-        LLMSettings, "whether a language model is asked, and within which limits", shorthand="use"
-    )
+    llm: LLMSettings = group(LLMSettings, "whether a language model is asked, and within which limits", shorthand="use")
     embedding: EmbeddingSettings = group(EmbeddingSettings, "how the embedding model runs")
     vectors: VectorSettings = group(VectorSettings, "how vectors are stored and searched")
     runtime: RuntimeSettings = group(RuntimeSettings, "threads, locks, checkpoints and warnings")

@@ -30,7 +30,7 @@ class CachedEmbedder:
     The file is derived: what is damaged in it, or of another length, is computed anew, with a line in the log.
     """
 
-    def __init__(self, embedder: Embedder, path: Path, max_bytes: int = MemoryConfig().embedding_cache_bytes) -> None:
+    def __init__(self, embedder: Embedder, path: Path, max_bytes: int = MemoryConfig().embedding.cache_bytes) -> None:
         """Open the cache, or begin one.
 
         Args:

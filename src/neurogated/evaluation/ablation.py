@@ -78,43 +78,51 @@ FULL = Variant("full", "full configuration")
 _NO_TURNS = dict.fromkeys(TURN_WEIGHTS, 0)
 
 VARIANTS: Sequence[Variant] = (
-    Variant("no_activation", "no activation, similarity alone", {"ENERGY_WEIGHT": 0}),
-    Variant("uniform_kernel", "uniform kernel", {"UNIFORM_KERNEL": True}),
+    Variant("no_activation", "no activation, similarity alone", {"ACTIVATION_WEIGHT": 0}),
+    Variant("uniform_kernel", "uniform kernel", {"retrieval.switches.uniform_kernel": True}),
     Variant("classic", "classic activation", {"ACTIVATION": "classic"}),
     Variant("one_hop", "one hop", {"MAX_HOPS": 1}),
-    Variant("no_gate", "hops not gated", {"GATE_HOPS": False}),
-    Variant("no_damping", "hubs not damped", {"DAMP_HUBS": False}),
-    Variant("move_again", "energy moves more than once", {"MOVE_ONCE": False}),
-    Variant("no_keywords", "no keywords in common", {"KEYWORD_WEIGHT": 0}),
-    Variant("no_subject", "no subject of a memory", {"SUBJECT_WEIGHT": 0}),
-    Variant("full_trust", "the graph trusted on every question alike", {"TRUST_FLOOR": 1}),
-    Variant("first_place_open", "energy lifts above the best match, too", {"KEEP_BEST_FIRST": False}),
-    Variant("not_named_first", "energy not divided by the subjects named", {"NAMED_FIRST": False}),
-    Variant("no_marks", "no marks such as times", {"MARK_WEIGHT": 0}),
-    Variant("no_neighbours", "turns without those around them", {"NEIGHBOUR_WEIGHT": 0}),
-    Variant("no_answers", "questions and answers apart", {"ANSWER_WEIGHT": 0, "QUESTION_COST": 0}),
-    Variant("no_length", "length of a message not counted", {"LENGTH_COST": 0}),
-    Variant("no_place", "place in a message not counted", {"PLACE_COST": 0}),
-    Variant("no_own_words", "no preference for the user's own words", {"OWN_WORDS_WEIGHT": 0}),
-    Variant("no_overviews", "overviews asked as other questions", {"LONG_FOR_OVERVIEWS": False}),
-    Variant("no_learned_names", "names of speakers not learned", {"LEARN_NAMES": False}),
-    Variant("no_labels", "speakers before a colon not found", {"FIND_SPEAKERS": False}, reindex=True),
+    Variant("no_gate", "hops not gated", {"retrieval.switches.gate_hops": False}),
+    Variant("no_damping", "hubs not damped", {"retrieval.switches.damp_hubs": False}),
+    Variant("move_again", "energy moves more than once", {"retrieval.switches.move_once": False}),
+    Variant("no_keywords", "no keywords in common", {"retrieval.keyword_weight": 0}),
+    Variant("no_subject", "no subject of a memory", {"retrieval.subject_weight": 0}),
+    Variant("full_trust", "the graph trusted on every question alike", {"retrieval.trust_floor": 1}),
+    Variant(
+        "first_place_open", "energy lifts above the best match, too", {"retrieval.switches.keep_best_first": False}
+    ),
+    Variant("not_named_first", "energy not divided by the subjects named", {"retrieval.switches.named_first": False}),
+    Variant("no_marks", "no marks such as times", {"retrieval.tag_weight": 0}),
+    Variant("no_neighbours", "turns without those around them", {"retrieval.neighbour_weight": 0}),
+    Variant("no_answers", "questions and answers apart", {"retrieval.answer_weight": 0, "retrieval.question_cost": 0}),
+    Variant("no_length", "length of a message not counted", {"retrieval.length_cost": 0}),
+    Variant("no_place", "place in a message not counted", {"retrieval.place_cost": 0}),
+    Variant("no_own_words", "no preference for the user's own words", {"retrieval.own_words_weight": 0}),
+    Variant("no_overviews", "overviews asked as other questions", {"retrieval.switches.long_for_overviews": False}),
+    Variant("no_learned_names", "names of speakers not learned", {"retrieval.switches.learn_names": False}),
+    Variant("no_labels", "speakers before a colon not found", {"indexing.find_speakers": False}, reindex=True),
     Variant(
         "hybrid",
         "plain hybrid search: cosine and keywords",
-        {"ENERGY_WEIGHT": 0, "SUBJECT_WEIGHT": 0, "MARK_WEIGHT": 0, **_NO_TURNS},
+        {"ACTIVATION_WEIGHT": 0, "retrieval.subject_weight": 0, "retrieval.tag_weight": 0, **_NO_TURNS},
     ),
     Variant(
         "cosine",
         "plain vector search: cosine alone",
-        {"ENERGY_WEIGHT": 0, "KEYWORD_WEIGHT": 0, "SUBJECT_WEIGHT": 0, "MARK_WEIGHT": 0, **_NO_TURNS},
+        {
+            "ACTIVATION_WEIGHT": 0,
+            "retrieval.keyword_weight": 0,
+            "retrieval.subject_weight": 0,
+            "retrieval.tag_weight": 0,
+            **_NO_TURNS,
+        },
     ),
     Variant("energy_alone", "similarity not kept in the score", {"SIMILARITY_WEIGHT": 0}),
     *(
-        Variant(f"closed_{name.lower()}", f"{name} edges closed", {"CLOSED_EDGE_TYPES": name})
+        Variant(f"closed_{name.lower()}", f"{name} edges closed", {"retrieval.closed_edge_types": name})
         for name in ("SEQ", "SIM", "TERM", "MENTION", "CAUSE")
     ),
-    Variant("no_found_titles", "no titles found in texts without one", {"FIND_TITLES": False}, reindex=True),
+    Variant("no_found_titles", "no titles found in texts without one", {"indexing.find_titles": False}, reindex=True),
 )
 """What is switched off, in the order of the table."""
 

@@ -176,7 +176,7 @@ def rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]:
     Several chunks of one passage count once, at the best of their places; so more nodes are asked for until there are
     enough passages, or no more nodes.
     """
-    depth = max(memory.config.RANKING_DEPTH, memory.config.TOP_N_RETRIEVAL)
+    depth = max(memory.config.retrieval.ranking_depth, memory.config.TOP_N_RETRIEVAL)
     wanted = depth
     while True:
         recall = memory.recall(query, top_n=wanted)

@@ -26,7 +26,7 @@ class LLMCausalJudge:
         """
         messages = self._prompts.render("causal_extraction", first=first, second=second)
         answer = self._llm.infer_json(messages, self._prompts.schema("causal_extraction"))
-        weight = self._config.strength(answer["strength"]) if answer["causal"] else 0.0
+        weight = self._config.llm.strength(answer["strength"]) if answer["causal"] else 0.0
         return CausalJudgement(weight > 0, weight, str(answer["reason"]))
 
 

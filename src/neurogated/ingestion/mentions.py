@@ -82,8 +82,8 @@ def text_edges(
         graph = UserGraph(store, user_id)
         change = TextChange(graph, leaving.get(user_id, []), coming.get(user_id, []))
         weights = {
-            EdgeType.TERM: _term_weights(graph, change, config.MAX_TERM_TEXTS),
-            EdgeType.MENTION: _mention_weights(graph, change, config.MAX_MENTIONS),
+            EdgeType.TERM: _term_weights(graph, change, config.indexing.max_term_texts),
+            EdgeType.MENTION: _mention_weights(graph, change, config.indexing.max_mentions),
         }
         found = _changes(graph.view, weights, change, new, at)
         changes.put.extend(found.put)

@@ -38,7 +38,7 @@ class Planner:
         self._chunker = chunker
         self._config = config
         self._clock = clock
-        self._reach = max(1, config.CAUSE_WINDOW)
+        self._reach = max(1, config.indexing.cause_window)
 
     def parts(self, document: Document) -> Iterator[Part]:
         """Yield a document in parts of at most `INDEX_BATCH` chunks.
@@ -47,7 +47,7 @@ class Planner:
             InputError: it is longer than `MAX_DOCUMENT_CHARS`.
         """
         drafts = self._drafts(document)
-        size = self._config.INDEX_BATCH
+        size = self._config.indexing.batch_size
         for begin in range(0, len(drafts), size):
             yield Part(drafts, begin, min(begin + size, len(drafts)))
 
@@ -125,7 +125,7 @@ class Planner:
         first.
         """
         given: str | None = draft.fields.get("speaker")
-        if given is not None or before is None or not self._config.FIND_SPEAKERS:
+        if given is not None or before is None or not self._config.indexing.find_speakers:
             return given
         return labelled_speaker(draft.content) if (draft.found.part or (0, 0))[0] == 0 else before or None
 
@@ -160,9 +160,9 @@ class Planner:
 
     def _drafts(self, document: Document) -> list[Draft]:
         length = sum(len(passage.text) for passage in document.passages)
-        if length > self._config.MAX_DOCUMENT_CHARS:
+        if length > self._config.indexing.max_document_chars:
             raise InputError(
-                f"a document has {length} characters, more than the {self._config.MAX_DOCUMENT_CHARS} of "
+                f"a document has {length} characters, more than the {self._config.indexing.max_document_chars} of "
                 "MAX_DOCUMENT_CHARS; split it or raise the setting"
             )
         drafts: list[Draft] = []
@@ -209,7 +209,7 @@ class Planner:
     def _names(self, document: Document, passage: Passage) -> Sequence[str]:
         """Return the names of what a passage is about that it tells itself; a turn has none."""
         told = document.title is not None or passage.speaker is not None or document.in_session
-        return () if told or not self._config.FIND_TITLES else find_names(passage.text)
+        return () if told or not self._config.indexing.find_titles else find_names(passage.text)
 
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
         times = {"valid_from": document.valid_from, "valid_to": document.valid_to}

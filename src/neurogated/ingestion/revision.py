@@ -150,7 +150,7 @@ class Reviser:
         gone = list(dict.fromkeys(node_ids))
         nodes = self._store.get_nodes(gone)
         changes = text_edges(self._store, self._config, (), at, gone)
-        joined = rejoined(self._store, nodes, weight=self._config.SEQ_WEIGHT, at=at)
+        joined = rejoined(self._store, nodes, weight=self._config.indexing.seq_weight, at=at)
         return GraphDelta(
             removed_edges=tuple(changes.removed),
             removed_nodes=tuple(gone),
@@ -228,11 +228,11 @@ class Reviser:
     def _finds_title(self, node: MemoryNode) -> bool:
         """Return whether the names of what a new text is about are to be found; a turn has none."""
         is_turn = node.speaker is not None or node.scope.session_id is not None
-        return self._config.FIND_TITLES and node.title is None and not is_turn
+        return self._config.indexing.find_titles and node.title is None and not is_turn
 
     def _causes(self, node: MemoryNode, at: datetime) -> Findings:
         """Judge a node again with its neighbours in its document or session."""
-        pairs = list(causal_pairs(self._surroundings(node), [node.id], self._config.CAUSE_WINDOW))
+        pairs = list(causal_pairs(self._surroundings(node), [node.id], self._config.indexing.cause_window))
         others = self._store.get_nodes(
             [name for pair in pairs for name in pair.nodes if name != node.id], missing_ok=True
         )

@@ -58,7 +58,7 @@ class Writer:
         self._clock = clock
         # For a store that has no lock to offer; see `exclusively`.
         self._lock = threading.RLock()
-        chunker = Chunker(config.CHUNK_SIZE, config.CHUNK_OVERLAP, embedder.count_tokens)
+        chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
         self._planner = Planner(store, chunker, config, clock)
         self._reviser = Reviser(store, embedder, chunker, analysis, config)
 
@@ -92,7 +92,7 @@ class Writer:
             for part in self._planner.parts(document):
                 waiting.append(part)
                 chunks += len(part.drafts)
-                if chunks >= self._config.INDEX_BATCH:
+                if chunks >= self._config.indexing.batch_size:
                     yield self._begin(waiting, embedding)
                     waiting, chunks = [], 0
             stage("reading documents")
@@ -107,8 +107,8 @@ class Writer:
     def resume(self) -> Iterator[int]:
         """Make up the judgements that wait, and yield how many of each batch were made; those that fail wait on."""
         waiting = self._store.pending()
-        for begin in range(0, len(waiting), self._config.INDEX_BATCH):
-            yield self._make_up(waiting[begin : begin + self._config.INDEX_BATCH])
+        for begin in range(0, len(waiting), self._config.indexing.batch_size):
+            yield self._make_up(waiting[begin : begin + self._config.indexing.batch_size])
 
     def delete(self, node_ids: Iterable[str]) -> int:
         """Remove nodes, and what follows from their texts in others, in one delta.
@@ -300,7 +300,7 @@ class Writer:
 
     def _pairs(self, batch: Batch, new_ids: Collection[str], there: Collection[str]) -> list[PendingTask]:
         """Return the pairs to be judged for causes: one of the two is new, and both are among `there`."""
-        window = self._config.CAUSE_WINDOW
+        window = self._config.indexing.cause_window
         pairs = (causal_pairs(chained, new_ids, window) for chained in batch.chains)
         # The end of a document and its beginning, given once more, may be in one batch.
         return list(
@@ -325,10 +325,10 @@ class Writer:
         sequences = {
             edge.key: edge
             for chained in batch.chains
-            for edge in sequence_edges(chained, new_ids, weight=self._config.SEQ_WEIGHT, at=at)
+            for edge in sequence_edges(chained, new_ids, weight=self._config.indexing.seq_weight, at=at)
             if there.keys() >= {edge.source_id, edge.target_id}
         }
-        sequences |= {key: MemoryEdge(*key, self._config.SEQ_WEIGHT, created_at=at) for key in batch.joined}
+        sequences |= {key: MemoryEdge(*key, self._config.indexing.seq_weight, created_at=at) for key in batch.joined}
         return Analysed(
             new=[replace(node, embedding=embedded[node.id]) for node in named.nodes],
             known=[replace(node, embedding=embedded[node.id]) for node in nodes if node.id in old],

@@ -41,7 +41,7 @@ class AnthropicLLM(ServedLLM):
         package = import_extra("anthropic", "anthropic")
         super().__init__(config, package=package, failure=package.AnthropicError)
         self._client = package.Anthropic(
-            api_key=key, base_url=config.llm_base_url, timeout=config.llm_timeout, max_retries=config.llm_retries
+            api_key=key, base_url=config.llm_base_url, timeout=config.llm.timeout, max_retries=config.llm.retries
         )
 
     def close(self) -> None:

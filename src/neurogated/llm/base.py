@@ -75,7 +75,7 @@ def counted(reported: object, texts: Sequence[str]) -> int:
 
 def model_name(config: MemoryConfig) -> str:
     """Return the name of the language model that the settings mean."""
-    return config.llm_name if config.llm in (None, OFF, AUTO) else str(config.llm)
+    return config.llm_name if config.llm.use in (None, OFF, AUTO) else str(config.llm.use)
 
 
 @runtime_checkable

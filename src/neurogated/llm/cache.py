@@ -24,7 +24,7 @@ class CachedLLM(BaseLLM):
     damaged in it is asked for anew, with a line in the log.
     """
 
-    def __init__(self, llm: BaseLLM, path: Path, max_bytes: int = MemoryConfig().llm_cache_bytes) -> None:
+    def __init__(self, llm: BaseLLM, path: Path, max_bytes: int = MemoryConfig().llm.cache_bytes) -> None:
         """Open the cache, or begin one.
 
         Args:

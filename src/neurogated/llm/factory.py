@@ -50,11 +50,11 @@ def with_limits(llm: BaseLLM, config: MemoryConfig, cache_path: Path | None = No
     """
     limited = LimitedLLM(
         llm,
-        concurrency=config.llm_concurrency,
-        max_calls=config.llm_max_calls,
-        max_tokens=config.llm_max_tokens,
+        concurrency=config.llm.concurrency,
+        max_calls=config.llm.max_calls,
+        max_tokens=config.llm.max_tokens,
     )
-    return limited if cache_path is None else CachedLLM(limited, cache_path, config.llm_cache_bytes)
+    return limited if cache_path is None else CachedLLM(limited, cache_path, config.llm.cache_bytes)
 
 
 def llm_is_configured(config: MemoryConfig, api_key: str | None = None, anthropic_api_key: str | None = None) -> bool:
@@ -62,14 +62,14 @@ def llm_is_configured(config: MemoryConfig, api_key: str | None = None, anthropi
 
     A key in the environment alone turns on no paid calls: the log says how to use it.
     """
-    if config.llm == OFF:
+    if config.llm.use == OFF:
         return False
     name = model_name(config)
     if config.llm_base_url:
         return True
     if name.startswith((_OPENAI_PREFIX, _ANTHROPIC_PREFIX)):
         key = api_key if name.startswith(_OPENAI_PREFIX) else anthropic_api_key
-        if key and config.llm is None and name == MemoryConfig().llm_name:
+        if key and config.llm.use is None and name == MemoryConfig().llm_name:
             _log.info("there is a key for %s, but no setting asks for a language model; llm='auto' uses it", name)
             return False
         return bool(key)

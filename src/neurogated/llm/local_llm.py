@@ -36,7 +36,7 @@ class LocalLLM(BaseLLM):
         self._name = model_name(config)
         self._temperature = config.temperature
         self._max_new_tokens = config.max_new_tokens
-        self._timeout = config.llm_timeout
+        self._timeout = config.llm.timeout
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
 

@@ -42,7 +42,7 @@ class OpenAILLM(ServedLLM):
         package = import_extra("openai", "openai")
         super().__init__(config, package=package, failure=package.OpenAIError)
         self._client = package.OpenAI(
-            api_key=key or _NO_KEY, base_url=base_url, timeout=config.llm_timeout, max_retries=config.llm_retries
+            api_key=key or _NO_KEY, base_url=base_url, timeout=config.llm.timeout, max_retries=config.llm.retries
         )
         # OpenAI's newest models know the new name only, many servers the old one only.
         self._limit = "max_tokens" if base_url else "max_completion_tokens"

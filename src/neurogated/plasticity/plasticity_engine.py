@@ -146,7 +146,7 @@ class PlasticityEngine:
         """
         at = self._clock() if now is None else now
         try:
-            idle_before = at - timedelta(days=self._config.IDLE_DAYS)
+            idle_before = at - timedelta(days=self._config.learning.idle_days)
         except OverflowError:
             raise InputError(f"the time {at} is too near to the beginning of time; give a later one") from None
         begin = self._last_decay()
@@ -187,7 +187,7 @@ class PlasticityEngine:
                 for row, weight in zip(arcs.edge.tolist(), arcs.weight.tolist(), strict=True)
             }
             total = sum(current.values()) + sum(edge.weight for edge in from_source[source])
-            share = min(1.0, self._config.MAX_OUT_WEIGHT / total)
+            share = min(1.0, self._config.learning.max_out_weight / total)
             if share < 1:
                 weights.update((row, weight * share) for row, weight in current.items())
             scaled += (replace(edge, weight=edge.weight * share) for edge in from_source[source])
@@ -197,7 +197,7 @@ class PlasticityEngine:
         self, view: GraphView, ids: list[str], rows: Rows, connected: Rows, at: datetime
     ) -> Iterable[MemoryEdge]:
         """Yield an ASSOC edge for near pairs of the nodes, of one user, that no plastic edge connects."""
-        if not self._config.ASSOC_WEIGHT:
+        if not self._config.learning.assoc_weight:
             return
         user_of = {node_id: view.scope_of(row).user_id for node_id, row in zip(ids, rows.tolist(), strict=True)}
         row_of = dict(zip(ids, rows.tolist(), strict=True))
@@ -205,11 +205,11 @@ class PlasticityEngine:
             frozenset(ends)
             for ends in zip(view.edge_source[connected].tolist(), view.edge_target[connected].tolist(), strict=True)
         }
-        nearby = self._config.ASSOC_NEIGHBORS
+        nearby = self._config.learning.assoc_neighbors
         pairs = ((one, other) for place, one in enumerate(ids) for other in ids[place + 1 : place + 1 + nearby])
         for one, other in pairs:
             if user_of[one] == user_of[other] and frozenset((row_of[one], row_of[other])) not in linked:
-                yield MemoryEdge(one, other, EdgeType.ASSOC, self._config.ASSOC_WEIGHT, created_at=at)
+                yield MemoryEdge(one, other, EdgeType.ASSOC, self._config.learning.assoc_weight, created_at=at)
 
 
 def _edges_among(view: GraphView, rows: Rows) -> Rows:

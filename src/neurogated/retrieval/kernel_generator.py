@@ -115,7 +115,7 @@ class LLMQuestionJudge:
         messages = self._prompts.render("kernel_generation", query=query)
         answer = self._llm.infer_json(messages, self._prompts.schema("kernel_generation"))
         return QuestionJudgement(
-            QuestionKind(answer["kind"]), self._config.strength(answer["strength"]), str(answer["reason"])
+            QuestionKind(answer["kind"]), self._config.llm.strength(answer["strength"]), str(answer["reason"])
         )
 
 

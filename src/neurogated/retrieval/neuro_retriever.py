@@ -41,7 +41,9 @@ _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 # Seconds that a recall waits for others at the most before it goes ahead beside them.
 _PATIENCE = 0.05
-_COSINE_ALONE = dict.fromkeys(("KEYWORD_WEIGHT", "SUBJECT_WEIGHT", "MARK_WEIGHT", *TURN_WEIGHTS), 0.0)
+_COSINE_ALONE = dict.fromkeys(
+    ("retrieval.keyword_weight", "retrieval.subject_weight", "retrieval.tag_weight", *TURN_WEIGHTS), 0.0
+)
 
 
 class _Ranking(NamedTuple):
@@ -125,12 +127,12 @@ class NeuroRetriever:
         self._store = store
         self._config = config
         self._embedder = embedder
-        self._kernels = UniformKernelSource() if config.UNIFORM_KERNEL else kernel_source
+        self._kernels = UniformKernelSource() if config.retrieval.switches.uniform_kernel else kernel_source
         self._clock = clock
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
         self._classic = config.ACTIVATION == "classic"
-        self._gates = config.GATE_HOPS and not self._classic
+        self._gates = config.retrieval.switches.gate_hops and not self._classic
         # The specification's anchors are the nearest by cosine alone.
         self._similarity_config = config.replace(**_COSINE_ALONE) if self._classic else config
 
@@ -194,7 +196,7 @@ class NeuroRetriever:
             shared.skip()
             stage("searching")
             view = store.view(valid_at=valid_at, filters=wanted_nodes)
-            nearest = store.nearest_rows(list(vectors), max(wanted, self._config.CANDIDATES), view)
+            nearest = store.nearest_rows(list(vectors), max(wanted, self._config.retrieval.candidates), view)
             asked = list(map(_Asked, queries, vectors, kernels, nearest, repeat(present)))
             shared.lap("search")
             stage("spreading activation")
@@ -229,7 +231,7 @@ class NeuroRetriever:
         query, vector, kernel, nearest, present = asked
         own = _Laps()
         likeness = QuestionSimilarity(store, view, self._similarity_config, query=query, vector=vector, kernel=kernel)
-        likeness.propose(max(wanted, self._config.CANDIDATES), nearest)
+        likeness.propose(max(wanted, self._config.retrieval.candidates), nearest)
         anchors = self._anchors(view, likeness.known)
         own.lap("search")
         gate = self._gate(likeness) if self._gates else None
@@ -289,7 +291,7 @@ class NeuroRetriever:
         known = likeness.admitted
         energy = np.zeros(known.rows.size)
         # What a question names, such as the two it compares, comes before what they lead to.
-        subjects = max(1, len(likeness.named)) if self._config.NAMED_FIRST else 1
+        subjects = max(1, len(likeness.named)) if self._config.retrieval.switches.named_first else 1
         energy[np.searchsorted(known.rows, reached)] = energies / subjects
         recency = self._recency(activation.view, known.rows, present)
         base = self._config.SIMILARITY_WEIGHT * known.similarity + self._config.RECENCY_WEIGHT * recency
@@ -298,7 +300,7 @@ class NeuroRetriever:
             return _Ranking(known, base, energy, recency)
         trust = trust_in_graph(base[matches], self._config)
         energy *= trust
-        order, score = lifted_scores(base, self._config.ENERGY_WEIGHT * energy, self._config)
+        order, score = lifted_scores(base, self._config.ACTIVATION_WEIGHT * energy, self._config)
         best = _best(activation.view, known.rows, order, wanted)
         return _Ranking(known.at(known.rows[best]), score[best], energy[best], recency[best], trust)
 
@@ -306,7 +308,7 @@ class NeuroRetriever:
         """Return how lately nodes were used, 1 for now, halved with every `RECENCY_HALF_LIFE_DAYS`."""
         if not self._config.RECENCY_WEIGHT:
             return np.zeros(rows.size)
-        half_life = timedelta(days=self._config.RECENCY_HALF_LIFE_DAYS) / timedelta(microseconds=1)
+        half_life = timedelta(days=self._config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
         age = np.maximum(0, present - view.last_accessed.take(rows))
         recency: NDArray[np.float64] = np.exp2(-age / max(half_life, 1))
         return recency

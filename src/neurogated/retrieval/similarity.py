@@ -130,11 +130,13 @@ class QuestionSimilarity:
             name for name in titles if not any(name != other and f" {name} " in f" {other} " for other in titles)
         )
         """Subjects that the question names, in folded words."""
-        self._subjects = found if config.SUBJECT_WEIGHT else frozenset()
+        self._subjects = found if config.retrieval.subject_weight else frozenset()
         self._tags = [*self._subjects, *map(trait_tag, kernel.marks)]
         self._best_keywords = 0.0
         self._turns = Turns(store, view, config, query=query, vector=vector)
-        self._total = 1.0 + config.KEYWORD_WEIGHT + config.SUBJECT_WEIGHT + config.MARK_WEIGHT
+        self._total = (
+            1.0 + config.retrieval.keyword_weight + config.retrieval.subject_weight + config.retrieval.tag_weight
+        )
         self.known = Similarities(np.empty(0, dtype=np.int64), np.empty((1 + len(PARTS), 0)))
 
     def propose(self, count: int, nearest: Scored | None = None) -> Similarities:
@@ -145,7 +147,7 @@ class QuestionSimilarity:
         if nearest is None:
             (nearest,) = self._store.nearest_rows([self._vector], count, self._view)
         by_keywords: Scored = _NOTHING
-        if self._config.KEYWORD_WEIGHT:
+        if self._config.retrieval.keyword_weight:
             by_keywords = self._store.keyword_rows(self._query, count, self._view)
             self._best_keywords = float(by_keywords[1].max(initial=0.0))
         rows = _distinct(np.concatenate((nearest[0], by_keywords[0])))
@@ -177,8 +179,11 @@ class QuestionSimilarity:
         if not admitted.rows.size:
             return
         best, config = int(admitted.similarity.argmax()), self._config
-        total = 1.0 + config.KEYWORD_WEIGHT * bool(self._best_keywords)
-        total += config.SUBJECT_WEIGHT * admitted.subject[best] + config.MARK_WEIGHT * admitted.marks[best]
+        total = 1.0 + config.retrieval.keyword_weight * bool(self._best_keywords)
+        total += (
+            config.retrieval.subject_weight * admitted.subject[best]
+            + config.retrieval.tag_weight * admitted.marks[best]
+        )
         total = max(1.0, total + admitted.neighbours[best] + admitted.message[best])
         self.known.columns[0] *= self._total / total
         self._total = float(total)
@@ -206,11 +211,15 @@ class QuestionSimilarity:
             subject = named.astype(np.float64)
             for share, marked in zip(self._kernel.marks.values(), held[len(self._subjects) :], strict=True):
                 marks = np.maximum(marks, share * marked)
-        own = cosine + config.KEYWORD_WEIGHT * keywords
+        own = cosine + config.retrieval.keyword_weight * keywords
         turns = self._turns.measure(rows, own, self._own_similarity)
         subject = np.maximum(subject, self._turns.named(rows))
         similarity = (
-            own + config.SUBJECT_WEIGHT * subject + config.MARK_WEIGHT * marks + turns.neighbours + turns.message
+            own
+            + config.retrieval.subject_weight * subject
+            + config.retrieval.tag_weight * marks
+            + turns.neighbours
+            + turns.message
         ) / self._total
         return Similarities(
             rows, np.array((similarity, cosine, keywords, turns.neighbours, turns.message, subject, marks))
@@ -220,7 +229,9 @@ class QuestionSimilarity:
         """Return the weighted sum of cosine and keywords of nodes; `rows` ascend."""
         own = self._cosines(rows)
         if self._best_keywords:
-            own += self._config.KEYWORD_WEIGHT * np.minimum(1.0, self._keyword_scores(rows) / self._best_keywords)
+            own += self._config.retrieval.keyword_weight * np.minimum(
+                1.0, self._keyword_scores(rows) / self._best_keywords
+            )
         return own
 
     def _cosines(self, rows: Rows) -> Values:

@@ -177,13 +177,13 @@ class SpreadingActivation:
         self._hops = config.MAX_HOPS
         self._decay = config.ENERGY_DECAY_RATE
         self._classic = config.ACTIVATION == "classic"
-        self._frontier = None if self._classic else config.MAX_FRONTIER
-        self._damps_hubs = config.DAMP_HUBS and not self._classic
-        self._cumulative = self._classic or not config.MOVE_ONCE
-        self._exponent = config.GATE_EXPONENT if config.GATE_HOPS else 0.0
-        self._selectivity = config.SELECTIVITY if config.GATE_HOPS else 0.0
-        self._selective = _edge_types(config, "SELECTIVE_EDGE_TYPES")
-        self._closed = _edge_types(config, "CLOSED_EDGE_TYPES")
+        self._frontier = None if self._classic else config.retrieval.max_frontier
+        self._damps_hubs = config.retrieval.switches.damp_hubs and not self._classic
+        self._cumulative = self._classic or not config.retrieval.switches.move_once
+        self._exponent = config.retrieval.gate_exponent if config.retrieval.switches.gate_hops else 0.0
+        self._selectivity = config.retrieval.selectivity if config.retrieval.switches.gate_hops else 0.0
+        self._selective = _edge_types(config, "retrieval.selective_edge_types")
+        self._closed = _edge_types(config, "retrieval.closed_edge_types")
 
     def spread(
         self, view: GraphView, anchors: Mapping[str, float], kernel: Kernel, gate: Gate | None = None

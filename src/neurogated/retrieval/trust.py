@@ -35,8 +35,8 @@ def trust_in_graph(best: Values, config: MemoryConfig) -> float:
         return 1.0
     first, second = float(best[0]), float(best[1]) if best.size > 1 else 0.0
     lead = (first - second) / first if first > 0 else 0.0
-    share = min(1.0, lead / config.TRUST_LEAD) if config.TRUST_LEAD else 1.0
-    return config.TRUST_FLOOR + (1.0 - config.TRUST_FLOOR) * share
+    share = min(1.0, lead / config.retrieval.trust_lead) if config.retrieval.trust_lead else 1.0
+    return config.retrieval.trust_floor + (1.0 - config.retrieval.trust_floor) * share
 
 
 def lifted_scores(base: Values, lift: Values, config: MemoryConfig) -> tuple[Values, Values]:
@@ -52,10 +52,10 @@ def lifted_scores(base: Values, lift: Values, config: MemoryConfig) -> tuple[Val
         all others, by their scores without energy, and no other score is above theirs.
     """
     lifted = base + lift
-    if not (config.KEEP_BEST_FIRST and config.SIMILARITY_WEIGHT):
+    if not (config.retrieval.switches.keep_best_first and config.SIMILARITY_WEIGHT):
         return lifted, lifted
     best = base.max()
-    kept = base >= best - config.BEST_MARGIN * abs(best)
+    kept = base >= best - config.retrieval.best_margin * abs(best)
     least = base[kept].min()
     # Above all others, and among themselves in their own order.
     order = np.where(kept, base - least + max(0.0, float(lifted.max())) + 1.0, lifted)

@@ -25,12 +25,12 @@ Values = NDArray[np.float64]
 Measure = Callable[[Rows], Values]
 
 TURN_WEIGHTS = (
-    "NEIGHBOUR_WEIGHT",
-    "ANSWER_WEIGHT",
-    "QUESTION_COST",
-    "LENGTH_COST",
-    "PLACE_COST",
-    "OWN_WORDS_WEIGHT",
+    "retrieval.neighbour_weight",
+    "retrieval.answer_weight",
+    "retrieval.question_cost",
+    "retrieval.length_cost",
+    "retrieval.place_cost",
+    "retrieval.own_words_weight",
 )
 """The settings that weigh what makes a turn differ from other memories."""
 _MESSAGE_TAGS = (*LENGTH_TAGS, *PLACE_TAGS, role_tag("user"))
@@ -101,10 +101,14 @@ class Turns:
         folded = fold(query)
         words = split_words(folded)
         # For an overview, what is told at length is as good as what is brief.
-        brief = not (config.LONG_FOR_OVERVIEWS and asks_for_overview(folded))
-        self._length_cost = config.LENGTH_COST * brief
-        self._own_words = config.OWN_WORDS_WEIGHT * (brief and is_first_person(folded))
-        self._speakers = SpeakersByName(store, view, words) if config.LEARN_NAMES and config.SUBJECT_WEIGHT else None
+        brief = not (config.retrieval.switches.long_for_overviews and asks_for_overview(folded))
+        self._length_cost = config.retrieval.length_cost * brief
+        self._own_words = config.retrieval.own_words_weight * (brief and is_first_person(folded))
+        self._speakers = (
+            SpeakersByName(store, view, words)
+            if config.retrieval.switches.learn_names and config.retrieval.subject_weight
+            else None
+        )
         self._counts = any(getattr(config, name) for name in TURN_WEIGHTS)
         self._centre: tuple[float, float] | None = None
 
@@ -134,7 +138,7 @@ class Turns:
 
     def _around(self, rows: Rows, own: Values, measure: Measure) -> Values:
         config, size = self._config, rows.size
-        near = neighbours(self._view, rows, config.NEIGHBOUR_TURNS)
+        near = neighbours(self._view, rows, config.retrieval.neighbour_turns)
         distinct, place = np.unique(near.row, return_inverse=True)
         every = np.union1d(distinct, rows)
         asking: NDArray[np.bool_] = self._store.has_tags([ASKS_TAG], self._view, every)[0]
@@ -146,12 +150,12 @@ class Turns:
         answers = np.bincount(near.owner[asked], minlength=size) > 0
         if self._centre is None:
             self._centre = float(mean[count > 0].mean()) if count.any() else 0.0, float(own.mean())
-        around = config.NEIGHBOUR_WEIGHT * np.where(count > 0, mean - self._centre[0], 0.0)
-        around += config.ANSWER_WEIGHT * np.where(answers, answered - self._centre[1], 0.0)
-        return around - config.QUESTION_COST * asking[every.searchsorted(rows)].astype(np.float64)
+        around = config.retrieval.neighbour_weight * np.where(count > 0, mean - self._centre[0], 0.0)
+        around += config.retrieval.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
+        return around - config.retrieval.question_cost * asking[every.searchsorted(rows)].astype(np.float64)
 
     def _of_message(self, length: Values, place: Values, by_user: NDArray[np.bool_]) -> Values:
-        costs = self._length_cost * length + self._config.PLACE_COST * place
+        costs = self._length_cost * length + self._config.retrieval.place_cost * place
         return self._own_words * by_user.astype(np.float64) - costs
 
 

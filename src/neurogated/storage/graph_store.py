@@ -251,7 +251,7 @@ class GraphStore(
 
     @property
     def exact_below(self) -> int:
-        return self.graph.family.config.VECTOR_EXACT_BELOW
+        return self.graph.family.config.vectors.exact_below
 
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         seen = self.view() if view is None else view

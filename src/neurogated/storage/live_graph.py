@@ -45,7 +45,7 @@ class LiveGraph:
         self.follower: Follower
         if isinstance(self.log, SupportsFollowing):
             self.follower = self.log.follower(family.config, while_alive(self._current))
-            self._most_open = family.config.MAX_OPEN_NAMESPACES
+            self._most_open = family.config.runtime.max_open_namespaces
             bind_to_process(self)
         else:
             self.follower = ReplayFollower(family.engine, name, self.log, family.config)

@@ -76,7 +76,7 @@ class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapsh
             FormatVersionError: it is of a format version that is not known here.
             StorageError: it cannot be read or written.
         """
-        patience = (config or MemoryConfig()).WRITE_LOCK_SECONDS
+        patience = (config or MemoryConfig()).runtime.write_lock_seconds
         # Two names of one file must mean one lock.
         file = SqliteFile(Path(path).resolve(), from_scratch=from_scratch, read_only=read_only, patience=patience)
         try:

@@ -161,7 +161,7 @@ class Checkpointer:
     @contextmanager
     def _exclusively(self, cancelled: threading.Event) -> Iterator[None]:
         """Keep others from writing what is kept; raises MemoryLockedError if they take too long or it is cancelled."""
-        deadline = time.monotonic() + MemoryConfig().WRITE_LOCK_SECONDS
+        deadline = time.monotonic() + MemoryConfig().runtime.write_lock_seconds
         with ExitStack() as stack:
             while True:
                 try:

@@ -100,7 +100,7 @@ class Checkpoints:
         self._lock_path = memory.with_suffix(".index-lock")
 
     @contextlib.contextmanager
-    def exclusively(self, patience: float = MemoryConfig().WRITE_LOCK_SECONDS) -> Iterator[None]:
+    def exclusively(self, patience: float = MemoryConfig().runtime.write_lock_seconds) -> Iterator[None]:
         """Run a block in which nobody else writes to the folder.
 
         To be entered before the lock of a graph is taken: whoever writes here takes that meanwhile.

@@ -73,7 +73,7 @@ class GraphIndex:
         # Replaced when they change, never changed.
         self.pending: Mapping[PendingTask, None] = {}
         self.embedder: tuple[str, int] | None = None
-        self.topology = Topology(config.OVERLAY_EDGES)
+        self.topology = Topology(config.runtime.overlay_edges)
         self.validity = Validity()
         # Rows of the edges with each relation, those of removed edges too.
         self.relations: dict[str, list[int]] = {}
@@ -95,7 +95,7 @@ class GraphIndex:
             ValueError: a file is not what was written.
         """
         form = cls(config)
-        form.topology = load_topology(folder / _TOPOLOGY, config.OVERLAY_EDGES)
+        form.topology = load_topology(folder / _TOPOLOGY, config.runtime.overlay_edges)
         try:
             form.vectors = EmbeddingStore.load(folder / _VECTORS, **_vector_settings(config))
         except ValueError as error:
@@ -218,11 +218,11 @@ class GraphIndex:
 
 def _vector_settings(config: MemoryConfig) -> VectorSettings:
     return {
-        "exact_below": config.VECTOR_EXACT_BELOW,
-        "precision": config.VECTOR_PRECISION,
-        "tail": config.VECTOR_TAIL,
-        "lists": config.VECTOR_LISTS,
-        "probes": config.VECTOR_PROBES,
+        "exact_below": config.vectors.exact_below,
+        "precision": config.vectors.precision,
+        "tail": config.vectors.max_unlisted,
+        "lists": config.vectors.lists,
+        "probes": config.vectors.probes,
     }
 
 

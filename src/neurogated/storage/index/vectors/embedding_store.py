@@ -53,11 +53,11 @@ class EmbeddingStore:
     def __init__(
         self,
         *,
-        exact_below: int = _DEFAULTS.VECTOR_EXACT_BELOW,
-        precision: str = _DEFAULTS.VECTOR_PRECISION,
-        tail: int = _DEFAULTS.VECTOR_TAIL,
-        lists: float = _DEFAULTS.VECTOR_LISTS,
-        probes: int = _DEFAULTS.VECTOR_PROBES,
+        exact_below: int = _DEFAULTS.vectors.exact_below,
+        precision: str = _DEFAULTS.vectors.precision,
+        tail: int = _DEFAULTS.vectors.max_unlisted,
+        lists: float = _DEFAULTS.vectors.lists,
+        probes: int = _DEFAULTS.vectors.probes,
     ) -> None:
         """Make an empty index; the arguments are the settings `VECTOR_…` of the same names."""
         self._options = SearchOptions(exact_below, tail, lists, probes)

@@ -52,7 +52,7 @@ class SqliteFile:
         *,
         from_scratch: bool = False,
         read_only: bool = False,
-        patience: float = MemoryConfig().WRITE_LOCK_SECONDS,
+        patience: float = MemoryConfig().runtime.write_lock_seconds,
     ) -> None:
         """Open or create the file; with `from_scratch` drop the one that is there.
 

@@ -77,7 +77,7 @@ class FileFollower(Follower):
             freeze=while_alive(self.freeze),
             remap=while_alive(self._remap),
             is_current=while_alive(self.is_current),
-            least=config.KEEP_CHANGES,
+            least=config.runtime.checkpoint_changes,
         )
         bind_to_process(self)
 

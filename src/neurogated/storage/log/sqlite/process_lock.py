@@ -227,7 +227,7 @@ class Presence:
 
 
 @contextlib.contextmanager
-def opened_alone(memory: Path, patience: float = MemoryConfig().WRITE_LOCK_SECONDS) -> Iterator[None]:
+def opened_alone(memory: Path, patience: float = MemoryConfig().runtime.write_lock_seconds) -> Iterator[None]:
     """Run a block while nobody has a memory open for writing, nor can open it.
 
     Raises:
