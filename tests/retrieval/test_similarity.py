@@ -23,7 +23,7 @@ def vector(*numbers: float) -> NDArray[np.float32]:
 
 
 def asked(
-    store: GraphStore, query: str, towards: NDArray[np.float32], kernel: Kernel | None = None, **weights: float
+    store: GraphStore, query: str, towards: NDArray[np.float32], kernel: Kernel | None = None, **weights: object
 ) -> QuestionSimilarity:
     config = MemoryConfig().replace(**weights)
     return QuestionSimilarity(store, store.view(), config, query=query, vector=towards, kernel=kernel or Kernel())

@@ -41,7 +41,7 @@ def chained(*sessions: Sequence[MemoryNode]) -> GraphStore:
     return store
 
 
-def asked(store: GraphStore, query: str = QUERY, **changes: float) -> QuestionSimilarity:
+def asked(store: GraphStore, query: str = QUERY, **changes: object) -> QuestionSimilarity:
     config = MemoryConfig().replace(**{**OFF, **changes})
     similarity = QuestionSimilarity(store, store.view(), config, query=query, vector=TOWARDS, kernel=Kernel())
     similarity.propose(100)

@@ -115,7 +115,8 @@ def check(values: Any, prefix: str = "") -> None:  # noqa: ANN401 - a frozen dat
     Raises:
         ConfigError: a value is of another type, out of range, or none of the choices; the message says what is allowed.
     """
-    kinds = _kinds(type(values))
+    kind: type = type(values)
+    kinds = _kinds(kind)
     for spec in dataclasses.fields(values):
         value = getattr(values, spec.name)
         inner = spec.metadata.get("group")

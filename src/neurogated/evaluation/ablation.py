@@ -75,7 +75,7 @@ class Variant:
 
 FULL = Variant("full", "full configuration")
 
-_NO_TURNS = dict.fromkeys(TURN_WEIGHTS, 0)
+_NO_TURNS = {f"retrieval.{name}": 0 for name in TURN_WEIGHTS}
 
 VARIANTS: Sequence[Variant] = (
     Variant("no_activation", "no activation, similarity alone", {"ACTIVATION_WEIGHT": 0}),

@@ -120,12 +120,12 @@ class LLMQuestionJudge:
 
 
 def _configured(config: MemoryConfig, kind: QuestionKind) -> Kernel:
-    setting = f"KERNEL_{kind.name}"
+    setting = f"kernel_{kind.name.lower()}"
     try:
-        kernel = Kernel.parse(getattr(config, setting), kind.value)
+        kernel = Kernel.parse(getattr(config.retrieval, setting), kind.value)
     except (InputError, ConfigError) as error:
-        raise ConfigError(f"{setting} cannot be read: {error}") from None
+        raise ConfigError(f"retrieval.{setting} cannot be read: {error}") from None
     unknown = sorted(kernel.marks.keys() - {TIME})
     if unknown:
-        raise ConfigError(f"{setting} looks for @{unknown[0]}, which no memory carries; there is @{TIME}")
+        raise ConfigError(f"retrieval.{setting} looks for @{unknown[0]}, which no memory carries; there is @{TIME}")
     return kernel

@@ -41,9 +41,7 @@ _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 # Seconds that a recall waits for others at the most before it goes ahead beside them.
 _PATIENCE = 0.05
-_COSINE_ALONE = dict.fromkeys(
-    ("retrieval.keyword_weight", "retrieval.subject_weight", "retrieval.tag_weight", *TURN_WEIGHTS), 0.0
-)
+_COSINE_ALONE = dict.fromkeys(("keyword_weight", "subject_weight", "tag_weight", *TURN_WEIGHTS), 0.0)
 
 
 class _Ranking(NamedTuple):
@@ -134,7 +132,7 @@ class NeuroRetriever:
         self._classic = config.ACTIVATION == "classic"
         self._gates = config.retrieval.switches.gate_hops and not self._classic
         # The specification's anchors are the nearest by cosine alone.
-        self._similarity_config = config.replace(**_COSINE_ALONE) if self._classic else config
+        self._similarity_config = config.replace(retrieval=_COSINE_ALONE) if self._classic else config
 
     def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[MemoryNode]:
         """Return the nodes that `query` brings up, best first; see `recall`."""

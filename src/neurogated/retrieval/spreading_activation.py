@@ -182,8 +182,8 @@ class SpreadingActivation:
         self._cumulative = self._classic or not config.retrieval.switches.move_once
         self._exponent = config.retrieval.gate_exponent if config.retrieval.switches.gate_hops else 0.0
         self._selectivity = config.retrieval.selectivity if config.retrieval.switches.gate_hops else 0.0
-        self._selective = _edge_types(config, "retrieval.selective_edge_types")
-        self._closed = _edge_types(config, "retrieval.closed_edge_types")
+        self._selective = _edge_types(config, "selective_edge_types")
+        self._closed = _edge_types(config, "closed_edge_types")
 
     def spread(
         self, view: GraphView, anchors: Mapping[str, float], kernel: Kernel, gate: Gate | None = None
@@ -287,8 +287,8 @@ def _edge_types(config: MemoryConfig, setting: str) -> frozenset[EdgeType]:
     Raises:
         ConfigError: there is no such type.
     """
-    names = [name.strip() for name in getattr(config, setting).split(",") if name.strip()]
+    names = [name.strip() for name in getattr(config.retrieval, setting).split(",") if name.strip()]
     try:
         return frozenset(EdgeType[name] for name in names)
     except ConfigError as error:
-        raise ConfigError(f"{setting}: {error}") from None
+        raise ConfigError(f"retrieval.{setting}: {error}") from None

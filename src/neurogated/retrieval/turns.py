@@ -25,14 +25,14 @@ Values = NDArray[np.float64]
 Measure = Callable[[Rows], Values]
 
 TURN_WEIGHTS = (
-    "retrieval.neighbour_weight",
-    "retrieval.answer_weight",
-    "retrieval.question_cost",
-    "retrieval.length_cost",
-    "retrieval.place_cost",
-    "retrieval.own_words_weight",
+    "neighbour_weight",
+    "answer_weight",
+    "question_cost",
+    "length_cost",
+    "place_cost",
+    "own_words_weight",
 )
-"""The settings that weigh what makes a turn differ from other memories."""
+"""The settings of `config.retrieval` that weigh what makes a turn differ from other memories."""
 _MESSAGE_TAGS = (*LENGTH_TAGS, *PLACE_TAGS, role_tag("user"))
 # The first person singular in English, German, French, Spanish and Chinese; the pronouns of a language are few.
 _FIRST_PERSON = frozenset(
@@ -109,7 +109,7 @@ class Turns:
             if config.retrieval.switches.learn_names and config.retrieval.subject_weight
             else None
         )
-        self._counts = any(getattr(config, name) for name in TURN_WEIGHTS)
+        self._counts = any(getattr(config.retrieval, name) for name in TURN_WEIGHTS)
         self._centre: tuple[float, float] | None = None
 
     def named(self, rows: Rows) -> Values:
