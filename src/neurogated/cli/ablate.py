@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format
 from neurogated.cli.data import dataset_of
+from neurogated.cli.opening import config_of
 from neurogated.cli.output import emit
-from neurogated.cli.settings import config_of
 from neurogated.cli.tables import difference_text, grid_text
 from neurogated.evaluation.ablation import (
     ALL_QUESTIONS,
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "ablation_text", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py ablate --dataset sample
-  python main.py ablate --dataset locomo_conv0-4 --dataset_dir ../shared/data --format locomo
-  python main.py ablate --dataset sample --variants no_activation,uniform_kernel --json
+  neurogated bench ablate --dataset sample
+  neurogated bench ablate --dataset locomo_conv0-4 --dataset_dir ../shared/data --format locomo
+  neurogated bench ablate --dataset sample --variants no_activation,uniform_kernel --json
 """
 
 

@@ -7,18 +7,18 @@ import sys
 from pathlib import Path
 
 from neurogated.cli.arguments import add_dataset, add_owner, add_times, owner_of, seconds, time_of
+from neurogated.cli.opening import open_memory, say_how_it_judges
 from neurogated.cli.output import emit
-from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.errors import InputError
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py add --save_dir my_agent "The valve was replaced on Thursday." --title Repairs
-  python main.py add --save_dir my_agent --file notes.txt
-  python main.py add --save_dir my_agent "The code of the gate is 4711 today." --ttl 86400
-  python main.py add --save_dir my_agent "I moved to Lyon." --user_id ana
-  cat notes.txt | python main.py add --save_dir my_agent -
+  neurogated add --save_dir my_agent "The valve was replaced on Thursday." --title Repairs
+  neurogated add --save_dir my_agent --file notes.txt
+  neurogated add --save_dir my_agent "The code of the gate is 4711 today." --ttl 86400
+  neurogated add --save_dir my_agent "I moved to Lyon." --user_id ana
+  cat notes.txt | neurogated add --save_dir my_agent -
 """
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from neurogated.cli.logs import logged_to_stderr
-from neurogated.cli.parser import DEFAULT_COMMAND, build_parser, complete_switches
+from neurogated.cli.parser import DEFAULT_WORDS, build_parser, complete_switches
 from neurogated.errors import ConfigError, DatasetError, NeurogatedError
 
 __all__ = ["main"]
@@ -21,11 +21,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     0: done. 1: it failed. 2: flags, settings or a data file are wrong. 130: interrupted.
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    if not words or (words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}):
-        words.insert(0, DEFAULT_COMMAND)
+    if words and words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}:
+        words = [*DEFAULT_WORDS, *words]
+    if not words:
+        build_parser().print_help()
+        return EXIT_OK
     debug = "--debug" in words
     try:
-        arguments = build_parser(words[0]).parse_args(complete_switches(words))
+        arguments = build_parser(words).parse_args(complete_switches(words))
         with logged_to_stderr(arguments.log):
             return int(arguments.command(arguments))
     except NeurogatedError as error:

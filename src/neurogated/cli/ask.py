@@ -7,18 +7,18 @@ import sys
 from datetime import datetime
 
 from neurogated.cli.arguments import add_dataset, add_owner, add_top_n, owner_of, time_of
+from neurogated.cli.opening import open_memory, say_how_it_judges
 from neurogated.cli.output import emit, recall_json, recall_text
-from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.viewer import explain, write_page
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py ask --dataset sample "Why did the lantern go dark?"
-  python main.py ask --dataset sample "Why did the lantern go dark?" --explain why.html
-  python main.py ask --save_dir my_agent --json "What came after the flood?" --top_n 5
-  python main.py ask --save_dir my_agent "Who keeps the lantern?" --as_of 2027-01-31T12:00:00
-  python main.py ask --save_dir my_agent "Where do I live?" --user_id ana
+  neurogated ask --dataset sample "Why did the lantern go dark?"
+  neurogated ask --dataset sample "Why did the lantern go dark?" --explain why.html
+  neurogated ask --save_dir my_agent --json "What came after the flood?" --top_n 5
+  neurogated ask --save_dir my_agent "Who keeps the lantern?" --as_of 2027-01-31T12:00:00
+  neurogated ask --save_dir my_agent "Where do I live?" --user_id ana
 """
 
 

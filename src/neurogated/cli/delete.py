@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 
 from neurogated.cli.arguments import add_dataset
+from neurogated.cli.opening import open_memory
 from neurogated.cli.output import emit
-from neurogated.cli.settings import open_memory
 from neurogated.errors import ConfigError
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py delete --save_dir my_agent chunk-1f… chunk-9a…
-  python main.py delete --save_dir my_agent --document doc-3c…
-  python main.py delete --save_dir my_agent --user_id ana
+  neurogated delete --save_dir my_agent chunk-1f… chunk-9a…
+  neurogated delete --save_dir my_agent --document doc-3c…
+  neurogated delete --save_dir my_agent --user_id ana
 """
 
 

@@ -8,9 +8,9 @@ from datetime import timedelta
 import numpy as np
 
 from neurogated.cli.arguments import add_dataset_folder
+from neurogated.cli.opening import config_of, say_how_it_judges
 from neurogated.cli.output import emit, recall_json, recall_text
 from neurogated.cli.run import report_text
-from neurogated.cli.settings import config_of, say_how_it_judges
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import GraphView
@@ -23,8 +23,8 @@ from neurogated.storage.graph_store import GraphStore
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py demo
-  python main.py demo --save_dir my_demo
+  neurogated demo
+  neurogated demo --save_dir my_demo
 """
 
 _CAUSE_QUESTION = "Why did the herring fail?"

@@ -6,14 +6,14 @@ import argparse
 
 from neurogated.administration import export_memory, export_user
 from neurogated.cli.arguments import add_dataset
+from neurogated.cli.opening import open_memory
 from neurogated.cli.output import emit, manifest_json, manifest_line
-from neurogated.cli.settings import open_memory
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py export --save_dir my_agent my_agent.export
-  python main.py export --save_dir my_agent --user_id ana ana.jsonl
+  neurogated export --save_dir my_agent my_agent.export
+  neurogated export --save_dir my_agent --user_id ana ana.jsonl
 """
 
 

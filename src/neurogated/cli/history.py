@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 
 from neurogated.cli.arguments import add_dataset
+from neurogated.cli.opening import open_memory
 from neurogated.cli.output import emit, history_json, history_line
-from neurogated.cli.settings import open_memory
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py history --dataset sample
+  neurogated history --dataset sample
 """
 
 

@@ -6,13 +6,13 @@ import argparse
 
 from neurogated.administration import import_memory
 from neurogated.cli.arguments import add_dataset
+from neurogated.cli.opening import memory_config
 from neurogated.cli.output import emit, manifest_json, manifest_line
-from neurogated.cli.settings import memory_config
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py import --save_dir new_agent my_agent.export
+  neurogated import --save_dir new_agent my_agent.export
 """
 
 

@@ -6,16 +6,16 @@ import argparse
 
 from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format
 from neurogated.cli.data import dataset_of
+from neurogated.cli.opening import open_memory, say_how_it_judges
 from neurogated.cli.output import emit
-from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.errors import ConfigError
 from neurogated.evaluation.runner import index
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py index --dataset sample
-  python main.py index --dataset sample --resume
+  neurogated index --dataset sample
+  neurogated index --dataset sample --resume
 """
 
 

@@ -6,8 +6,8 @@ import argparse
 
 from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format
 from neurogated.cli.data import dataset_of
+from neurogated.cli.opening import config_of
 from neurogated.cli.output import emit
-from neurogated.cli.settings import config_of
 from neurogated.cli.tables import difference_text, grid_text, signed
 from neurogated.evaluation.learning import DEFAULT_SEEDS, GROUPS, LearningReport, learn
 from neurogated.evaluation.runner import config_for
@@ -15,9 +15,9 @@ from neurogated.evaluation.runner import config_for
 __all__ = ["EXAMPLES", "add_arguments", "command", "learning_text"]
 
 EXAMPLES = """\
-  python main.py learn --dataset sample
-  python main.py learn --dataset sample --seeds 10 --HEBBIAN_LEARNING_RATE 0.2
-  python main.py learn --dataset locomo_conv0-4 --dataset_dir ../shared/data --format locomo --json
+  neurogated bench learn --dataset sample
+  neurogated bench learn --dataset sample --seeds 10 --HEBBIAN_LEARNING_RATE 0.2
+  neurogated bench learn --dataset locomo_conv0-4 --dataset_dir ../shared/data --format locomo --json
 """
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 
 from neurogated.cli.arguments import add_dataset, time_of
+from neurogated.cli.opening import open_memory
 from neurogated.cli.output import emit
-from neurogated.cli.settings import open_memory
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py maintain --dataset sample
-  python main.py maintain --save_dir my_agent --now 2027-01-31T12:00:00+00:00
+  neurogated maintain --dataset sample
+  neurogated maintain --save_dir my_agent --now 2027-01-31T12:00:00+00:00
 """
 
 

@@ -6,13 +6,13 @@ import argparse
 
 from neurogated.administration import migrate
 from neurogated.cli.arguments import add_dataset
+from neurogated.cli.opening import memory_config
 from neurogated.cli.output import emit
-from neurogated.cli.settings import memory_config
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py migrate --save_dir my_agent --embedding_name all-MiniLM-L6-v2
+  neurogated migrate --save_dir my_agent --embedding_name all-MiniLM-L6-v2
 """
 
 

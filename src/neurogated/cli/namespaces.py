@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 
 from neurogated.cli.arguments import add_dataset
+from neurogated.cli.opening import open_memory
 from neurogated.cli.output import emit
-from neurogated.cli.settings import open_memory
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py namespaces --save_dir my_agent
-  python main.py namespaces --save_dir my_agent --drop bob
+  neurogated namespaces --save_dir my_agent
+  neurogated namespaces --save_dir my_agent --drop bob
 """
 
 

@@ -1,89 +1,103 @@
-"""Flags and their help; every setting of `MemoryConfig` has a flag of its name."""
+"""Commands and the flags that all of them take."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import importlib
 import keyword
-import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, cast
 
 import neurogated
 from neurogated.cli.logs import LEVELS
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.config.setting import parse_bool
+from neurogated.config.setting import Setting, parse_bool, settings_of
 from neurogated.errors import ConfigError
 
-__all__ = ["COMMANDS", "DEFAULT_COMMAND", "build_parser", "complete_switches"]
+__all__ = ["BENCH", "COMMANDS", "DEFAULT_WORDS", "build_parser", "complete_switches"]
 
-_DESCRIPTION = """\
-Memory for AI agents that works like memory.
-
-Without a command, `run` is meant: index a data set, ask its questions, measure recall.
-`neurogated COMMAND --help` shows the flags of a command.
-"""
+COMMANDS = {
+    "Remember and ask": {
+        "add": "remember a text, a file, or standard input",
+        "ask": "show the memories that answer a question, with scores, kernel and paths",
+        "list": "list the memories, oldest first, page by page",
+        "chat": "talk with a memory: each answer shows its memories and their paths",
+        "update": "replace the text of a memory; the history keeps the old version",
+        "delete": "forget memories or a document; 'compact' then erases them from the file",
+        "feedback": "say which memories were useful together; the edges among them grow stronger",
+    },
+    "Look": {
+        "demo": "answer a question on sample data and explain it in the browser",
+        "history": "list the changes, with their times and reasons",
+        "stats": "count nodes, edges and changes; size on disk, use of caches and language model",
+        "namespaces": "list the graphs of a memory, or remove one with its history",
+        "settings": "list the settings, with their values and defaults",
+        "doctor": "check the installation, and say how to repair it",
+    },
+    "Keep in order": {
+        "maintain": "remove expired memories and let idle edges fade; similarity never fades",
+        "undo": "take back the last change, or all changes after a numbered one",
+        "compact": "erase deleted and expired memories from the file, with their history; empty the caches",
+        "check": "examine the files of a memory for damage; exit code 1 if there is any",
+    },
+    "Move": {
+        "snapshot": "copy the memory, with all namespaces, to one file",
+        "restore": "make a memory of a snapshot",
+        "export": "write the memory, with its whole past, to a folder of plain files",
+        "import": "read an export into the memory, completely or not at all",
+        "migrate": "re-embed every text with the model of --embedding_name; run again to continue",
+    },
+    "Data sets": {
+        "index": "read a data set into its memory without asking its questions",
+        "bench": "measure on a data set: run, ablate, learn, profile",
+    },
+}
+"""Each command and its summary, under headings. Its module is imported when the command is called, so help is fast."""
+BENCH = {
+    "run": "index a data set, ask its questions, measure recall (the default)",
+    "ablate": "measure a data set with each part switched off in turn",
+    "learn": "feed back a random half of the questions, measure the other half before and after",
+    "profile": "show where recalls and indexing spend their time; the memory does not change",
+}
+"""The commands below `bench`."""
+DEFAULT_WORDS = ("bench", "run")
+"""The command of a command line that begins with a flag, as `main.py --dataset sample`."""
+_PROGRAM = "neurogated"
+_SETTINGS = {found.name: found for found in settings_of(MemoryConfig) if "." not in found.name}
+_SHOWN = {"save_dir": "DIR", "namespace": "NAME", "read_only": None}
+"""Settings whose flags the help of every command shows, with the word for their value."""
 
 
 class _Command(Protocol):
-    """What a command's module holds."""
+    """The contents of a command's module."""
 
     EXAMPLES: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     command: Callable[[argparse.Namespace], int]
 
 
-DEFAULT_COMMAND = "run"
-COMMANDS: dict[str, str] = {
-    "run": "index a data set, ask its questions, measure recall (the default)",
-    "demo": "run on the bundled sample; one graph, two kernels; and how idle edges fade",
-    "ablate": "measure a data set with each ingredient switched off in turn",
-    "learn": "feed back a random half of a data set's questions, measure the other half before and after",
-    "index": "put a data set into its memory without asking its questions",
-    "ask": "show the memories that a question brings up, with scores, kernel and paths",
-    "add": "remember a text, a file, or what comes by standard input",
-    "update": "put a new version of a memory in its place; the history keeps the old one until compact --history",
-    "delete": "forget memories, or all of a document, with what follows from their texts; compact erases them for good",
-    "feedback": "say which memories were of use together; the edges among them grow stronger",
-    "maintain": "remove what has expired, and let the edges that nothing uses fade by one round; similarity never does",
-    "history": "list what changed, when and why",
-    "undo": "take back the last change, or every change after a numbered one",
-    "compact": "erase for good what was deleted or has expired, with its history; empty the caches",
-    "namespaces": "list the graphs of a memory, or remove one of them with its history",
-    "stats": "count nodes, edges, changes and judgements that wait; bytes on disk, use of caches and language model",
-    "profile": "show where recalls and indexing spend their time; the memory stays as it is",
-    "check": "look through the memory on disk for damage; exit code 1 if there is any",
-    "export": "write the memory, with all namespaces and its whole past, to a new folder of plain files",
-    "import": "bring an export into the memory, whole or not at all; its namespaces must have no history there",
-    "snapshot": "copy the memory, with all namespaces, to one file; 'restore' makes a memory of it again",
-    "restore": "put what 'snapshot' wrote in the place of the memory, or make it the memory where there is none",
-    "migrate": "embed every stored text with the model --embedding_name; interrupted, it goes on where it was",
-}
-"""What each command does. Its module is imported when the command is called, so that help is quick."""
+def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Return the parser of the command that `words` begin with, beside the names of all commands.
 
-
-def build_parser(command: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of one command beside the names of all; `command` of its result is the function to call.
+    Its result has the function to call as `command`.
 
     Raises:
         MissingExtraError: the command needs a package that is not installed.
     """
     parser = argparse.ArgumentParser(
-        prog="neurogated", description=_DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog=_PROGRAM,
+        usage=f"{_PROGRAM} COMMAND ...   ({_PROGRAM} COMMAND --help explains one)",
+        description=_overview(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"neurogated {neurogated.__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="command")
-    for name, summary in COMMANDS.items():
-        added = commands.add_parser(
-            name,
-            allow_abbrev=False,
-            help=summary,
-            description=summary[0].upper() + summary[1:] + ".",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        if name == command:
-            _complete(added, name)
+    parser.add_argument("--version", action="version", version=f"{_PROGRAM} {neurogated.__version__}")
+    commands = parser.add_subparsers(prog=_PROGRAM, metavar="COMMAND", help=argparse.SUPPRESS)
+    for group in COMMANDS.values():
+        for name, summary in group.items():
+            if name == "bench":
+                _add_bench(commands, summary, words[1:2] if words[:1] == ["bench"] else ())
+            else:
+                _add(commands, name, summary, called=words[:1])
     return parser
 
 
@@ -96,7 +110,7 @@ def complete_switches(words: Iterable[str]) -> list[str]:
 
 
 def _completed(words: list[str]) -> Iterator[str]:
-    switches = {f"--{name}" for name, hint in typing.get_type_hints(MemoryConfig).items() if hint is bool}
+    switches = {f"--{name}" for name, found in _SETTINGS.items() if bool in found.kinds}
     # After `--` all words are the command's own.
     end = words.index("--") if "--" in words else len(words)
     for place, (word, following) in enumerate(zip(words, [*words[1:], ""], strict=True)):
@@ -111,46 +125,63 @@ def _is_bool(word: str) -> bool:
     return True
 
 
-def _complete(parser: argparse.ArgumentParser, name: str) -> None:
-    """Add the flags and examples of a command."""
-    # Python has a keyword of the name "import".
-    module = importlib.import_module(f"neurogated.cli.{name}{'_' * keyword.iskeyword(name)}")
-    command = cast("_Command", module)
-    parser.epilog = f"examples:\n{command.EXAMPLES}"
-    parser.set_defaults(command=command.command)
-    command.add_arguments(parser)
-    _add_common(parser)
-    _add_settings(parser)
+def _overview() -> str:
+    lines = ["Memory for AI agents that works like memory: a graph, recalled by spreading activation."]
+    for heading, group in COMMANDS.items():
+        lines += ["", f"{heading}:", *(f"  {name:<11} {summary}" for name, summary in group.items())]
+    return "\n".join(lines)
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--config", metavar="FILE", help="settings in YAML or JSON; environment and flags win over them"
+def _add_bench(commands: Any, summary: str, called: Sequence[str]) -> None:  # noqa: ANN401 - argparse's type is private
+    bench = commands.add_parser("bench", usage=f"{_PROGRAM} bench COMMAND ...", description=_sentence(summary))
+    measured = bench.add_subparsers(prog=f"{_PROGRAM} bench", title="commands", required=True, metavar="COMMAND")
+    for name, text in BENCH.items():
+        _add(measured, name, text, before="bench ", called=called, help=text)
+
+
+def _add(commands: Any, name: str, summary: str, *, called: Sequence[str], before: str = "", **options: str) -> None:  # noqa: ANN401
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        usage=f"{_PROGRAM} {before}{name} [flags] ...",
+        allow_abbrev=False,
+        description=_sentence(summary),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        **options,
     )
+    if [*called] == [name]:
+        # `import` is a keyword of Python and `list` a function.
+        suffix = "_" if keyword.iskeyword(name) or name == "list" else ""
+        command = cast("_Command", importlib.import_module(f"neurogated.cli.{name}{suffix}"))
+        parser.epilog = f"examples:\n{command.EXAMPLES}"
+        parser.set_defaults(command=command.command)
+        command.add_arguments(parser)
+        _add_common(parser.add_argument_group("flags of every command"))
+
+
+def _sentence(summary: str) -> str:
+    return f"{summary[0].upper()}{summary[1:]}."
+
+
+def _add_common(parser: Any) -> None:  # noqa: ANN401
+    for name, found in _SETTINGS.items():
+        _add_setting(parser, found, _SHOWN.get(name), shown=name in _SHOWN)
+    parser.add_argument(
+        "--set", metavar="NAME=VALUE", action="append", default=[], help="any setting; 'settings' lists them"
+    )
+    parser.add_argument("--config", metavar="FILE", help="settings in YAML or JSON; flags and environment win")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.add_argument("--log", choices=LEVELS, default="warning", help="log to standard error from this level on")
+
+
+def _add_setting(parser: Any, found: Setting, metavar: str | None, *, shown: bool) -> None:  # noqa: ANN401
+    # A bare flag turns a switch on; MemoryConfig reads and checks every value.
+    optional: dict[str, Any] = {"nargs": "?", "const": "true"} if bool in found.kinds else {}
+    help_text = f"{found.spec.metadata['help']} (default: {found.default})".replace("%", "%%")
     parser.add_argument(
-        "--log", choices=LEVELS, default="warning", help="least weight of what is logged to standard error"
+        f"--{found.name}",
+        metavar=metavar or ("true|false" if optional else "VALUE"),
+        default=None,
+        help=help_text if shown else argparse.SUPPRESS,
+        **optional,
     )
-
-
-def _add_settings(parser: argparse.ArgumentParser) -> None:
-    settings = parser.add_argument_group("settings", "each also as NEUROGATED_<NAME> in the environment")
-    hints = typing.get_type_hints(MemoryConfig)
-    for spec in dataclasses.fields(MemoryConfig):
-        is_switch = hints[spec.name] is bool
-        # A bare flag turns a switch on; MemoryConfig reads and judges every value.
-        optional: dict[str, Any] = {"nargs": "?", "const": "true"} if is_switch else {}
-        default = "none" if spec.default is None else str(spec.default).lower() if is_switch else spec.default
-        settings.add_argument(
-            f"--{spec.name}",
-            metavar=_metavar(hints[spec.name]),
-            default=None,
-            help=f"{spec.metadata['help']} (default: {default})".replace("%", "%%"),
-            **optional,
-        )
-
-
-def _metavar(hint: Any) -> str:  # noqa: ANN401 - a type or a union of types
-    kind = next(kind for kind in (*typing.get_args(hint), hint) if isinstance(kind, type))
-    return {bool: "true|false", int: "N", float: "X"}.get(kind, "TEXT")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from neurogated.cli.arguments import add_dataset
+from neurogated.cli.opening import open_memory, say_how_it_judges
 from neurogated.cli.output import emit
-from neurogated.cli.settings import open_memory, say_how_it_judges
 from neurogated.cli.tables import grid_text
 from neurogated.errors import ConfigError, InputError
 from neurogated.evaluation.metrics import PERCENT, Table, latency_table
@@ -30,9 +30,9 @@ from neurogated.memory import NeuroGraphMemory
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py profile --dataset sample
-  python main.py profile --save_dir my_agent --questions asked.txt --documents notes.txt
-  python main.py profile --save_dir my_agent --queries 200 --cprofile recall.prof --functions 30
+  neurogated bench profile --dataset sample
+  neurogated bench profile --save_dir my_agent --questions asked.txt --documents notes.txt
+  neurogated bench profile --save_dir my_agent --queries 200 --cprofile recall.prof --functions 30
 """
 
 _QUERIES, _TEXTS, _FUNCTIONS = 50, 64, 10

@@ -6,13 +6,13 @@ import argparse
 
 from neurogated.administration import restore_snapshot
 from neurogated.cli.arguments import add_dataset
+from neurogated.cli.opening import memory_config
 from neurogated.cli.output import emit
-from neurogated.cli.settings import memory_config
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py restore --save_dir new_agent my_agent.snapshot
+  neurogated restore --save_dir new_agent my_agent.snapshot
 """
 
 

@@ -6,8 +6,8 @@ import argparse
 
 from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format, add_top_n
 from neurogated.cli.data import dataset_of
+from neurogated.cli.opening import config_of, say_how_it_judges
 from neurogated.cli.output import emit
-from neurogated.cli.settings import config_of, say_how_it_judges
 from neurogated.cli.tables import grid_text, plain_text
 from neurogated.evaluation.metrics import RECALL_CUTOFFS
 from neurogated.evaluation.runner import RunReport, config_for, measure
@@ -16,10 +16,10 @@ from neurogated.memory import NeuroGraphMemory
 __all__ = ["EXAMPLES", "add_arguments", "command", "report_text"]
 
 EXAMPLES = """\
-  python main.py --dataset sample
-  python main.py --dataset hotpotqa100 --dataset_dir ../shared/data --save_dir /data/runs
-  python main.py --dataset locomo_conv0-4 --dataset_dir ../shared/data --format locomo
-  python main.py --dataset sample --config settings.yaml --TOP_K_ANCHORS 8 --force_index_from_scratch
+  neurogated bench run --dataset sample
+  neurogated bench run --dataset hotpotqa100 --dataset_dir ../shared/data --save_dir /data/runs
+  neurogated bench run --dataset locomo_conv0-4 --dataset_dir ../shared/data --format locomo
+  neurogated bench run --dataset sample --config settings.yaml --set retrieval.candidates=50 --force_index_from_scratch
 """
 
 

@@ -1,65 +1,59 @@
-"""Settings from file, environment and flags, and the memory they name."""
+"""`settings`: every setting with its value."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import dataclasses
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+import textwrap
+from functools import reduce
+from typing import Any
 
-from neurogated.compose import OFFLINE_NOTICE, load_config
+from neurogated.cli.opening import config_of
+from neurogated.cli.output import emit
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.errors import StorageError
-from neurogated.memory import NeuroGraphMemory
-from neurogated.storage.registry import memory_exists
+from neurogated.config.setting import settings_of
 
-__all__ = ["config_of", "memory_config", "open_memory", "say_how_it_judges"]
+__all__ = ["EXAMPLES", "add_arguments", "command", "markdown"]
 
-
-def config_of(arguments: argparse.Namespace) -> MemoryConfig:
-    """Return the settings of a command: file, then environment, then flags; the later wins."""
-    names = {spec.name for spec in dataclasses.fields(MemoryConfig)}
-    flags = {name: value for name, value in vars(arguments).items() if name in names and value is not None}
-    return load_config(arguments.config, overrides=flags)
+EXAMPLES = """\
+  neurogated settings
+  neurogated settings retrieval
+  neurogated settings TOP_N_RETRIEVAL --config settings.yaml
+"""
+_WIDTH = 100
 
 
-def memory_config(arguments: argparse.Namespace) -> MemoryConfig:
-    """Return the settings of the memory of a command: that of `--dataset` where it is given, else of `--save_dir`."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    parser.add_argument("--markdown", action="store_true", help="print the table of docs/settings.md")
+    parser.add_argument("word", nargs="?", default="", help="only settings with this word in their name")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Print name, value, default and help of each setting."""
     config = config_of(arguments)
-    return config.replace(save_dir=Path(config.save_dir) / arguments.dataset) if arguments.dataset else config
+    wanted = [found for found in settings_of(MemoryConfig) if arguments.word.lower() in found.name.lower()]
+    values = {found.name: _value(config, found.name) for found in wanted}
+    if arguments.markdown:
+        print(markdown())
+        return 0
+    lines: list[str] = []
+    for found in wanted:
+        value = values[found.name]
+        changed = "" if value == found.spec.default else f" (default: {found.default})"
+        lines += [f"{found.name} = {'none' if value is None else value}{changed}"]
+        lines += textwrap.wrap(found.spec.metadata["help"], _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    emit(arguments, values, "\n".join(lines) or f"no setting has {arguments.word!r} in its name")
+    return 0
 
 
-@contextlib.contextmanager
-def open_memory(
-    arguments: argparse.Namespace, *, create: bool = False, from_scratch: bool = False
-) -> Iterator[NeuroGraphMemory]:
-    """Open the memory of a command; see `memory_config`.
-
-    Only a command that indexes anew, `from_scratch`, obeys `force_index_from_scratch`; no other may forget everything.
-
-    Raises:
-        StorageError: there is none, and `create` is not set.
-    """
-    config = memory_config(arguments)
-    if not from_scratch:
-        config = config.replace(force_index_from_scratch=False)
-    if not create and not memory_exists(config):
-        raise StorageError(
-            f"there is no memory in {config.save_dir}; make one with 'index' or 'add', or check --save_dir"
-        )
-    with NeuroGraphMemory(config) as memory:
-        yield memory
+def markdown() -> str:
+    """Return all settings as a table in Markdown."""
+    rows = (
+        f"| `{found.name}` | `{found.default}` | {found.spec.metadata['help'].replace('|', '/')} |"
+        for found in settings_of(MemoryConfig)
+    )
+    return "\n".join(["| setting | default | effect |", "|---|---|---|", *rows])
 
 
-def say_how_it_judges(memory: NeuroGraphMemory) -> None:
-    """Say in one line, beside the output, who judges questions, causes and names."""
-    model, named = memory.stats()["language model"], memory.config.llm_name
-    if model is not None:
-        notice = f"language model: {model}"
-    elif named != MemoryConfig().llm_name:
-        notice = f"language model {named!r} has neither key nor llm_base_url, so: {OFFLINE_NOTICE}"
-    else:
-        notice = OFFLINE_NOTICE
-    print(notice, file=sys.stderr)
+def _value(config: MemoryConfig, name: str) -> Any:  # noqa: ANN401 - of whatever type the setting has
+    return reduce(getattr, name.split("."), config)

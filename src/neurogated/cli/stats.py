@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Mapping
 
 from neurogated.cli.arguments import add_dataset
+from neurogated.cli.opening import open_memory
 from neurogated.cli.output import emit
-from neurogated.cli.settings import open_memory
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py stats --dataset sample --json
+  neurogated stats --dataset sample --json
 """
 
 

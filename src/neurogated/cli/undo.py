@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 
 from neurogated.cli.arguments import add_dataset
+from neurogated.cli.opening import open_memory
 from neurogated.cli.output import emit, history_json, history_line
-from neurogated.cli.settings import open_memory
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py undo --dataset sample
-  python main.py undo --dataset sample --to 12
+  neurogated undo --dataset sample
+  neurogated undo --dataset sample --to 12
 """
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 
 from neurogated.cli.arguments import add_dataset, add_times, seconds, time_of
+from neurogated.cli.opening import open_memory, say_how_it_judges
 from neurogated.cli.output import emit
-from neurogated.cli.settings import open_memory, say_how_it_judges
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
-  python main.py update --save_dir my_agent chunk-1f… "The valve was replaced on Friday."
-  python main.py update --save_dir my_agent chunk-1f… --title Repairs --valid_to 2027-01-31T12:00:00
+  neurogated update --save_dir my_agent chunk-1f… "The valve was replaced on Friday."
+  neurogated update --save_dir my_agent chunk-1f… --title Repairs --valid_to 2027-01-31T12:00:00
 """
 
 

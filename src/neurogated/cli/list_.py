@@ -1,0 +1,52 @@
+"""`list`: memories page by page."""
+
+from __future__ import annotations
+
+import argparse
+
+from neurogated.cli.arguments import add_dataset, add_owner, owner_of
+from neurogated.cli.opening import open_memory
+from neurogated.cli.output import emit
+from neurogated.core.model import MemoryNode
+from neurogated.core.rendering import render
+
+__all__ = ["EXAMPLES", "add_arguments", "command"]
+
+EXAMPLES = """\
+  neurogated list --save_dir my_agent
+  neurogated list --save_dir my_agent --user_id ana --limit 50
+"""
+_PAGE = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's own flags."""
+    add_dataset(parser)
+    add_owner(parser)
+    parser.add_argument("--limit", type=int, default=_PAGE, metavar="N", help=f"memories on a page (default: {_PAGE})")
+    parser.add_argument("--cursor", metavar="ID", help="the cursor that the page before printed")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Print a page."""
+    with open_memory(arguments) as memory:
+        owner = owner_of(arguments)
+        page = memory.list(limit=arguments.limit, cursor=arguments.cursor, **owner)
+        total = memory.count(**owner)
+    lines = [f"{node.id}\n    {render(node)}" for node in page]
+    lines.append(f"{len(page)} of {total} memories" + (f"; next page: --cursor {page.cursor}" if page.cursor else ""))
+    emit(
+        arguments, {"memories": [_json(node) for node in page], "cursor": page.cursor, "total": total}, "\n".join(lines)
+    )
+    return 0
+
+
+def _json(node: MemoryNode) -> dict[str, object]:
+    return {
+        "id": node.id,
+        "content": node.content,
+        "title": node.title,
+        "speaker": node.speaker,
+        "timestamp": node.timestamp and node.timestamp.isoformat(),
+        "metadata": dict(node.metadata),
+    }
