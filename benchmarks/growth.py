@@ -58,7 +58,7 @@ def main() -> None:
     """Measure and print one line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--days", type=int, default=365)
-    parser.add_argument("--corpus", type=Path, default=Path("dataset/sample_corpus.json"), help="as in `main.py run`")
+    parser.add_argument("--corpus", type=Path, default=Path("dataset/sample_corpus.json"), help="as in `bench run`")
     arguments = parser.parse_args()
     hours, clock = arguments.days * HOURS, ManualClock()
     with tempfile.TemporaryDirectory() as folder:

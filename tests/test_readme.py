@@ -1,6 +1,5 @@
 """Every command and every example of the README works."""
 
-import dataclasses
 import os
 import re
 import shlex
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig
 from neurogated.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -81,27 +79,3 @@ def test_what_is_installed_and_made_is_there() -> None:
             assert all((ROOT / word).exists() for word in words if word.endswith(".txt")), line
         else:
             assert words[:2] == ["python", "main.py"], line
-
-
-def test_every_setting_has_a_line() -> None:
-    table = README.split("<!-- settings -->\n")[1].split("<!-- /settings -->")[0]
-    assert table == settings_table(), "run `python tests/test_readme.py` to write the table anew"
-
-
-def settings_table() -> str:
-    """Return the lines of the table of settings."""
-    lines = ["| setting | default | what it does |\n", "|---|---|---|\n"]
-    for spec in dataclasses.fields(MemoryConfig):
-        default = "none" if spec.default is None else str(spec.default)
-        lines.append(f"| `{spec.name}` | `{default}` | {spec.metadata['help'].replace('|', '/')} |\n")
-    return "".join(lines)
-
-
-if __name__ == "__main__":
-    text = re.sub(
-        r"(<!-- settings -->\n).*?(<!-- /settings -->)",
-        lambda match: match[1] + settings_table() + match[2],
-        README,
-        flags=re.DOTALL,
-    )
-    (ROOT / "README.md").write_text(text, encoding="utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import subprocess
@@ -15,10 +14,14 @@ import pytest
 import neurogated
 from neurogated import MemoryConfig
 from neurogated.cli import main, run
+from neurogated.cli.parser import BENCH, COMMANDS
+from neurogated.cli.settings import markdown
 from neurogated.compose import OFFLINE_NOTICE
+from neurogated.config.setting import settings_of
 from neurogated.errors import ConfigError, DatasetError, NeurogatedError
 
 ROOT = Path(__file__).parents[2]
+LINES_OF_A_SCREEN = 45
 PROGRAMS = {
     "main.py": [sys.executable, str(ROOT / "main.py")],
     "python -m": [sys.executable, "-m", "neurogated"],
@@ -34,7 +37,7 @@ def flags(tmp_path: Path) -> list[str]:
 
 @pytest.fixture
 def sample(flags: list[str]) -> list[str]:
-    return ["run", "--dataset", "sample", *flags]
+    return ["bench", "run", "--dataset", "sample", *flags]
 
 
 def _settings_of_the_only_run(folder: Path) -> dict[str, Any]:
@@ -60,26 +63,57 @@ def _one_error_line(captured: str) -> str:
 # Help
 
 
-@pytest.mark.parametrize("words", [["run", "--help"], ["demo", "--help"]], ids=" ".join)
-def test_help_shows_every_setting_with_its_help_and_default(
+def test_settings_lists_every_setting_with_its_value_default_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", "--set", "retrieval.candidates=50"]) == 0
+    shown = capsys.readouterr().out
+    assert "retrieval.candidates = 50 (default: 100)\n" in shown
+    unwrapped = " ".join(shown.split())
+    for found in settings_of(MemoryConfig):
+        assert re.search(rf"^{re.escape(found.name)} = ", shown, flags=re.MULTILINE), found.name
+        assert found.spec.metadata["help"] in unwrapped, found.name
+
+
+def test_settings_shows_those_with_a_word_in_their_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", "HOPS", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"MAX_HOPS": 2}
+    assert main(["settings", "zzz"]) == 0
+    assert "no setting has 'zzz' in its name" in capsys.readouterr().out
+
+
+def test_the_page_of_settings_is_the_table_that_the_command_prints() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert page.endswith(f"\n\n{markdown()}\n"), "write it with `neurogated settings --markdown`"
+
+
+@pytest.mark.parametrize("words", [[], ["--help"]], ids=["nothing", "--help"])
+def test_without_a_command_it_says_what_it_can_do(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert (_exit_code(words) if words else main([])) == 0
+    shown = capsys.readouterr().out
+    for name in [*(name for group in COMMANDS.values() for name in group), "bench"]:
+        assert re.search(rf"^  {name} +\S", shown, flags=re.MULTILINE), name
+
+
+ALL_WORDS = [
+    [],
+    ["bench"],
+    *([name] for group in COMMANDS.values() for name in group),
+    *(["bench", name] for name in BENCH),
+]
+
+
+@pytest.mark.parametrize("words", ALL_WORDS, ids=" ".join)
+def test_help_fits_a_screen(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Lines wide enough that no help text is broken at a hyphen.
-    monkeypatch.setenv("COLUMNS", "1000")
-    assert _exit_code(words) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    for spec in dataclasses.fields(MemoryConfig):
-        default = {"None": "none", "False": "false", "True": "true"}.get(str(spec.default), str(spec.default))
-        flag = rf"--{spec.name} (\S+ )?"
-        assert re.search(flag + re.escape(f"{spec.metadata['help']} (default: {default})"), shown), spec.name
+    monkeypatch.setenv("COLUMNS", "80")
+    assert _exit_code([*words, "--help"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) <= LINES_OF_A_SCREEN
 
 
-def test_help_names_the_commands_and_the_default_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _exit_code(["--help"]) == 0
-    shown = capsys.readouterr().out
-    assert re.search(r"^ +run +index a data set", shown, flags=re.MULTILINE)
-    assert re.search(r"^ +demo +run on the bundled sample", shown, flags=re.MULTILINE)
-    assert "Without a command, `run` is meant" in shown
+@pytest.mark.parametrize("text", ["retrieval.candidates", ""])
+def test_a_setting_without_a_value_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", "--set", text]) == 2
+    assert "--set takes NAME=VALUE" in capsys.readouterr().err
 
 
 def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,7 +140,7 @@ def test_run_prints_what_it_measured_and_where_it_wrote_it(
 
 
 def test_run_is_meant_when_no_command_is_given(sample: list[str], tmp_path: Path) -> None:
-    assert main(sample[1:]) == 0
+    assert main(sample[2:]) == 0
     assert _settings_of_the_only_run(tmp_path)["embedding_name"] == "hash"
 
 
@@ -162,12 +196,15 @@ def test_flag_wins_over_environment_and_environment_over_file(
     sample: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "settings.yaml"
-    file.write_text("TOP_K_ANCHORS: 6\nMAX_HOPS: 3\nENERGY_WEIGHT: 0.75\n", encoding="utf-8")
+    file.write_text(
+        "TOP_K_ANCHORS: 6\nMAX_HOPS: 3\nACTIVATION_WEIGHT: 0.75\nretrieval:\n  candidates: 40\n", encoding="utf-8"
+    )
     monkeypatch.setenv("NEUROGATED_TOP_K_ANCHORS", "7")
     monkeypatch.setenv("NEUROGATED_MAX_HOPS", "4")
     assert main([*sample, "--config", str(file), "--TOP_K_ANCHORS", "8"]) == 0
     settings = _settings_of_the_only_run(tmp_path)
     assert [settings[name] for name in ("TOP_K_ANCHORS", "MAX_HOPS", "ACTIVATION_WEIGHT")] == [8, 4, 0.75]
+    assert settings["retrieval"]["candidates"] == 40
 
 
 def test_misspelt_variable_stops_the_run(
@@ -212,7 +249,7 @@ def test_demo_shows_that_similarity_stays_while_idle_sequence_fades(
 
 
 def test_demo_for_people_has_scores_paths_and_a_chart(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", *flags, "--TOP_K_ANCHORS", "1", "--ENERGY_WEIGHT", "9"]) == 0
+    assert main(["demo", *flags, "--TOP_K_ANCHORS", "1", "--ACTIVATION_WEIGHT", "9"]) == 0
     captured = capsys.readouterr()
     assert re.search(
         r"^1\. score \d\.\d{3} \(similarity \d\.\d{3}, energy \d\.\d{3}, cosine \d\.\d{3}, [^)]*\)  id chunk-",
@@ -238,7 +275,7 @@ def test_demo_recalls_with_storage_in_memory_too(flags: list[str], capsys: pytes
         (["--storage", "redis"], "storage is 'redis', but must be one of sqlite, memory"),
         (["--TOP_K_ANCHORS", "0"], "TOP_K_ANCHORS is 0, but must be at least 1"),
         (["--temperature", "-1"], "temperature is -1.0, but must be between 0 and 2"),
-        (["--trust_remote_code=maybe"], "trust_remote_code is 'maybe', but must be bool"),
+        (["--set", "embedding.trust_remote_code=maybe"], "embedding.trust_remote_code is 'maybe', but must be bool"),
     ],
 )
 def test_wrong_setting_is_one_line_on_stderr_and_exit_code_2(
@@ -264,7 +301,7 @@ def test_wrong_settings_file_is_one_line_on_stderr_and_exit_code_2(
 def test_missing_data_set_is_one_line_on_stderr_and_exit_code_2(
     flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["run", "--dataset", "absent", *flags]) == 2
+    assert main(["bench", "run", "--dataset", "absent", *flags]) == 2
     message = _one_error_line(capsys.readouterr().err)
     assert message == f"{ROOT / 'dataset' / 'absent_corpus.json'} does not exist; check --dataset and --dataset_dir"
     assert not (tmp_path / "out").exists()
@@ -289,10 +326,9 @@ def test_debug_lets_the_error_through(sample: list[str], words: list[str], kind:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["run", "--dataset", "sample", "--no_such_flag"], "unrecognized arguments: --no_such_flag"),
-        (["run", "--dataset", "sample", "--format", "xml"], "argument --format: invalid choice: 'xml'"),
-        (["run"], "required: --dataset"),
-        ([], "required: --dataset"),
+        (["bench", "run", "--dataset", "sample", "--no_such_flag"], "unrecognized arguments: --no_such_flag"),
+        (["bench", "run", "--dataset", "sample", "--format", "xml"], "argument --format: invalid choice: 'xml'"),
+        (["bench", "run"], "required: --dataset"),
         (["demo", "--dataset", "other"], "unrecognized arguments: --dataset"),
         (["fly"], "invalid choice: 'fly'"),
     ],
@@ -339,9 +375,9 @@ def test_every_way_to_start_it_shows_the_version(program: str, tmp_path: Path) -
 
 
 def test_every_way_to_start_it_shows_the_same_help(tmp_path: Path) -> None:
-    shown = {_started(program, ["run", "--help"], tmp_path).stdout for program in PROGRAMS}
+    shown = {_started(program, ["bench", "run", "--help"], tmp_path).stdout for program in PROGRAMS}
     (usage,) = shown
-    assert usage.startswith("usage: neurogated run [-h]")
+    assert usage.startswith("usage: neurogated bench run [flags]")
 
 
 def test_main_py_runs_the_sample_from_another_folder(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_ablate_prints_a_row_a_variant_with_the_figures_it_wrote(
     for name in ("sample.json", "sample_corpus.json"):
         rows = json.loads((ROOT / "dataset" / name).read_text(encoding="utf-8"))
         (tmp_path / name).write_text(json.dumps(rows[::4] if name == "sample.json" else rows), encoding="utf-8")
-    assert main(["ablate", *flags, "--dataset_dir", str(tmp_path)]) == 0
+    assert main(["bench", "ablate", *flags, "--dataset_dir", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
     folder, figures = _written(tmp_path, "ablation.json")
     assert shown.endswith(f"Written to {folder}\n")
@@ -56,7 +56,7 @@ def test_ablate_prints_a_row_a_variant_with_the_figures_it_wrote(
 
 
 def test_ablate_of_named_variants_as_json(flags: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["ablate", *flags, "--variants", "one_hop, no_activation", "--json"]) == 0
+    assert main(["bench", "ablate", *flags, "--variants", "one_hop, no_activation", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     folder, figures = _written(tmp_path, "ablation.json")
     assert shown == {**figures, "folder": str(folder)}
@@ -66,7 +66,7 @@ def test_ablate_of_named_variants_as_json(flags: list[str], capsys: pytest.Captu
 def test_learn_prints_the_figures_it_wrote(
     flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["learn", *flags, "--seeds", "2"]) == 0
+    assert main(["bench", "learn", *flags, "--seeds", "2"]) == 0
     shown = capsys.readouterr().out
     folder, figures = _written(tmp_path, "learning.json")
     assert shown.endswith(f"Written to {folder}\n")
@@ -84,8 +84,8 @@ def test_learn_prints_the_figures_it_wrote(
 def test_learn_says_in_so_many_words_what_got_worse(
     flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    harmful = ["--ASSOC_WEIGHT", "1", "--ENERGY_WEIGHT", "50", "--SIMILARITY_WEIGHT", "0"]
-    assert main(["learn", *flags, "--seeds", "2", *harmful]) == 0
+    harmful = ["--set", "learning.assoc_weight=1", "--ACTIVATION_WEIGHT", "50", "--SIMILARITY_WEIGHT", "0"]
+    assert main(["bench", "learn", *flags, "--seeds", "2", *harmful]) == 0
     shown = capsys.readouterr().out
     worse = _written(tmp_path, "learning.json")[1]["worse"]
     assert worse
@@ -97,18 +97,18 @@ def test_learn_says_in_so_many_words_what_got_worse(
 
 
 def test_learn_says_when_nothing_got_worse(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["learn", *flags, "--seeds", "1", "--ENERGY_WEIGHT", "0"]) == 0
+    assert main(["bench", "learn", *flags, "--seeds", "1", "--ACTIVATION_WEIGHT", "0"]) == 0
     assert "Nothing got worse after feedback.\n" in capsys.readouterr().out
 
 
 def test_learn_as_json(flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["learn", *flags, "--seeds", "1", "--json"]) == 0
+    assert main(["bench", "learn", *flags, "--seeds", "1", "--json"]) == 0
     folder, figures = _written(tmp_path, "learning.json")
     assert json.loads(capsys.readouterr().out) == {**figures, "folder": str(folder)}
 
 
 def test_run_prints_the_spread(flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", *flags]) == 0
+    assert main(["bench", "run", *flags]) == 0
     spread = _written(tmp_path, "metrics.json")[1]["spread"]
     cells = [
         f"{mean:.1f} ± {deviation:.1f}"
@@ -122,24 +122,24 @@ def test_no_bar_is_drawn_where_there_is_no_terminal(
     command: str, flags: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = {"ablate": ["--variants", "one_hop"], "learn": ["--seeds", "1"]}[command]
-    assert main([command, *flags, *words]) == 0
+    assert main(["bench", command, *flags, *words]) == 0
     assert "%|" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["ablate", "--variants", "two_hops"], "there is no variant 'two_hops'; there are no_activation, "),
-        (["ablate", "--MAX_HOPS", "-1"], "MAX_HOPS is -1, but must be at least 0"),
-        (["learn", "--seeds", "0"], "seeds is 0, but must be at least 1"),
-        (["learn", "--dataset", "absent"], f"{ROOT / 'dataset' / 'absent_corpus.json'} does not exist"),
-        (["ablate", "--dataset", "absent"], f"{ROOT / 'dataset' / 'absent_corpus.json'} does not exist"),
+        (["bench", "ablate", "--variants", "two_hops"], "there is no variant 'two_hops'; there are no_activation, "),
+        (["bench", "ablate", "--MAX_HOPS", "-1"], "MAX_HOPS is -1, but must be at least 0"),
+        (["bench", "learn", "--seeds", "0"], "seeds is 0, but must be at least 1"),
+        (["bench", "learn", "--dataset", "absent"], f"{ROOT / 'dataset' / 'absent_corpus.json'} does not exist"),
+        (["bench", "ablate", "--dataset", "absent"], f"{ROOT / 'dataset' / 'absent_corpus.json'} does not exist"),
     ],
 )
 def test_what_cannot_be_is_one_line_on_stderr_and_exit_code_2(
     words: list[str], message: str, flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([words[0], *flags, *words[1:]]) == 2
+    assert main([*words[:2], *flags, *words[2:]]) == 2
     captured = capsys.readouterr()
     (line,) = captured.err.splitlines()
     assert line.startswith(f"error: {message}")
@@ -153,11 +153,11 @@ def test_help_has_flags_and_examples(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "1000")
     with pytest.raises(SystemExit) as caught:
-        main([command, "--help"])
+        main(["bench", command, "--help"])
     assert caught.value.code == 0
     shown = capsys.readouterr().out
     assert own in shown
-    assert f"examples:\n  python main.py {command} --dataset sample\n" in shown
+    assert f"examples:\n  neurogated bench {command} --dataset sample\n" in shown
     if command == "ablate":
         assert all(variant.name in shown for variant in VARIANTS)
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from neurogated.cli import main
-from neurogated.cli.parser import COMMANDS, build_parser, complete_switches
+from neurogated.cli.parser import build_parser, complete_switches
 from neurogated.compose import OFFLINE_NOTICE
 from neurogated.storage.log.sqlite.connection import connect
 
@@ -58,7 +58,9 @@ def test_what_was_added_is_asked_for_and_shown_with_kernel_and_reason(run: Run, 
     assert answer["kernel"]["weights"]["CAUSE"] > 1
 
 
-@pytest.mark.parametrize("switch", [["--read_only"], ["--read_only", "true"], ["--read_only", "No"], ["--DAMP_HUBS"]])
+@pytest.mark.parametrize(
+    "switch", [["--read_only"], ["--read_only", "true"], ["--read_only", "No"], ["--set", "retrieval.candidates=50"]]
+)
 def test_a_switch_leaves_the_question_after_it_alone(run: Run, filled: list[str], switch: list[str]) -> None:
     question = "Why was the field flooded?"
     answer = _json(run, "ask", *switch, question)
@@ -70,7 +72,7 @@ def test_a_switch_leaves_standard_input_and_words_after_two_dashes_alone(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("A letter came by boat."))
-    assert run("add", "--read_only=false", "--DAMP_HUBS", "-")[0] == 0
+    assert run("add", "--read_only=false", "--force_index_from_scratch", "-")[0] == 0
     words = ["--embedding_name", "hash", "--json", "--", "--read_only"]
     assert complete_switches(words) == words
     assert complete_switches(["--json", "--read_only"]) == ["--json", "--read_only=true"]
@@ -195,13 +197,17 @@ def test_index_fills_the_memory_of_a_data_set(run: Run) -> None:
     assert _json(run, "ask", "--dataset", "sample", "What happened on the rock?")["memories"]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_flag_has_help_and_every_command_has_examples(name: str) -> None:
-    (commands,) = [action for action in build_parser(name)._actions if action.choices]
-    assert set(commands.choices or ()) == set(COMMANDS)
-    command = dict(commands.choices or {})[name]
+ALL_WORDS = [*([name] for group in COMMANDS.values() for name in group if name != "bench"), *(["bench", name] for name in BENCH)]
+
+
+@pytest.mark.parametrize("words", ALL_WORDS, ids=" ".join)
+def test_every_flag_has_help_and_every_command_has_examples(words: list[str]) -> None:
+    command = build_parser(words)
+    for name in words:
+        (commands,) = [action for action in command._actions if action.choices and not action.option_strings]
+        command = dict(commands.choices or {})[name]
     assert all(action.help for action in command._actions)
-    assert f"python main.py {name}" in command.epilog or name == "run"
+    assert f"neurogated {' '.join(words)}" in command.epilog
     assert "examples:" in command.epilog
 
 

@@ -38,7 +38,7 @@ def flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def _profile(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
-    assert main(["profile", *words, "--json"]) == 0
+    assert main(["bench", "profile", *words, "--json"]) == 0
     shown: dict[str, Any] = json.loads(capsys.readouterr().out)
     return shown
 
@@ -122,7 +122,7 @@ def test_a_profile_is_saved_and_its_top_functions_shown(
 
 
 def test_people_see_a_table_each(flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["profile", *flags, "--cprofile", str(tmp_path / "recall.prof")]) == 0
+    assert main(["bench", "profile", *flags, "--cprofile", str(tmp_path / "recall.prof")]) == 0
     tables = [table.splitlines() for table in capsys.readouterr().out.split("\n\n")]
     assert [table[0].split("  ")[0] for table in tables] == ["recall, 4 questions", "indexing, 4 texts", "function"]
     assert tables[0][0].split()[-5:] == ["ms", "p95", "ms", "share", "%"]
@@ -142,7 +142,7 @@ def test_people_see_a_table_each(flags: list[str], tmp_path: Path, capsys: pytes
 def test_what_cannot_be_done_is_one_line_that_names_the_flag(
     flags: list[str], capsys: pytest.CaptureFixture[str], words: list[str], code: int, message: str
 ) -> None:
-    assert main(["profile", *flags, *words]) == code
+    assert main(["bench", "profile", *flags, *words]) == code
     assert f"error: {message}" in capsys.readouterr().err.splitlines()[-1]
 
 
@@ -153,14 +153,14 @@ def test_a_file_without_content_is_refused(
     flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
 ) -> None:
     (tmp_path / "file.txt").write_text("\n \n\n", encoding="utf-8")
-    assert main(["profile", *flags, name, str(tmp_path / "file.txt")]) == 1
+    assert main(["bench", "profile", *flags, name, str(tmp_path / "file.txt")]) == 1
     assert message in capsys.readouterr().err
 
 
 def test_an_empty_memory_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash"]
-    assert main(["profile", *words]) == 1
+    assert main(["bench", "profile", *words]) == 1
     assert "there is no memory in" in capsys.readouterr().err
     NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path / "agent"), embedding_name="hash")).close()
-    assert main(["profile", *words]) == 1
+    assert main(["bench", "profile", *words]) == 1
     assert "error: the memory is empty; put texts in" in capsys.readouterr().err

@@ -6,7 +6,6 @@ import dataclasses
 import json
 import math
 import types
-import typing
 from typing import Any
 
 import pytest
@@ -14,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig
-from neurogated.config.groups import IndexingSettings
+from neurogated.config.groups import IndexingSettings, LLMSettings
 from neurogated.config.memory_config import ENVIRONMENT_PREFIX
-from neurogated.config.setting import parse_bool
+from neurogated.config.retrieval_settings import RetrievalSettings
+from neurogated.config.setting import Setting, parse_bool, settings_of, value_of
 from neurogated.errors import ConfigError, NeurogatedError
 
 SPECIFIED = {
@@ -36,44 +36,48 @@ SPECIFIED = {
     "force_index_from_scratch": False,
 }
 
-FIELDS = dataclasses.fields(MemoryConfig)
-NAMES = [spec.name for spec in FIELDS]
-HINTS = typing.get_type_hints(MemoryConfig)
+SETTINGS = list(settings_of(MemoryConfig, listed_only=False))
+NAMES = [found.name for found in SETTINGS]
 # These two bound each other, so a value that fits one of them may not fit the pair.
 COUPLED = {"indexing.chunk_size", "indexing.chunk_overlap"}
-INTS = [spec for spec in FIELDS if HINTS[spec.name] is int and spec.name not in COUPLED]
-FLOATS = [spec for spec in FIELDS if HINTS[spec.name] is float]
-BOOLS = [spec for spec in FIELDS if HINTS[spec.name] is bool]
-OPTIONAL_TEXTS = [name for name in NAMES if types.NoneType in typing.get_args(HINTS[name])]
+INTS = [found for found in SETTINGS if found.kinds == (int,) and found.name not in COUPLED]
+FLOATS = [found for found in SETTINGS if found.kinds == (float,)]
+BOOLS = [found for found in SETTINGS if found.kinds == (bool,)]
+OPTIONAL = [found.name for found in SETTINGS if types.NoneType in found.kinds]
+MOST_AT_THE_TOP = 30
 
 
-def _bounds(spec: dataclasses.Field[Any], largest: float) -> tuple[float, float]:
-    low, high = spec.metadata["low"], spec.metadata["high"]
+def _bounds(found: Setting, largest: float) -> tuple[float, float]:
+    low, high = found.spec.metadata["low"], found.spec.metadata["high"]
     return (-largest if low == -math.inf else low), (largest if high == math.inf else high)
 
 
 @st.composite
 def _int_settings(draw: st.DrawFn) -> tuple[str, int]:
-    spec = draw(st.sampled_from(INTS))
-    low, high = _bounds(spec, 10**12)
-    return spec.name, draw(st.integers(int(low), int(high)))
+    found = draw(st.sampled_from(INTS))
+    low, high = _bounds(found, 10**12)
+    return found.name, draw(st.integers(int(low), int(high)))
 
 
 @st.composite
 def _float_settings(draw: st.DrawFn) -> tuple[str, float]:
-    spec = draw(st.sampled_from(FLOATS))
-    low, high = _bounds(spec, 1e300)
-    return spec.name, draw(st.floats(low, high))
+    found = draw(st.sampled_from(FLOATS))
+    low, high = _bounds(found, 1e300)
+    return found.name, draw(st.floats(low, high))
 
 
 @st.composite
 def _out_of_range(draw: st.DrawFn) -> tuple[str, float]:
-    spec = draw(st.sampled_from([*INTS, *FLOATS]))
-    low, high = spec.metadata["low"], spec.metadata["high"]
+    found = draw(st.sampled_from([one for one in (*INTS, *FLOATS) if _is_bounded(one)]))
+    low, high = found.spec.metadata["low"], found.spec.metadata["high"]
     sides = [low - draw(st.integers(1, 10**6))] if low > -math.inf else []
     sides += [high + draw(st.integers(1, 10**6))] if high < math.inf else []
     value = draw(st.sampled_from(sides))
-    return spec.name, int(value) if HINTS[spec.name] is int else float(value)
+    return found.name, int(value) if found.kinds == (int,) else float(value)
+
+
+def _is_bounded(found: Setting) -> bool:
+    return bool(found.spec.metadata["low"] > -math.inf or found.spec.metadata["high"] < math.inf)
 
 
 # Defaults
@@ -91,12 +95,25 @@ def test_default_embedder_is_the_bundled_one_and_storage_is_durable() -> None:
     assert MemoryConfig().storage == "sqlite"
 
 
-@pytest.mark.parametrize("spec", FIELDS, ids=NAMES)
-def test_every_field_has_help_that_no_other_field_has(spec: dataclasses.Field[Any]) -> None:
-    text = spec.metadata["help"]
+@pytest.mark.parametrize("found", SETTINGS, ids=NAMES)
+def test_every_setting_has_help_that_no_other_setting_has(found: Setting) -> None:
+    text = found.spec.metadata["help"]
     assert text.strip() == text
     assert len(text.split()) >= 3
-    assert [other.name for other in FIELDS if other.metadata["help"] == text] == [spec.name]
+    assert [other.name for other in SETTINGS if other.spec.metadata["help"] == text] == [found.name]
+
+
+def test_few_settings_and_groups_stand_at_the_top() -> None:
+    assert len(dataclasses.fields(MemoryConfig)) <= MOST_AT_THE_TOP
+
+
+def test_switches_of_ablations_are_not_listed() -> None:
+    listed = {found.name for found in settings_of(MemoryConfig)}
+    assert {name for name in NAMES if name not in listed} == {name for name in NAMES if ".switches." in name}
+
+
+def test_the_class_has_the_defaults_of_the_specification() -> None:
+    assert SPECIFIED["TOP_K_ANCHORS"] == MemoryConfig.TOP_K_ANCHORS
 
 
 # What is refused
@@ -114,8 +131,8 @@ def test_every_field_has_help_that_no_other_field_has(spec: dataclasses.Field[An
         ("temperature", "warm", "float"),
         ("temperature", True, "float"),
         ("temperature", [0.5], "float"),
-        ("trust_remote_code", "maybe", "bool"),
-        ("trust_remote_code", 1, "bool"),
+        ("embedding.trust_remote_code", "maybe", "bool"),
+        ("embedding.trust_remote_code", 1, "bool"),
         ("llm_base_url", ["http://localhost"], "str or none"),
         ("llm_name", None, "str"),
         ("namespace", 7, "str"),
@@ -152,11 +169,11 @@ def test_no_number_outside_its_range_is_taken(setting: tuple[str, float]) -> Non
         MemoryConfig.from_mapping({name: value})
 
 
-@pytest.mark.parametrize("spec", FLOATS, ids=lambda spec: str(spec.name))
+@pytest.mark.parametrize("found", FLOATS, ids=lambda found: str(found.name))
 @pytest.mark.parametrize("value", [math.inf, "inf", math.nan, "nan"])
-def test_no_setting_takes_infinity_or_nan(spec: dataclasses.Field[Any], value: object) -> None:
-    with pytest.raises(ConfigError, match=rf"^{spec.name} is "):
-        MemoryConfig.from_mapping({spec.name: value})
+def test_no_setting_takes_infinity_or_nan(found: Setting, value: object) -> None:
+    with pytest.raises(ConfigError, match=rf"^{found.name} is "):
+        MemoryConfig.from_mapping({found.name: value})
 
 
 def test_int_too_large_for_a_float_is_refused_as_a_setting() -> None:
@@ -179,7 +196,7 @@ def test_overlap_is_less_than_chunk_size(size: int, overlap: int) -> None:
         config = MemoryConfig(indexing=IndexingSettings(chunk_size=size, chunk_overlap=overlap))
         assert (size, overlap) == (config.indexing.chunk_size, config.indexing.chunk_overlap)
     else:
-        with pytest.raises(ConfigError, match=f"CHUNK_OVERLAP is {overlap}, .* less than CHUNK_SIZE {size}"):
+        with pytest.raises(ConfigError, match=f"chunk_overlap is {overlap}, .* less than chunk_size {size}"):
             MemoryConfig(indexing=IndexingSettings(chunk_size=size, chunk_overlap=overlap))
 
 
@@ -206,7 +223,7 @@ def test_unknown_name_offers_the_nearest(name: str) -> None:
     assert str(caught.value) == f"unknown setting {typo!r}; did you mean {name!r}?"
 
 
-@pytest.mark.parametrize("typo", ["top_k_anchors", "Top_K_Anchors", "LLM_NAME", "Storage"])
+@pytest.mark.parametrize("typo", ["top_k_anchors", "Top_K_Anchors", "LLM_NAME", "Storage", "Retrieval.Candidates"])
 def test_name_in_the_wrong_case_is_offered_in_the_right_one(typo: str) -> None:
     (right,) = (name for name in NAMES if name.lower() == typo.lower())
     with pytest.raises(ConfigError, match=f"did you mean '{right}'"):
@@ -246,8 +263,44 @@ def test_replace_validates() -> None:
 def test_to_dict_survives_json() -> None:
     config = MemoryConfig(llm_base_url="http://localhost:8000/v1", temperature=0.25, force_index_from_scratch=True)
     values = json.loads(json.dumps(config.to_dict()))
-    assert list(values) == NAMES
+    assert list(values) == [spec.name for spec in dataclasses.fields(MemoryConfig)]
     assert MemoryConfig.from_mapping(values) == config
+
+
+# Groups
+
+
+def test_a_changed_group_keeps_its_other_settings() -> None:
+    config = MemoryConfig(retrieval=RetrievalSettings(candidates=7))
+    changed = config.replace(retrieval={"keyword_weight": 0.5})
+    assert (changed.retrieval.candidates, changed.retrieval.keyword_weight) == (7, 0.5)
+    assert config.replace(**{"retrieval.keyword_weight": 0.5}) == changed
+
+
+def test_names_with_dots_and_mappings_mean_the_same() -> None:
+    nested = MemoryConfig.from_mapping({"retrieval": {"switches": {"damp_hubs": "off"}, "candidates": "7"}})
+    assert nested == MemoryConfig.from_mapping({"retrieval.switches.damp_hubs": False, "retrieval.candidates": 7})
+
+
+def test_a_bare_text_says_whether_a_language_model_is_asked() -> None:
+    assert MemoryConfig.from_mapping({"llm": "off"}).llm.use == "off"
+    assert MemoryConfig.from_mapping({"llm": "off", "llm.timeout": 5}).llm == LLMSettings(use="off", timeout=5)
+
+
+@pytest.mark.parametrize("value", [3, "gated", None, ["candidates"]])
+def test_a_group_is_no_plain_value(value: object) -> None:
+    with pytest.raises(ConfigError, match=r"^retrieval is .* mapping of its settings"):
+        MemoryConfig.from_mapping({"retrieval": value})
+
+
+def test_a_misspelt_setting_of_a_group_is_named_in_full() -> None:
+    with pytest.raises(ConfigError, match=r"'retrieval.candidate'; did you mean 'retrieval.candidates'"):
+        MemoryConfig(retrieval={"candidate": 5})  # type: ignore[arg-type]
+
+
+def test_a_plain_setting_has_nothing_inside() -> None:
+    with pytest.raises(ConfigError, match=r"unknown setting 'save_dir.candidates'"):
+        MemoryConfig.from_mapping({"save_dir.candidates": 1})
 
 
 # Text
@@ -256,7 +309,7 @@ def test_to_dict_survives_json() -> None:
 @given(_int_settings())
 def test_int_is_read_back_from_its_text(setting: tuple[str, int]) -> None:
     name, value = setting
-    read = getattr(MemoryConfig.from_mapping({name: str(value)}), name)
+    read = value_of(MemoryConfig.from_mapping({name: str(value)}), name)
     assert read == value
     assert type(read) is int
 
@@ -264,30 +317,30 @@ def test_int_is_read_back_from_its_text(setting: tuple[str, int]) -> None:
 @given(_float_settings())
 def test_float_is_read_back_from_its_text(setting: tuple[str, float]) -> None:
     name, value = setting
-    read = getattr(MemoryConfig.from_mapping({name: str(value)}), name)
+    read = value_of(MemoryConfig.from_mapping({name: str(value)}), name)
     assert read == value
     assert type(read) is float
 
 
 @given(st.sampled_from(BOOLS), st.booleans(), st.sampled_from([str.lower, str.upper, str.title]))
-def test_bool_is_read_back_from_its_text(spec: dataclasses.Field[Any], value: bool, case: Any) -> None:  # noqa: ANN401, FBT001
-    assert getattr(MemoryConfig.from_mapping({spec.name: case(str(value))}), spec.name) is value
+def test_bool_is_read_back_from_its_text(found: Setting, value: bool, case: Any) -> None:  # noqa: ANN401, FBT001
+    assert value_of(MemoryConfig.from_mapping({found.name: case(str(value))}), found.name) is value
 
 
 @given(st.sampled_from(FLOATS), st.integers(0, 1))
-def test_whole_number_is_read_as_float_where_a_float_is_meant(spec: dataclasses.Field[Any], value: int) -> None:
-    whole = max(value, math.ceil(spec.metadata["low"]))
-    read = getattr(MemoryConfig.from_mapping({spec.name: whole}), spec.name)
+def test_whole_number_is_read_as_float_where_a_float_is_meant(found: Setting, value: int) -> None:
+    whole = max(value, math.ceil(found.spec.metadata["low"]))
+    read = value_of(MemoryConfig.from_mapping({found.name: whole}), found.name)
     assert read == whole
     assert type(read) is float
 
 
-@pytest.mark.parametrize("name", OPTIONAL_TEXTS)
+@pytest.mark.parametrize("name", OPTIONAL)
 @pytest.mark.parametrize("text", ["none", "None", "null", "", " NULL "])
 def test_none_is_written_as_a_word_where_none_is_allowed(name: str, text: str) -> None:
     config = MemoryConfig.from_mapping({name: text})
-    assert getattr(config, name) is None
-    assert str(getattr(config.replace(**{name: "7"}), name)) == "7"
+    assert value_of(config, name) is None
+    assert str(value_of(config.replace(**{name: "7"}), name)) == "7"
 
 
 def test_text_setting_keeps_words_that_look_like_other_types() -> None:
@@ -313,7 +366,7 @@ def test_parse_bool_refuses_other_words(word: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_setting_has_an_environment_variable_in_capitals(name: str) -> None:
-    found = MemoryConfig.environment_values({f"NEUROGATED_{name.upper()}": "text"})
+    found = MemoryConfig.environment_values({f"NEUROGATED_{name.upper().replace('.', '__')}": "text"})
     assert found == {name: "text"}
 
 

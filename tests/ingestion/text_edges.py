@@ -9,6 +9,7 @@ from itertools import combinations
 import pytest
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
+from neurogated.config.groups import IndexingSettings
 from neurogated.core.keywords import split_keywords
 from neurogated.core.rendering import keyword_text, subjects
 from neurogated.ingestion.mentions import text_edges
@@ -78,8 +79,8 @@ class Bench:
     """A store and its edges, without the rest of ingestion."""
 
     def __init__(self, term_texts: int = 5, mentions: int = 20) -> None:
-        self.limits = {"indexing.max_term_texts": term_texts, "indexing.max_mentions": mentions}
-        self.config = MemoryConfig(**self.limits)  # type: ignore[arg-type]
+        self.limits = IndexingSettings(max_term_texts=term_texts, max_mentions=mentions)
+        self.config = MemoryConfig(indexing=self.limits)
         self.store = GraphStore()
 
     def add(self, *pairs: tuple[str, str | None]) -> None:
@@ -108,4 +109,4 @@ class Bench:
         return edges_of(self.store.all_edges())[0]
 
     def check(self) -> None:
-        assert_right(self.store, self.limits["indexing.max_term_texts"], self.limits["indexing.max_mentions"])
+        assert_right(self.store, self.limits.max_term_texts, self.limits.max_mentions)

@@ -34,7 +34,7 @@ class Broken:
 def test_a_clear_question_gets_the_kernel_of_its_kind(kind: QuestionKind) -> None:
     config = MemoryConfig()
     kernel = KernelGenerator(config, judge=Fixed(kind, 1.0)).generate("?")
-    expected = Kernel.parse(getattr(config, f"KERNEL_{kind.name}"), "")
+    expected = Kernel.parse(getattr(config.retrieval, f"kernel_{kind.name.lower()}"), "")
     for edge_type in EdgeType:
         assert kernel[edge_type] == pytest.approx(expected[edge_type])
         assert kernel.backwards(edge_type) == pytest.approx(expected.backwards(edge_type))
@@ -65,7 +65,7 @@ def test_without_a_replacement_the_failure_shows() -> None:
 
 @pytest.mark.parametrize("text", ["CAUSE", "CAUSE=a", "CAUSE=3", "CAUSE=1/x", "MIND=1", "CAUSE=1/9", "@x", "@x=2"])
 def test_a_kernel_that_cannot_be_read_names_its_setting(text: str) -> None:
-    with pytest.raises(ConfigError, match="retrieval.kernel_like"):
+    with pytest.raises(ConfigError, match=r"retrieval.kernel_like"):
         KernelGenerator(MemoryConfig(retrieval=RetrievalSettings(kernel_like=text)), judge=Fixed(QuestionKind.WHY, 1.0))
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from functools import reduce
-from typing import Any
 
 from neurogated.cli.opening import config_of
 from neurogated.cli.output import emit
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.config.setting import settings_of
+from neurogated.config.setting import settings_of, value_of
 
 __all__ = ["EXAMPLES", "add_arguments", "command", "markdown"]
 
@@ -32,7 +30,7 @@ def command(arguments: argparse.Namespace) -> int:
     """Print name, value, default and help of each setting."""
     config = config_of(arguments)
     wanted = [found for found in settings_of(MemoryConfig) if arguments.word.lower() in found.name.lower()]
-    values = {found.name: _value(config, found.name) for found in wanted}
+    values = {found.name: value_of(config, found.name) for found in wanted}
     if arguments.markdown:
         print(markdown())
         return 0
@@ -53,7 +51,3 @@ def markdown() -> str:
         for found in settings_of(MemoryConfig)
     )
     return "\n".join(["| setting | default | effect |", "|---|---|---|", *rows])
-
-
-def _value(config: MemoryConfig, name: str) -> Any:  # noqa: ANN401 - of whatever type the setting has
-    return reduce(getattr, name.split("."), config)

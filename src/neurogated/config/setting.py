@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from neurogated.errors import ConfigError
 
-__all__ = ["Setting", "build", "check", "group", "parse_bool", "setting", "settings_of"]
+__all__ = ["Setting", "build", "check", "group", "parse_bool", "setting", "settings_of", "value_of"]
 
 _TRUE_WORDS = frozenset({"true", "yes", "on", "1"})
 _FALSE_WORDS = frozenset({"false", "no", "off", "0"})
@@ -73,6 +73,11 @@ def settings_of(kind: type, prefix: str = "", *, listed_only: bool = True) -> It
             yield from settings_of(inner, f"{prefix}{spec.name}.", listed_only=listed_only)
 
 
+def value_of(values: Any, name: str) -> Any:  # noqa: ANN401 - of whatever type the setting has
+    """Return the value of a setting by its name, with dots where it is in a group."""
+    return functools.reduce(getattr, name.split("."), values)
+
+
 def build(kind: type[_Group], values: Mapping[str, Any], start: _Group | None = None, prefix: str = "") -> _Group:
     """Return a group with `values`; settings that are not named keep their value in `start`, or their default.
 
@@ -100,7 +105,7 @@ def build(kind: type[_Group], values: Mapping[str, Any], start: _Group | None = 
         else:
             plain[head] = value
     for head, changes in inner.items():
-        before = plain.get(head, getattr(start, head, None))
+        before = _group(specs[head], plain[head]) if head in plain else getattr(start, head, None)
         plain[head] = build(specs[head].metadata["group"], changes, before, f"{prefix}{head}.")
     return kind(**plain) if start is None else dataclasses.replace(start, **plain)  # type: ignore[type-var]
 
@@ -120,7 +125,7 @@ def check(values: Any, prefix: str = "") -> None:  # noqa: ANN401 - a frozen dat
     for spec in dataclasses.fields(values):
         value = getattr(values, spec.name)
         inner = spec.metadata.get("group")
-        checked = _checked(spec, prefix, value, kinds[spec.name]) if inner is None else _group(spec, value, inner)
+        checked = _checked(spec, prefix, value, kinds[spec.name]) if inner is None else _group(spec, value)
         object.__setattr__(values, spec.name, checked)
 
 
@@ -153,12 +158,12 @@ def _nearest(kind: type, name: str, prefix: str) -> str:
     return ""
 
 
-def _group(spec: dataclasses.Field[Any], value: Any, kind: type) -> Any:  # noqa: ANN401
-    shorthand = spec.metadata["shorthand"]
+def _group(spec: dataclasses.Field[Any], value: Any) -> Any:  # noqa: ANN401
+    kind, shorthand = spec.metadata["group"], spec.metadata["shorthand"]
     if isinstance(value, kind):
         return value
     if isinstance(value, Mapping):
-        return build(kind, value)
+        return build(kind, value, prefix=f"{spec.name}.")
     if shorthand and (value is None or isinstance(value, str)):
         return build(kind, {shorthand: value})
     raise ConfigError(f"{spec.name} is {value!r}, but must be a {kind.__name__} or a mapping of its settings")
