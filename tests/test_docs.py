@@ -1,0 +1,102 @@
+"""Every command and every example of the README and of the pages in docs works; nothing is missing from the lists."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from neurogated.cli import main
+
+ROOT = Path(__file__).parents[1]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+TEXTS = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
+
+
+def _blocks(name: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", TEXTS[name], flags=re.MULTILINE | re.DOTALL)
+
+
+def _pages_with(language: str) -> list[str]:
+    return [name for name in TEXTS if _blocks(name, language)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let examples run in a folder of their own, with settings that keep them quick; flags still win over these."""
+    for name in ("main.py", "dataset"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.setenv("NEUROGATED_EMBEDDING_NAME", "hash")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _run(line: str) -> int:
+    """Run a command line in this process: starting Python takes longer than most commands."""
+    words = shlex.split(line, comments=True)
+    assert words[0] == "neurogated" or words[:2] == ["python", "main.py"], line
+    return main(words[1:] if words[0] == "neurogated" else words[2:])
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", _pages_with("bash"))
+def test_the_commands_of_a_page_run_one_after_the_other(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for line in "".join(_blocks(name, "bash")).splitlines():
+        assert _run(line) == 0, f"{line}: {capsys.readouterr().err}"
+        assert capsys.readouterr().out, line
+
+
+def test_the_first_command_of_a_page_runs_in_a_process_of_its_own(folder: Path) -> None:
+    line = _blocks("docs/index.md", "bash")[0].splitlines()[0]
+    done = subprocess.run(shlex.split(line), capture_output=True, text=True, check=False, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", _pages_with("python"))
+def test_the_examples_of_a_page_run_one_after_the_other(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    names = {"__name__": "__main__"}
+    for code in _blocks(name, "python"):
+        exec(compile(code, name, "exec"), names)  # noqa: S102 - the page is ours
+    assert capsys.readouterr().out, name
+
+
+@pytest.mark.parametrize("name", _pages_with("sh"))
+def test_every_target_and_extra_that_a_page_names_exists(name: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for line in "".join(_blocks(name, "sh")).splitlines():
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["make"]:
+            assert re.search(rf"^{words[1]}:", makefile, flags=re.MULTILINE), line
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_extra_that_a_page_names_exists(name: str) -> None:
+    assert set(re.findall(r"neurogated\[(\w+)\]", TEXTS[name])) <= EXTRAS.keys()
+
+
+def test_every_decision_is_listed() -> None:
+    pages = {page.name for page in (ROOT / "docs" / "adr").glob("0*.md")}
+    listed = re.findall(r"\]\((0\S+)\)", (ROOT / "docs" / "adr" / "index.md").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(pages)
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for name in TEXTS:
+        if name.startswith("docs/"):
+            assert f": {name.removeprefix('docs/')}\n" in navigation, name
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_links_within_the_project_lead_somewhere(name: str) -> None:
+    here = (ROOT / name).parent
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", TEXTS[name]):
+        assert target.startswith("http") or (here / target).exists(), target
