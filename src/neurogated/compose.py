@@ -48,6 +48,8 @@ __all__ = [
     "Parts",
     "build",
     "build_cached_embedder",
+    "build_language_model",
+    "build_text_embedder",
     "build_vector_index",
     "default_models",
     "load_config",
@@ -106,7 +108,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
         EmbedderMismatchError: the memory was built with another embedder.
         ConfigError: a chosen part lacks a setting.
     """
-    embedder = _embedder(config)
+    embedder = build_text_embedder(config)
     store = open_store(config, clock)
     try:
         store.bind_embedder(embedder.name, None)
@@ -115,7 +117,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
         if config.storage != "memory" and not config.read_only:
             embedder = _cached(embedder, config)
         learned = None if config.storage == "memory" else Path(config.save_dir) / _QUESTION_KINDS
-        llm = _language_model(config, _answers_file(config))
+        llm = build_language_model(config, _answers_file(config))
         models = _models(config, embedder, llm, learned)
         return Parts(
             store,
@@ -138,7 +140,7 @@ def build_cached_embedder(config: MemoryConfig) -> Embedder:
     Raises:
         StorageError: the cache can be neither opened nor made.
     """
-    return _cached(_embedder(config), config)
+    return _cached(build_text_embedder(config), config)
 
 
 def build_vector_index() -> VectorIndex:
@@ -162,7 +164,7 @@ def default_models(config: MemoryConfig | None = None) -> Models:
 
 @functools.lru_cache(maxsize=1)
 def _shared_models(config: MemoryConfig) -> Models:
-    return _models(config, _embedder(config), _language_model(config))
+    return _models(config, build_text_embedder(config), build_language_model(config))
 
 
 if hasattr(os, "register_at_fork"):
@@ -207,7 +209,8 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learn
     )
 
 
-def _embedder(config: MemoryConfig) -> Embedder:
+def build_text_embedder(config: MemoryConfig) -> Embedder:
+    """Return the embedding model that the settings name, without a cache of its vectors."""
     return build_embedder(config, api_key=os.environ.get(_OPENAI_KEY), cache_home=os.environ.get(_CACHE_HOME))
 
 
@@ -231,7 +234,7 @@ def _answers_file(config: MemoryConfig) -> Path | None:
     return None if config.storage == "memory" or config.read_only else Path(config.save_dir) / _LLM_CACHE
 
 
-def _language_model(config: MemoryConfig, answers: Path | None = None) -> BaseLLM | None:
+def build_language_model(config: MemoryConfig, answers: Path | None = None) -> BaseLLM | None:
     """Return the configured language model with its limits, None where there is neither key nor address."""
     openai_key, anthropic_key = (os.environ.get(name) or None for name in (_OPENAI_KEY, _ANTHROPIC_KEY))
     if not llm_is_configured(config, api_key=openai_key, anthropic_api_key=anthropic_key):

@@ -1,0 +1,74 @@
+"""`chat`: a conversation with a memory in the terminal."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from neurogated.cli import main
+
+ROOT = Path(__file__).parents[2]
+
+Chat = Callable[..., str]
+
+
+@pytest.fixture
+def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Chat:
+    """Return a function that types lines into `chat` and returns what it printed."""
+
+    def typed(*lines: str, flags: tuple[str, ...] = ()) -> str:
+        waiting = iter(lines)
+
+        def read(prompt: str) -> str:
+            assert prompt
+            try:
+                return next(waiting)
+            except StopIteration:
+                raise EOFError from None
+
+        monkeypatch.setattr("builtins.input", read)
+        words = ["--save_dir", str(tmp_path), "--embedding_name", "hash", "--dataset_dir", str(ROOT / "dataset")]
+        assert main(["chat", *words, *flags]) == 0
+        return capsys.readouterr().out
+
+    return typed
+
+
+def test_it_talks_about_the_sample_where_there_is_no_memory(chat: Chat) -> None:
+    out = chat("Why did the herring fail?")
+    assert "herring" in out
+    assert re.search(r"^   score \d\.\d\d$", out, re.MULTILINE)
+    assert "kernel: why question" in out
+    assert "memories. Ask a question" in chat("/quit", "never read")
+
+
+def test_what_is_added_is_remembered_the_next_time(chat: Chat) -> None:
+    flags = ("--dataset", "mine", "--user_id", "ana")
+    assert "remembered as chunk-" in chat("/add The heron stands by the upper gate.", flags=flags)
+    assert "1. The heron stands by the upper gate." in chat("Where is the heron?", flags=flags)
+    assert "nothing comes to mind" in chat("Where is the heron?", flags=("--dataset", "mine", "--user_id", "bob"))
+
+
+def test_feedback_is_for_the_last_answer(chat: Chat) -> None:
+    out = chat("/good", "/add The pump failed.", "/add The field is dry.", "Which pump failed?", "/good", "/bad",
+               flags=("--dataset", "mine"))  # fmt: skip
+    assert "/quit" in out
+    assert re.search(r"^[1-9] edges are stronger now$", out, re.MULTILINE)
+    assert re.search(r"^[1-9] edges are weaker now$", out, re.MULTILINE)
+
+
+def test_an_error_does_not_end_the_conversation(chat: Chat) -> None:
+    out = chat("/add ", "/what", "/add A swan.", "swan?", flags=("--dataset", "mine"))
+    assert "error: " in out
+    assert "1. A swan." in out
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_colours_are_for_terminals(chat: Chat, monkeypatch: pytest.MonkeyPatch, plain: bool) -> None:  # noqa: FBT001
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    out = chat("/add A swan.", "swan?", flags=("--dataset", "mine", *(["--plain"] if plain else [])))
+    assert ("\033[" in out) != plain

@@ -1,0 +1,62 @@
+"""`doctor`: what works, what does not, and the remedy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated.cli import main
+
+
+def _findings(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    code = main(["doctor", "--embedding_name", "hash", "--json", *words])
+    value = json.loads(capsys.readouterr().out)
+    assert value["works"] == (code == 0)
+    return code, {finding["part"]: finding for finding in value["findings"]}
+
+
+def test_a_sound_installation_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, findings = _findings(capsys, "--save_dir", str(tmp_path / "new"))
+    assert code == 0
+    assert set(findings) == {"program", "embedding model", "GPU", "disk", "memory", "language model"}
+    assert "none yet" in findings["memory"]["detail"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_memory_is_counted_and_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["add", "A swan.", "--save_dir", str(tmp_path), "--embedding_name", "hash"]) == 0
+    capsys.readouterr()
+    code, findings = _findings(capsys, "--save_dir", str(tmp_path), "--force_index_from_scratch")
+    assert code == 0
+    assert findings["memory"]["detail"].startswith("1 memories")
+
+
+def test_a_model_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, findings = _findings(capsys, "--save_dir", str(tmp_path), "--embedding_name", str(tmp_path / "absent"))
+    assert code == 1
+    assert not findings["embedding model"]["works"]
+    assert "absent" in findings["embedding model"]["detail"]
+
+
+def test_a_server_that_is_away_has_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server = ["--llm_base_url", "http://127.0.0.1:9/v1", "--llm_name", "m", "--set", "llm.retries=0"]
+    code, findings = _findings(capsys, "--save_dir", str(tmp_path), *server)
+    assert code == 1
+    assert "start the server" in findings["language model"]["remedy"]
+
+
+def test_a_folder_that_cannot_be_made_has_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    code, findings = _findings(capsys, "--save_dir", "/proc/none")
+    assert code == 1
+    assert "--save_dir" in findings["disk"]["remedy"]
+
+
+def test_people_read_a_line_a_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--embedding_name", "hash", "--save_dir", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("ok   program ")
+    assert out.endswith("everything works\n")
