@@ -38,7 +38,7 @@ browser: ## install the browser that some tests drive (Debian and its kin; asks 
 		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends \
 			chromium chromium-driver fonts-dejavu-core; }
 
-demo: $(STAMP) ## run the main job on the bundled sample data set
+demo: $(STAMP) ## answer a question on the bundled sample data set
 	$(BIN)/python main.py demo
 
 test: $(STAMP) ## run all tests with coverage

@@ -234,6 +234,26 @@ def test_demo_shows_two_kernels_on_one_graph_and_what_each_recalled(
         scores = [memory["score"] for memory in recall["memories"]]
         assert scores == sorted(scores, reverse=True)
     assert (tmp_path / "here" / "sample" / "memory").is_dir()
+    page = tmp_path / "here" / "sample" / "why.html"
+    assert shown["page"] == str(page)
+    assert "Why did the herring fail?" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("words", "opens"), [([], True), (["--no-browser"], False), (["--json"], False)])
+def test_demo_opens_its_page_in_the_browser_of_a_terminal(
+    flags: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    opens: bool,  # noqa: FBT001
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    assert main(["demo", *flags, *words]) == 0
+    assert opened == []
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["demo", *flags, *words]) == 0
+    assert opened == ([(tmp_path / "out" / "sample" / "why.html").as_uri()] if opens else [])
 
 
 def test_demo_shows_that_similarity_stays_while_idle_sequence_fades(

@@ -1,31 +1,36 @@
-"""`demo`: the main job on the bundled sample, and what makes this memory different shown on it."""
+"""`demo`: an explained answer on the bundled sample, two kernels on one graph, and forgetting."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+import webbrowser
 from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 
 from neurogated.cli.arguments import add_dataset_folder
 from neurogated.cli.opening import config_of, say_how_it_judges
 from neurogated.cli.output import emit, recall_json, recall_text
-from neurogated.cli.run import report_text
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.trace import Recall
 from neurogated.core.view import GraphView
 from neurogated.evaluation.datasets import BUNDLED, dataset_folder, load_dataset
-from neurogated.evaluation.runner import config_for, measure
+from neurogated.evaluation.runner import config_for, index
 from neurogated.memory import NeuroGraphMemory
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.storage.graph_store import GraphStore
+from neurogated.viewer import explain, write_page
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
   neurogated demo
-  neurogated demo --save_dir my_demo
+  neurogated demo --save_dir my_demo --no-browser
 """
+_PAGE = "why.html"
 
 _CAUSE_QUESTION = "Why did the herring fail?"
 _CONSEQUENCE_QUESTION = "What came of the failure of the herring?"
@@ -36,28 +41,46 @@ _BAR = 40
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset_folder(parser)
+    parser.add_argument("--no-browser", action="store_true", help="do not open the page that explains the answer")
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Run the sample, then show two kernels on one graph, then forgetting."""
+    """Answer a question, open the page that explains it, then show another kernel on the same graph, and forgetting."""
     dataset = load_dataset(BUNDLED, dataset_folder(arguments.dataset_dir, BUNDLED), "hipporag")
     with NeuroGraphMemory(config_for(dataset, config_of(arguments))) as memory:
         say_how_it_judges(memory)
-        report = measure(dataset, memory)
+        index(dataset, memory)
         recalls = [memory.recall(question) for question in (_CAUSE_QUESTION, _CONSEQUENCE_QUESTION)]
         fading = _fading(memory)
-        text = "\n".join(
-            (
-                report_text(report),
-                "\n— One graph, two kernels —\n",
-                "\n\n".join(recall_text(memory.store, recall) for recall in recalls),
-                f"\n— {_DAYS} days without use: similarity stays, idle sequence fades —\n",
-                _chart(fading),
-            )
+        texts = [recall_text(memory.store, recall) for recall in recalls]
+        page = _written(memory, recalls[0])
+    if page is not None and sys.stdout.isatty() and not (arguments.no_browser or arguments.json):
+        webbrowser.open(page.as_uri())
+    text = "\n".join(
+        (
+            texts[0],
+            "" if page is None else f"\nThe page that explains this answer: {page}",
+            "\n— The same graph under the kernel of another question —\n",
+            texts[1],
+            f"\n— {_DAYS} days without use: similarity stays, idle sequence fades —\n",
+            _chart(fading),
+            "\nNext: neurogated chat",
         )
-    value = {**report.metrics(), "recalls": [recall_json(recall) for recall in recalls], "fading": fading}
+    )
+    value = {
+        "recalls": [recall_json(recall) for recall in recalls],
+        "fading": fading,
+        "page": None if page is None else str(page),
+    }
     emit(arguments, value, text)
     return 0
+
+
+def _written(memory: NeuroGraphMemory, recall: Recall) -> Path | None:
+    """Write the page that explains a recall beside the memory; a memory that writes nothing has none."""
+    if memory.config.storage == "memory":
+        return None
+    return write_page(explain(memory, recall), Path(memory.config.save_dir) / _PAGE)
 
 
 def _fading(memory: NeuroGraphMemory) -> list[dict[str, float]]:
