@@ -3,12 +3,9 @@
 import asyncio
 import dataclasses
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -237,13 +234,6 @@ def test_too_long_a_text_is_refused(config: MemoryConfig) -> None:
         with pytest.raises(InputError, match=r"1001 characters.* 1000 of MAX_DOCUMENT_CHARS"):
             memory.add_document("x" * 1001)
         assert memory.history() == []
-
-
-def test_the_example_agent_runs_offline_and_learns(tmp_path: Path) -> None:
-    example = Path(__file__).parents[1] / "examples" / "agent_loop.py"
-    done = subprocess.run([sys.executable, str(example), str(tmp_path)], capture_output=True, text=True, check=True)
-    assert "feedback on" in done.stdout
-    assert "strengthened" in done.stdout
 
 
 def test_undo_passes_over_changes_that_changed_nothing(memory: NeuroGraphMemory) -> None:

@@ -1,0 +1,154 @@
+"""The examples do what they say, each as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+MAIL = b"""From: Ilka <ilka@example.org>
+To: me@example.org
+Subject: The impeller
+Date: Mon, 02 Nov 2026 09:30:00 +0000
+Content-Type: text/plain; charset=utf-8
+
+The new impeller costs forty euros.
+"""
+
+
+def _run(name: str, *words: str, typed: str = "") -> str:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *words],
+        input=typed, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_agent_runs_offline_and_learns(tmp_path: Path) -> None:
+    out = _run("agent_loop.py", str(tmp_path))
+    assert "feedback on" in out
+    assert "strengthened" in out
+
+
+class _Model(BaseHTTPRequestHandler):
+    """A language model that says how long its prompt is, and keeps every prompt."""
+
+    prompts: list[list[dict[str, str]]]
+
+    def do_POST(self) -> None:
+        messages = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"]
+        self.prompts.append(messages)
+        body = json.dumps({"choices": [{"message": {"content": f"Answer {len(self.prompts)}."}}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        pass
+
+
+@contextmanager
+def _model() -> Iterator[tuple[str, list[list[dict[str, str]]]]]:
+    _Model.prompts = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Model) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1", _Model.prompts
+        server.shutdown()
+
+
+def test_the_chat_agent_remembers_an_earlier_session(tmp_path: Path) -> None:
+    folder = str(tmp_path / "memory")
+    with _model() as (address, prompts):
+        assert _run("chat_agent.py", address, "m", folder, typed="My heron is called Ada.\n\n") == "Answer 1.\n"
+        assert "Ada" not in prompts[0][0]["content"]
+        _run("chat_agent.py", address, "m", folder, typed="What is my heron called?\nThank you.\n")
+    assert "My heron is called Ada." in prompts[1][0]["content"]
+    assert [message["role"] for message in prompts[2]] == ["system", "user", "assistant", "user"]
+
+
+def test_notes_follow_their_folder(tmp_path: Path) -> None:
+    (tmp_path / "garden").mkdir()
+    note = tmp_path / "garden" / "pump.md"
+    note.write_text("# Pump\n\nThe pump stands by the gate.", encoding="utf-8")
+    (tmp_path / "offer.eml").write_bytes(MAIL)
+    chat = [{"role": "user", "name": "Ana", "content": "The barn is red."}]
+    (tmp_path / "chat.json").write_text(json.dumps(chat), encoding="utf-8")
+    out = _run("notes.py", str(tmp_path), "Where is the pump?")
+    assert out.startswith("3 files, 3 memories\n\ngarden/pump.md (")
+    assert "offer.eml (" in _run("notes.py", str(tmp_path), "What does the impeller cost?").splitlines()[2]
+    note.write_text("# Pump\n\nThe pump stands by the river.", encoding="utf-8")
+    (tmp_path / "offer.eml").unlink()
+    out = _run("notes.py", str(tmp_path), "Where is the pump?")
+    assert out.startswith("2 files, 2 memories\n")
+    assert "by the river" in out
+    assert "gate" not in out
+
+
+@contextmanager
+def _service(folder: Path) -> Iterator[str]:
+    command = [sys.executable, str(EXAMPLES / "service.py"), str(folder), "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = re.search(r"http://\S+", process.stdout.readline())
+        assert address is not None
+        yield address[0]
+        process.terminate()
+
+
+def _request(method: str, address: str, value: object = None) -> Any:  # noqa: ANN401 - JSON
+    data = None if value is None else json.dumps(value).encode()
+    request = urllib.request.Request(address, data=data, method=method)  # noqa: S310 - of this test
+    with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310
+        return json.load(response)
+
+
+def test_the_service_keeps_tenants_and_users_apart(tmp_path: Path) -> None:
+    with _service(tmp_path) as address:
+        _request("POST", f"{address}/acme/ana/messages", {"content": "My heron is called Ada.", "session": "monday"})
+        asked = "recall?q=What+is+my+heron+called"
+        assert _request("GET", f"{address}/acme/ana/{asked}")["memories"][0]["text"] == "My heron is called Ada."
+        for other in ("acme/bob", "globex/ana"):
+            assert _request("GET", f"{address}/{other}/{asked}")["memories"] == []
+        assert _request("DELETE", f"{address}/acme/ana") == {"deleted": True}
+        assert _request("GET", f"{address}/acme/ana/{asked}")["memories"] == []
+
+
+def test_the_service_says_what_is_wrong(tmp_path: Path) -> None:
+    with _service(tmp_path) as address:
+        for path, status in {
+            "acme": 404,
+            "acme/ana/other": 404,
+            "acme/ana/recall": 400,
+            "a/b/recall?q=%20": 400,
+        }.items():
+            with pytest.raises(urllib.error.HTTPError) as caught:
+                _request("GET", f"{address}/{path}")
+            with caught.value as answer:
+                assert answer.code == status, path
+                assert json.load(answer)["error"], path
+
+
+def test_the_notebook_runs_from_top_to_bottom(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notebook = json.loads((EXAMPLES / "tour.ipynb").read_text(encoding="utf-8"))
+    names: dict[str, object] = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == []
+            exec(compile(cell["source"], "tour.ipynb", "exec"), names)  # noqa: S102 - the notebook is ours
+    assert "edges are stronger now" in capsys.readouterr().out
