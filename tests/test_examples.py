@@ -142,9 +142,7 @@ def test_the_service_says_what_is_wrong(tmp_path: Path) -> None:
                 assert json.load(answer)["error"], path
 
 
-def test_the_notebook_runs_from_top_to_bottom(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_notebook_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
     notebook = json.loads((EXAMPLES / "tour.ipynb").read_text(encoding="utf-8"))
     names: dict[str, object] = {}
     for cell in notebook["cells"]:
