@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from neurogated.cli import main
-from neurogated.cli.parser import build_parser, complete_switches
+from neurogated.cli.parser import BENCH, COMMANDS, build_parser, complete_switches
 from neurogated.compose import OFFLINE_NOTICE
 from neurogated.storage.log.sqlite.connection import connect
 
@@ -197,7 +197,10 @@ def test_index_fills_the_memory_of_a_data_set(run: Run) -> None:
     assert _json(run, "ask", "--dataset", "sample", "What happened on the rock?")["memories"]
 
 
-ALL_WORDS = [*([name] for group in COMMANDS.values() for name in group if name != "bench"), *(["bench", name] for name in BENCH)]
+ALL_WORDS = [
+    *([name] for group in COMMANDS.values() for name in group if name != "bench"),
+    *(["bench", name] for name in BENCH),
+]
 
 
 @pytest.mark.parametrize("words", ALL_WORDS, ids=" ".join)
@@ -207,8 +210,9 @@ def test_every_flag_has_help_and_every_command_has_examples(words: list[str]) ->
         (commands,) = [action for action in command._actions if action.choices and not action.option_strings]
         command = dict(commands.choices or {})[name]
     assert all(action.help for action in command._actions)
-    assert f"neurogated {' '.join(words)}" in command.epilog
-    assert "examples:" in command.epilog
+    examples = str(command.epilog)
+    assert examples.startswith("examples:")
+    assert f"neurogated {' '.join(words)}" in examples
 
 
 @pytest.mark.parametrize("words", [["ask", "pump"], ["stats"], ["history"], ["index", "--resume"]])
