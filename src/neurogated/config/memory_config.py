@@ -104,6 +104,12 @@ class MemoryConfig:
     NAMED_FIRST: bool = setting(
         True, "divide the energy that spread by the number of subjects, titles of texts, that the question names"
     )
+    TIME_SPAN_WEIGHT: float = setting(
+        0.25,
+        "weight of a memory's timestamp within the time that a question asks for, as last week",
+        low=0.0,
+        high=1000.0,
+    )
     RECENCY_WEIGHT: float = setting(
         0.0, "weight of how lately a memory was used, 1 for now, in the gated score", low=0.0, high=1000.0
     )

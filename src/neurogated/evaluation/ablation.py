@@ -86,6 +86,7 @@ VARIANTS: Sequence[Variant] = (
     Variant("first_place_open", "energy lifts above the best match, too", {"KEEP_BEST_FIRST": False}),
     Variant("not_named_first", "energy not divided by the subjects named", {"NAMED_FIRST": False}),
     Variant("no_marks", "no marks such as times", {"MARK_WEIGHT": 0}),
+    Variant("no_time_spans", "times such as last week not looked for", {"TIME_SPAN_WEIGHT": 0}),
     Variant("no_neighbours", "turns without those around them", {"NEIGHBOUR_WEIGHT": 0}),
     Variant("no_answers", "questions and answers apart", {"ANSWER_WEIGHT": 0, "QUESTION_COST": 0}),
     Variant("no_length", "length of a message not counted", {"LENGTH_COST": 0}),
