@@ -16,7 +16,7 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.text import checked_text
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.storage.family import Family
-from neurogated.storage.log.log import Engine, SupportsErasure, SupportsPast, SupportsRewriting
+from neurogated.storage.log.log import Engine, SupportsEntriesOf, SupportsErasure, SupportsPast, SupportsRewriting
 from neurogated.storage.log.memory_log import MemoryEngine, MemoryLog
 from neurogated.storage.log.purge import erase_removed
 from neurogated.storage.mismatch import mismatch
@@ -181,6 +181,11 @@ class GraphStore(SearchableStore):
         """Yield every delta numbered above `after`, oldest first, as far as compaction left it."""
         self._latest()
         return self._log.entries(after)
+
+    def journal_of(self, node_id: str) -> Iterator[JournalEntry]:
+        """Yield the deltas that put or removed a node, oldest first; others may be among them."""
+        self._latest()
+        return self._log.entries_of(node_id) if isinstance(self._log, SupportsEntriesOf) else self._log.entries()
 
     def as_of(self, moment: int | datetime) -> GraphStore:
         """Return the graph as it was known after a delta, given by its number or a time, to be read only.
