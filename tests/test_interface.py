@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryEdge,
 from neurogated.compose import build
 from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.errors import InputError, StorageError, UnknownIdError
+from neurogated.storage.log.sqlite.journal import SqliteJournal
 from neurogated.testing.clock import ManualClock
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -221,6 +223,33 @@ def test_a_freeze_is_kept_and_holds_in_all_processes(tmp_path: Path) -> None:
         assert memory.feedback(ids) == 0
     with NeuroGraphMemory(config) as memory:
         assert not memory.stats()["frozen"]
+
+
+def test_the_history_of_a_memory_reads_its_own_deltas_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
+        for number in range(20):
+            memory.add(f"Note {number}.")
+        memory.add("The pump failed.", id="pump")
+        memory.update("pump", "The pump works.")
+        memory.delete(["pump"])
+        memory.add("The pump is new.", id="pump")
+        entries = list(memory.store.journal())
+        read = []
+        real = SqliteJournal.entries
+
+        def counted(journal: SqliteJournal, after: int, up_to: int) -> Iterator[Any]:
+            read.append(up_to)
+            return real(journal, after, up_to=up_to)
+
+        monkeypatch.setattr(SqliteJournal, "entries", counted)
+        told = memory.history("pump")
+        assert [version.sequence for version in told] == [entry.sequence for entry in entries[-4:]] == read
+        assert [version.node and version.node.content for version in told] == [
+            "The pump failed.",
+            "The pump works.",
+            None,
+            "The pump is new.",
+        ]
 
 
 def test_min_score_cuts(memory: NeuroGraphMemory) -> None:

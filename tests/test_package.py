@@ -33,6 +33,10 @@ FIXED_CONSTANTS = {
     "core/column_view.py": {"_MANY_SCOPES"},  # which of two equal ways is quicker
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
     "core/clock.py": {"_EPOCH", "MICROS_A_DAY"},  # the year of the file format's time zero
+    "cli/chat.py": {"_WIDTH", "_TEXT_WIDTH", "_ORIGIN_WIDTH"},  # of the terminal
+    "cli/doctor.py": {"_LEAST_FREE_GIB", "_GIB", "_MILLISECONDS"},
+    "cli/list_.py": {"_PAGE"},  # the default of a flag
+    "cli/settings.py": {"_WIDTH"},
     "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # what the demonstration shows
     "embedding/export.py": {"_MIN_COSINE", "_PROBES"},  # when an export is trusted
     "embedding/export_cache.py": {"_UNUSED_DAYS"},  # longer than a model in use lies idle
@@ -104,6 +108,8 @@ FIXED_CONSTANTS = {
     "storage/index/text/table_files.py": {"_RATIO", "_FORMAT"},
     "storage/index/text/term_dictionary.py": {"_REMEMBERED"},
     # Lucene's.
+    # Of calendars.
+    "retrieval/time_spans.py": {"_MOST_DAYS", "_WEEK", "_YEAR", "_DAYS_OF_A_YEAR", "_SHORTER_THAN_A_MONTH"},
     "storage/index/text/bm25.py": {"_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "IMPACT_STEPS", "_AT_ONCE", "_FEW"},
     "storage/index/graph_index.py": {"_INDEX_CHUNK"},  # how many texts are in memory at once
     "core/rendering.py": {"_LONGEST_SUBJECT"},  # what is still a name

@@ -9,7 +9,16 @@ if TYPE_CHECKING:
     from neurogated.administration import export_memory, export_user, import_memory, migrate, restore_snapshot
     from neurogated.analysis import extract_causal_edges, generate_kernel
     from neurogated.browsing import Page
+    from neurogated.config.groups import (
+        EmbeddingSettings,
+        IndexingSettings,
+        LearningSettings,
+        LLMSettings,
+        RuntimeSettings,
+        VectorSettings,
+    )
     from neurogated.config.memory_config import MemoryConfig
+    from neurogated.config.retrieval_settings import RetrievalSettings
     from neurogated.core.delta import Access, Decay, GraphDelta, HistoryEntry, NodeChange, NodeVersion, WeightChange
     from neurogated.core.edge_type import EdgeType
     from neurogated.core.filters import Condition, Filter, FilterOptions, field
@@ -49,6 +58,7 @@ __all__ = [
     "Document",
     "EdgeKey",
     "EdgeType",
+    "EmbeddingSettings",
     "Feedback",
     "Filter",
     "FilterOptions",
@@ -56,9 +66,12 @@ __all__ = [
     "GraphStore",
     "GraphView",
     "HistoryEntry",
+    "IndexingSettings",
     "IngestionEngine",
     "Kernel",
     "KernelGenerator",
+    "LLMSettings",
+    "LearningSettings",
     "LocalLLM",
     "MemoryConfig",
     "MemoryEdge",
@@ -79,9 +92,12 @@ __all__ = [
     "Recall",
     "RecallOptions",
     "RecalledMemory",
+    "RetrievalSettings",
+    "RuntimeSettings",
     "Scope",
     "ScopeFilter",
     "SpreadingActivation",
+    "VectorSettings",
     "WeightChange",
     "__version__",
     "compute_mdhash_id",
@@ -114,6 +130,7 @@ _HOMES = {
     "Document": "ingestion.document",
     "EdgeKey": "core.model",
     "EdgeType": "core.edge_type",
+    "EmbeddingSettings": "config.groups",
     "Feedback": "core.trace",
     "Filter": "core.filters",
     "FilterOptions": "core.filters",
@@ -121,9 +138,12 @@ _HOMES = {
     "GraphStore": "storage.graph_store",
     "GraphView": "core.view",
     "HistoryEntry": "core.delta",
+    "IndexingSettings": "config.groups",
     "IngestionEngine": "ingestion.ingestion_engine",
     "Kernel": "core.kernel",
     "KernelGenerator": "retrieval.kernel_generator",
+    "LLMSettings": "config.groups",
+    "LearningSettings": "config.groups",
     "LocalLLM": "llm.local_llm",
     "MemoryConfig": "config.memory_config",
     "MemoryEdge": "core.model",
@@ -144,9 +164,12 @@ _HOMES = {
     "Recall": "core.trace",
     "RecallOptions": "retrieval.neuro_retriever",
     "RecalledMemory": "core.trace",
+    "RetrievalSettings": "config.retrieval_settings",
+    "RuntimeSettings": "config.groups",
     "Scope": "core.scope",
     "ScopeFilter": "core.scope",
     "SpreadingActivation": "retrieval.spreading_activation",
+    "VectorSettings": "config.groups",
     "WeightChange": "core.delta",
     "compute_mdhash_id": "utils.hash_utils",
     "cosine_similarity": "utils.vector_utils",

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
+from neurogated.core.abilities import SupportsNodeJournal
 from neurogated.core.arguments import names_arguments
 from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.core.filters import FilterOptions, filter_of
@@ -91,7 +92,9 @@ class Browsing:
         if node_id is None:
             return self.store.history()
         versions, wanted = [], str(node_id)
-        for sequence, delta in ((entry.sequence, entry.delta) for entry in self.store.journal()):
+        store = self.store
+        entries = store.journal_of(wanted) if isinstance(store, SupportsNodeJournal) else store.journal()
+        for sequence, delta in ((entry.sequence, entry.delta) for entry in entries):
             put = (node for node in delta.nodes if node.id == wanted)
             versions += [NodeVersion(sequence, delta.at, delta.reason, node) for node in put]
             if wanted in delta.removed_nodes:

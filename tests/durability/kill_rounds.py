@@ -28,7 +28,6 @@ import numpy as np
 from tqdm import tqdm
 
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
-from neurogated.config.groups import LearningSettings, RuntimeSettings
 from neurogated.errors import StorageError
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.beside import read_in_this_process, read_with_plain_sqlite
@@ -46,12 +45,8 @@ _ROUND_SECONDS = 30
 @functools.cache
 def config_for(folder: Path) -> MemoryConfig:
     """Return the settings of the memory that is worked on."""
-    return MemoryConfig(
-        save_dir=str(folder / "out"),
-        embedding_name="hash",
-        learning=LearningSettings(access_flush_seconds=0),
-        runtime=RuntimeSettings(checkpoint_changes=60),
-    )
+    quick = {"learning.access_flush_seconds": 0, "runtime.checkpoint_changes": 60}
+    return MemoryConfig.from_mapping({"save_dir": folder / "out", "embedding_name": "hash", **quick})
 
 
 @functools.cache

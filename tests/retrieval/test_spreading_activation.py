@@ -355,6 +355,13 @@ def test_classic_follows_stored_directions_and_gated_goes_both_ways() -> None:
     assert _by_id(store, Kernel(), MemoryConfig(MAX_HOPS=1), b=1.0)["a"] == 0.5
 
 
+def test_classic_walks_the_types_of_the_specification_only() -> None:
+    types = [EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE, EdgeType.TERM, EdgeType.MENTION, EdgeType.ASSOC]
+    store = _line(*(("a", kind.name, kind, 1.0) for kind in types))
+    assert _by_id(store, Kernel(), MemoryConfig(ACTIVATION="classic"), a=1.0).keys() == {"a", "SEQ", "SIM", "CAUSE"}
+    assert _by_id(store, Kernel(), MemoryConfig(MAX_HOPS=1), a=1.0).keys() > {"TERM", "MENTION", "ASSOC"}
+
+
 def test_a_hub_passes_on_no_more_than_it_got() -> None:
     store = _line(*((f"leaf{n}", "hub", EdgeType.SIM, 1.0) for n in range(50)))
     gated = _by_id(store, Kernel(), MemoryConfig(MAX_HOPS=1), hub=1.0)

@@ -70,9 +70,9 @@ def test_the_sample_is_run(flags: list[str], tmp_path: Path) -> None:
 def test_every_flag_of_the_commands_is_known(flag: str) -> None:
     from neurogated.cli.parser import build_parser
 
-    words = ["run", "--dataset", "sample", flag, "true"]
+    words = ["bench", "run", "--dataset", "sample", flag, "true"]
 
-    assert vars(build_parser().parse_args(words))[flag.removeprefix("--")] == "true"
+    assert vars(build_parser(words).parse_args(words))[flag.removeprefix("--")] == "true"
 
 
 def test_the_corpus_loads_as_in_the_snippet() -> None:

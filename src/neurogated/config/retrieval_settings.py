@@ -70,6 +70,12 @@ class RetrievalSettings:
         0.1, "weight of the user's messages if the question is in the first person", low=0.0, high=_MOST
     )
 
+    time_span_weight: float = setting(
+        0.25,
+        "weight if a memory's timestamp is in the time that the question names, such as last week",
+        low=0.0,
+        high=_MOST,
+    )
     recency_half_life_days: float = setting(
         30.0, "days without use after which recency has halved", low=0.0, high=36_500.0
     )

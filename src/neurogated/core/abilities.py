@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from neurogated.core.delta import GraphDelta
+from neurogated.core.delta import GraphDelta, JournalEntry
 from neurogated.core.found import Found
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
@@ -21,6 +21,7 @@ __all__ = [
     "SupportsExclusion",
     "SupportsFreezing",
     "SupportsNamespaces",
+    "SupportsNodeJournal",
     "SupportsReembedding",
     "SupportsSnapshot",
     "SupportsStatistics",
@@ -70,6 +71,14 @@ class SupportsFreezing(Protocol):
 
     def record_frozen(self, *, frozen: bool) -> None:
         """Keep whether the memory learns nothing."""
+
+
+@runtime_checkable
+class SupportsNodeJournal(Protocol):
+    """Ability of a store: to find the deltas of a node without reading the whole journal."""
+
+    def journal_of(self, node_id: str) -> Iterator[JournalEntry]:
+        """Yield the deltas that put or removed a node, oldest first; others may be among them."""
 
 
 @runtime_checkable

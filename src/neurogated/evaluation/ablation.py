@@ -93,6 +93,7 @@ VARIANTS: Sequence[Variant] = (
     ),
     Variant("not_named_first", "energy not divided by the subjects named", {"retrieval.switches.named_first": False}),
     Variant("no_marks", "no marks such as times", {"retrieval.tag_weight": 0}),
+    Variant("no_time_spans", "times such as last week not looked for", {"retrieval.time_span_weight": 0}),
     Variant("no_neighbours", "turns without those around them", {"retrieval.neighbour_weight": 0}),
     Variant("no_answers", "questions and answers apart", {"retrieval.answer_weight": 0, "retrieval.question_cost": 0}),
     Variant("no_length", "length of a message not counted", {"retrieval.length_cost": 0}),

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Clock, checked_moment, to_micros, utc_now
+from neurogated.core.clock import Clock, checked_moment, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
@@ -30,6 +30,7 @@ from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.similarity import PARTS, QuestionSimilarity, Scored, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
+from neurogated.retrieval.time_spans import span_of
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
 
@@ -67,7 +68,7 @@ class RecallOptions(FilterOptions, total=False):
     min_score: float | None
     """Leave out memories of a lower score."""
     now: datetime | None
-    """The time that counts as present for recency; the clock's when left out."""
+    """The time that counts as present, for recency and for times such as "last week"; the clock's when left out."""
 
 
 class _Asked(NamedTuple):
@@ -230,6 +231,7 @@ class NeuroRetriever:
         own = _Laps()
         likeness = QuestionSimilarity(store, view, self._similarity_config, query=query, vector=vector, kernel=kernel)
         likeness.propose(max(wanted, self._config.retrieval.candidates), nearest)
+        timely = self._timely(store, view, asked, likeness)
         anchors = self._anchors(view, likeness.known)
         own.lap("search")
         gate = self._gate(likeness) if self._gates else None
@@ -238,7 +240,7 @@ class NeuroRetriever:
         if self._classic:
             ranking = self._by_energy(activation, likeness, wanted)
         else:
-            ranking = self._by_score(activation, likeness, wanted, present)
+            ranking = self._by_score(activation, likeness, wanted, present, timely)
         own.lap("rank")
         return _Found(tuple(anchors), activation, ranking, own.seconds)
 
@@ -278,8 +280,26 @@ class NeuroRetriever:
         likeness.of(np.sort(ranked))
         return _Ranking(likeness.known.at(ranked), scores, scores, np.zeros(ranked.size))
 
-    def _by_score(self, activation: Activation, likeness: QuestionSimilarity, wanted: int, present: int) -> _Ranking:
+    def _timely(self, store: GraphStorePort, view: GraphView, asked: _Asked, likeness: QuestionSimilarity) -> Rows:
+        """Return the rows of memories of the time that the question asks for, ascending; its dates are searched for."""
+        present = from_micros(asked.present)
+        span = span_of(asked.query, present) if self._config.retrieval.time_span_weight else None
+        if span is None:
+            return np.empty(0, dtype=np.int64)
+        dated, _ = store.keyword_rows(span.dates, self._config.retrieval.candidates, view)
+        likeness.of(np.sort(dated))
+        rows = likeness.admitted.rows
+        nodes = {node.id: node for node in store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)}
+        inside = [view.ids[row] in nodes and span.holds(nodes[view.ids[row]].timestamp) for row in rows.tolist()]
+        timely: Rows = rows[np.array(inside, dtype=np.bool_)]
+        return timely
+
+    def _by_score(
+        self, activation: Activation, likeness: QuestionSimilarity, wanted: int, present: int, timely: Rows
+    ) -> _Ranking:
         """Rank candidates and nodes that energy reached by the weighted sum of similarity, spread energy and recency.
+
+        Memories of the time that the question asks for, at the rows `timely`, gain `retrieval.time_span_weight`.
 
         Energy counts as far as the graph is trusted; see `retrieval.trust`. The weights are the settings
         `SIMILARITY_WEIGHT`, `ENERGY_WEIGHT` and `RECENCY_WEIGHT`.
@@ -293,6 +313,7 @@ class NeuroRetriever:
         energy[np.searchsorted(known.rows, reached)] = energies / subjects
         recency = self._recency(activation.view, known.rows, present)
         base = self._config.SIMILARITY_WEIGHT * known.similarity + self._config.RECENCY_WEIGHT * recency
+        base = base + self._config.retrieval.time_span_weight * np.isin(known.rows, timely)
         matches = _best(activation.view, known.rows, base, 2)
         if not matches:
             return _Ranking(known, base, energy, recency)

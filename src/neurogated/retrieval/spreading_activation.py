@@ -155,6 +155,10 @@ class Activation:
         return step, source
 
 
+_CLASSIC_TYPES = frozenset({EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE})
+"""The specification's graph has these; its formula walks no others."""
+
+
 class SpreadingActivation:
     """Spreads energy for `MAX_HOPS` rounds: Flow = Energy x EdgeWeight x KernelMod x Decay.
 
@@ -217,10 +221,13 @@ class SpreadingActivation:
         """Return what the formula says of each type of edge."""
         ways = [(kind, along) for kind in edge_types for along in (False, True)]
         return _Terms(
-            np.array([kind not in self._closed and (along or kind.both_ways) for kind, along in ways], dtype=np.bool_),
+            np.array([self._walks(kind) and (along or kind.both_ways) for kind, along in ways], dtype=np.bool_),
             np.array([kernel[kind] if along else kernel.backwards(kind) for kind, along in ways], dtype=np.float64),
             np.array([bool(self._selectivity) and kind in self._selective for kind, _ in ways], dtype=np.bool_),
         )
+
+    def _walks(self, kind: EdgeType) -> bool:
+        return kind not in self._closed and (not self._classic or kind in _CLASSIC_TYPES)
 
     def _flow(self, view: GraphView, energy: _Energy, terms: _Terms, gate: Gate | None) -> tuple[_Flow, _Energy]:
         """Return what flows from nodes with energy in one hop, and what arrives."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core import abilities
 from neurogated.core.arguments import names_arguments
-from neurogated.core.clock import Clock, to_micros, to_utc, utc_now
+from neurogated.core.clock import Clock, to_micros, utc_now
 from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
@@ -25,17 +25,17 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vec
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.text import checked_text
 from neurogated.core.view import GraphView, Rows
-from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
+from neurogated.errors import InputError, UnknownIdError
 from neurogated.storage.compaction import rewrite
 from neurogated.storage.family import Family
 from neurogated.storage.graph_state import GraphState
 from neurogated.storage.index.graph.neighbourhood import neighbourhood
 from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.live_graph import LiveGraph
-from neurogated.storage.log.log import Engine, SupportsErasure, SupportsPast
-from neurogated.storage.log.memory_log import MemoryEngine, last_before, replayed_past
+from neurogated.storage.log.log import Engine, SupportsEntriesOf, SupportsErasure
+from neurogated.storage.log.memory_log import MemoryEngine
 from neurogated.storage.log.records import portions, unerased
-from neurogated.storage.searches import Found, checked_page, filtered, in_order, named, searched
+from neurogated.storage.searches import Found, checked_page, filtered, in_order, named, only_edge, searched
 
 __all__ = ["GraphStore"]
 
@@ -152,14 +152,7 @@ class GraphStore(
             rows = np.concatenate([np.empty(0, np.int64), *(view.edge_rows(source, target, kind) for kind in types)])
             return state.edges(rows[rows >= 0])
 
-        edges = self.graph.read(find)
-        if not edges:
-            kind = "" if edge_type is None else f"{edge_type.name} "
-            raise UnknownIdError(f"no {kind}edge from {source_id!r} to {target_id!r} in the memory")
-        if len(edges) > 1:
-            names = " and ".join(edge.type.name for edge in edges)
-            raise AmbiguousEdgeError(f"{names} edges lead from {source_id!r} to {target_id!r}; name the type")
-        return edges[0]
+        return only_edge(self.graph.read(find), source_id, target_id, edge_type)
 
     def get_neighbors(self, node_id: str | UUID) -> list[Neighbor]:
         def leaving(state: GraphState) -> list[MemoryEdge]:
@@ -337,22 +330,15 @@ class GraphStore(
         self.graph.latest()
         return self.graph.log.entries(after)
 
+    def journal_of(self, node_id: str) -> Iterator[JournalEntry]:
+        self.graph.latest()
+        log = self.graph.log
+        return log.entries_of(node_id) if isinstance(log, SupportsEntriesOf) else log.entries()
+
     def as_of(self, moment: int | datetime) -> GraphStore:
         graph = self.graph
-        with graph.lock:
-            last = graph.latest().view.sequence
-            at = moment if isinstance(moment, datetime) else None
-            sequence = self._last_before(to_utc(moment)) if isinstance(moment, datetime) else moment
-            if sequence not in range(last + 1):
-                raise InputError(f"there is no delta {moment!r}; the last one is {last}, see history()")
-            if isinstance(graph.log, SupportsPast):
-                engine, then = graph.log.as_of(sequence, at, graph.latest)
-            else:
-                engine, then = replayed_past(graph.name, graph.log, sequence, at, graph.latest())
-            return GraphStore(namespace=graph.name, config=graph.family.config, clock=lambda: then, engine=engine)
-
-    def _last_before(self, moment: datetime) -> int:
-        return last_before(self.graph.log, moment)
+        engine, then = graph.past(moment)
+        return GraphStore(namespace=graph.name, config=graph.family.config, clock=lambda: then, engine=engine)
 
     # All graphs of the memory
 

@@ -6,11 +6,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
 from typing import TypeVar
 
+from neurogated.core.clock import to_utc
 from neurogated.core.delta import GraphDelta
 from neurogated.core.forking import bind_to_process
-from neurogated.errors import CorruptMemoryError, MemoryClosedError, MemoryLockedError, NeurogatedError
+from neurogated.errors import CorruptMemoryError, InputError, MemoryClosedError, MemoryLockedError, NeurogatedError
 from neurogated.storage.background import while_alive
 from neurogated.storage.family import Family
 from neurogated.storage.follower import Follower, ReplayFollower
@@ -18,7 +20,8 @@ from neurogated.storage.graph_state import GraphState
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.log.block import Block
-from neurogated.storage.log.log import SupportsFollowing
+from neurogated.storage.log.log import Engine, SupportsFollowing, SupportsPast
+from neurogated.storage.log.memory_log import last_before, replayed_past
 from neurogated.storage.log.records import RecordsErasedError
 from neurogated.storage.mismatch import mismatch
 from neurogated.storage.resolve import make_plan
@@ -248,6 +251,22 @@ class LiveGraph:
         """Return the present as a state that no later change reaches."""
         with self.reading(latest=True) as state:
             return state.isolated()
+
+    def past(self, moment: int | datetime) -> tuple[Engine, datetime]:
+        """Return the graph as it was known after a delta, given by its number or a time, and the time that it was then.
+
+        Raises:
+            InputError: there is no such delta yet.
+        """
+        with self.lock:
+            last = self.latest().view.sequence
+            at = moment if isinstance(moment, datetime) else None
+            sequence = last_before(self.log, to_utc(moment)) if isinstance(moment, datetime) else moment
+            if sequence not in range(last + 1):
+                raise InputError(f"there is no delta {moment!r}; the last one is {last}, see history()")
+            if isinstance(self.log, SupportsPast):
+                return self.log.as_of(sequence, at, self.latest)
+            return replayed_past(self.name, self.log, sequence, at, self.latest())
 
     def read(self, question: Callable[[GraphState], _Answer]) -> _Answer:
         """Return the answer to a question that reads records.

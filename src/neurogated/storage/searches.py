@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.column_view import ColumnView
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Condition, Filter
-from neurogated.core.model import MemoryNode, checked_count
+from neurogated.core.model import MemoryEdge, MemoryNode, checked_count
 from neurogated.core.rendering import own_tag
 from neurogated.core.view import GraphView, Rows
-from neurogated.errors import InputError
+from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
 from neurogated.storage.graph_state import GraphState
 from neurogated.storage.live_graph import LiveGraph
 from neurogated.storage.log.records import portions
 
-__all__ = ["Found", "checked_page", "filtered", "in_order", "named", "searched"]
+__all__ = ["Found", "checked_page", "filtered", "in_order", "named", "only_edge", "searched"]
 
 _TIMES = {"energy_at", "last_accessed", "created_at", "timestamp", "expires_at", "valid_from", "valid_to"}
 _ORDERED = {"id", "base_energy", "importance", "uses", "position"} | _TIMES
@@ -107,3 +108,14 @@ def _cut(found: Found, k: int, ids: Sequence[str]) -> Found:
         rows = rows.copy()
         rows[places] = rows[in_order]
     return rows[:k], scores[:k]
+
+
+def only_edge(edges: list[MemoryEdge], source: object, target: object, edge_type: EdgeType | None) -> MemoryEdge:
+    """Return the one edge that was found from a node to another; raises UnknownIdError or AmbiguousEdgeError."""
+    if not edges:
+        kind = "" if edge_type is None else f"{edge_type.name} "
+        raise UnknownIdError(f"no {kind}edge from {source!r} to {target!r} in the memory")
+    if len(edges) > 1:
+        names = " and ".join(edge.type.name for edge in edges)
+        raise AmbiguousEdgeError(f"{names} edges lead from {source!r} to {target!r}; name the type")
+    return edges[0]

@@ -21,6 +21,7 @@ __all__ = [
     "Engine",
     "Log",
     "Position",
+    "SupportsEntriesOf",
     "SupportsErasure",
     "SupportsFollowing",
     "SupportsPast",
@@ -130,6 +131,14 @@ class SupportsErasure(Protocol):
 
     def erasing(self) -> AbstractContextManager[object]:
         """Run a block in which nobody writes what is derived from the logs; entered before the lock of the engine."""
+
+
+@runtime_checkable
+class SupportsEntriesOf(Protocol):
+    """Ability of a log: to find the deltas that put or removed a node without reading the others."""
+
+    def entries_of(self, node_id: str) -> Iterator[JournalEntry]:
+        """Yield the deltas that put or removed a node, oldest first."""
 
 
 @runtime_checkable

@@ -61,6 +61,16 @@ class SqliteJournal:
         )
         return [sequence for (sequence,) in found]
 
+    def sequences_of(self, node_id: str) -> list[int]:
+        """Return the numbers of the deltas that put or removed a node, oldest first."""
+        found = fetch(
+            self._connection,
+            "SELECT v.since, v.until FROM nodes n JOIN node_versions v ON v.node = n.node "
+            "WHERE n.namespace = ? AND n.id = ?",
+            (self._namespace, node_id),
+        )
+        return sorted({sequence for version in found for sequence in version if sequence is not None})
+
     def _values(self, after: int, up_to: int) -> dict[str, int]:
         return {"namespace": self._namespace, "after": after, "up_to": up_to}
 

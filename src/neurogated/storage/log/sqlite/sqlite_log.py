@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -202,6 +202,15 @@ class SqliteLog:
         """
         with self.file.reading() as connection:
             sequences = SqliteJournal(connection, self.namespace).sequences(after, up_to)
+        yield from self._entries_at(sequences)
+
+    def entries_of(self, node_id: str) -> Iterator[JournalEntry]:
+        """Yield the deltas that put or removed a node; see `SupportsEntriesOf`."""
+        with self.file.reading() as connection:
+            sequences = SqliteJournal(connection, self.namespace).sequences_of(node_id)
+        yield from self._entries_at(sequences)
+
+    def _entries_at(self, sequences: Iterable[int]) -> Iterator[JournalEntry]:
         for sequence in sequences:
             with self.file.reading() as connection:
                 entries = list(SqliteJournal(connection, self.namespace).entries(sequence - 1, up_to=sequence))
