@@ -65,8 +65,18 @@ class MemoryConfig:
     )
     QUESTION_COST: float = setting(0.1, "what a turn that ends with a question loses", low=0.0, high=1000.0)
     LENGTH_COST: float = setting(
-        0.04, "what a turn loses with every doubling of its message beyond 24 words", low=0.0, high=1000.0
+        0.1, "what a turn loses with every doubling of its message beyond 48 words", low=0.0, high=1000.0
     )
+    LENGTH_DECAY: float = setting(
+        1.0,
+        "how often the gain of a turn from the turns around it and from the graph halves with every such doubling",
+        low=0.0,
+        high=100.0,
+    )
+    GENERIC_COST: float = setting(
+        0.3, "what a turn loses with its mean cosine with the turns that the question may find", low=0.0, high=1000.0
+    )
+    GENERIC_SAMPLE: int = setting(32, "how many of these turns, spread evenly, that mean is taken over", low=1)
     PLACE_COST: float = setting(
         0.1, "what a piece of a message loses with every doubling of its place in it", low=0.0, high=1000.0
     )
@@ -76,6 +86,7 @@ class MemoryConfig:
     LONG_FOR_OVERVIEWS: bool = setting(
         True, "count neither LENGTH_COST nor OWN_WORDS_WEIGHT where a question asks for a summary"
     )
+    LONG_FOR_ANSWERS: bool = setting(True, "count neither of them where a question asks what the assistant said or did")
     LEARN_NAMES: bool = setting(
         True, "take names by which the user and the assistant call each other for those of the speakers"
     )

@@ -29,7 +29,7 @@ PART = "part"
 """Metadata of a piece of a message that was cut: its place in the message, from 0, and the message's words."""
 ASKS_TAG = "turn asks"
 """Tag of a turn that ends with a question."""
-_SHORT = 48
+_SHORT = 96
 LENGTH_TAGS: Sequence[str] = ("length 1", "length 2", "length 4")
 """Tags of turns, the binary digits of how often the length of their message has doubled; see `length_level`."""
 PLACE_TAGS: Sequence[str] = ("place 1", "place 2")
@@ -87,7 +87,7 @@ def piece(metadata: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def length_level(words: int) -> int:
-    """Return how often a length has doubled since 24 words; 0 up to 47."""
+    """Return how often a length has doubled since 48 words; 0 up to 95."""
     return (2 * words // _SHORT).bit_length() - 1 if words >= _SHORT else 0
 
 

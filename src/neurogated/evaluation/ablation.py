@@ -89,9 +89,12 @@ VARIANTS: Sequence[Variant] = (
     Variant("no_neighbours", "turns without those around them", {"NEIGHBOUR_WEIGHT": 0}),
     Variant("no_answers", "questions and answers apart", {"ANSWER_WEIGHT": 0, "QUESTION_COST": 0}),
     Variant("no_length", "length of a message not counted", {"LENGTH_COST": 0}),
+    Variant("no_length_decay", "long messages take as much from around them", {"LENGTH_DECAY": 0}),
+    Variant("no_generic", "turns that are like all others not pushed back", {"GENERIC_COST": 0}),
     Variant("no_place", "place in a message not counted", {"PLACE_COST": 0}),
     Variant("no_own_words", "no preference for the user's own words", {"OWN_WORDS_WEIGHT": 0}),
     Variant("no_overviews", "overviews asked as other questions", {"LONG_FOR_OVERVIEWS": False}),
+    Variant("no_answers_asked_for", "what the assistant said asked for as anything else", {"LONG_FOR_ANSWERS": False}),
     Variant("no_learned_names", "names of speakers not learned", {"LEARN_NAMES": False}),
     Variant("no_labels", "speakers before a colon not found", {"FIND_SPEAKERS": False}, reindex=True),
     Variant(

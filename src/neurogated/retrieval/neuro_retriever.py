@@ -257,8 +257,8 @@ class NeuroRetriever:
     def _by_score(self, activation: Activation, likeness: QuestionSimilarity, wanted: int, present: int) -> _Ranking:
         """Rank candidates and nodes that energy reached by the weighted sum of similarity, spread energy and recency.
 
-        Energy counts as far as the graph is trusted; see `retrieval.trust`. The weights are the settings
-        `SIMILARITY_WEIGHT`, `ENERGY_WEIGHT` and `RECENCY_WEIGHT`.
+        Energy counts as far as the graph is trusted, see `retrieval.trust`, and less for long messages. The weights are
+        the settings `SIMILARITY_WEIGHT`, `ENERGY_WEIGHT` and `RECENCY_WEIGHT`.
         """
         reached, energies = _admitted(activation.view, *activation.spread)
         likeness.of(reached)
@@ -266,7 +266,7 @@ class NeuroRetriever:
         energy = np.zeros(known.rows.size)
         # What a question names, such as the two it compares, comes before what they lead to.
         subjects = max(1, len(likeness.named)) if self._config.NAMED_FIRST else 1
-        energy[np.searchsorted(known.rows, reached)] = energies / subjects
+        energy[np.searchsorted(known.rows, reached)] = energies * likeness.energy_shares(reached) / subjects
         recency = self._recency(activation.view, known.rows, present)
         base = self._config.SIMILARITY_WEIGHT * known.similarity + self._config.RECENCY_WEIGHT * recency
         matches = _best(activation.view, known.rows, base, 2)

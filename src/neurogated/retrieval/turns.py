@@ -16,6 +16,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
+from neurogated.retrieval.answers import asks_for_answer
 from neurogated.retrieval.called_names import SpeakersByName
 from neurogated.retrieval.overviews import asks_for_overview
 
@@ -30,10 +31,12 @@ TURN_WEIGHTS = (
     "QUESTION_COST",
     "LENGTH_COST",
     "PLACE_COST",
+    "GENERIC_COST",
     "OWN_WORDS_WEIGHT",
 )
 """The settings that weigh what makes a turn differ from other memories."""
 _USER = "user"
+_SPARE = 8
 # The first person singular in English, German, French, Spanish and Chinese; the pronouns of a language are few.
 _FIRST_PERSON = frozenset(
     [
@@ -83,12 +86,14 @@ class Turns:
 
     A turn counts as similar where the turns around it are: the mean similarity of `NEIGHBOUR_TURNS` on each side. The
     turn after a question takes over a part of the question's similarity, and a question itself loses a little, for it
-    holds no answer. Both count half as much with every four-fold length, since a long message explains itself. They are
-    centred at the mean over the first nodes that are measured, the candidates, so that turns are favoured over other
-    memories no more than they deserve.
+    holds no answer. Both count half as much with every doubling of the length, since a long message explains itself.
 
     Of the message, its length and the place of a piece in it count: what is brief says most with each word, and the
-    first piece tells what the others are about.
+    first piece tells what the others are about. A turn that is like all the others is specific to no question, so it
+    loses with its mean cosine with a sample of them.
+
+    What the turns around add, and the mean cosine, are centred at the mean over the first nodes that are measured, the
+    candidates, so that turns are favoured over other memories no more than they deserve.
     """
 
     def __init__(
@@ -100,13 +105,18 @@ class Turns:
         self._vector = vector
         folded = fold(query)
         words = split_words(folded)
-        # For an overview, what is told at length is as good as what is brief.
-        brief = not (config.LONG_FOR_OVERVIEWS and asks_for_overview(folded))
+        # For an overview, what is told at length is as good as what is brief; so is what the assistant told.
+        brief = not (
+            (config.LONG_FOR_OVERVIEWS and asks_for_overview(folded))
+            or (config.LONG_FOR_ANSWERS and asks_for_answer(folded))
+        )
         self._length_cost = config.LENGTH_COST * brief
         self._own_words = config.OWN_WORDS_WEIGHT * (brief and is_first_person(folded))
         self._speakers = SpeakersByName(store, view, words) if config.LEARN_NAMES and config.SUBJECT_WEIGHT else None
         self._counts = any(getattr(config, name) for name in TURN_WEIGHTS)
         self._centre: tuple[float, float] | None = None
+        self._mean_vector: NDArray[np.float32] | None = None
+        self._usual: float | None = None
 
     def named(self, rows: Rows) -> Values:
         """Return 1 for the turns of speakers whom the question calls by a name learned from their conversation."""
@@ -127,9 +137,17 @@ class Turns:
         if turns.size:
             here = rows[turns]
             levels = self._levels(LENGTH_TAGS, here)
-            parts.neighbours[turns] = self._around(here, own[turns], measure) * np.exp2(-levels / 2)
+            parts.neighbours[turns] = self._around(here, own[turns], measure) * self._decayed(levels)
             parts.message[turns] = self._of_message(here, levels)
         return parts
+
+    def shares(self, rows: Rows) -> Values:
+        """Return the share of the energy that counts for each node (n,): less for long messages, 1 for others."""
+        return self._decayed(self._levels(LENGTH_TAGS, rows)) if self._config.LENGTH_DECAY else np.ones(rows.size)
+
+    def _decayed(self, levels: Values) -> Values:
+        shares: Values = np.exp2(-self._config.LENGTH_DECAY * levels)
+        return shares
 
     def _around(self, rows: Rows, own: Values, measure: Measure) -> Values:
         config, size = self._config, rows.size
@@ -156,7 +174,32 @@ class Turns:
             worth -= config.PLACE_COST * self._levels(PLACE_TAGS, rows)
         if self._own_words:
             worth += self._own_words * self._store.has_any_tag([role_tag(_USER)], self._view, rows)
+        if config.GENERIC_COST:
+            worth -= config.GENERIC_COST * self._likeness_to_all(rows)
         return worth
+
+    def _likeness_to_all(self, rows: Rows) -> Values:
+        """Return the mean cosine of turns with a sample of the turns that the question may find, centred."""
+        if self._mean_vector is None:
+            self._mean_vector = self._store.mean_vector(self._view, self._sample())
+        mean = self._mean_vector
+        if not mean.any():
+            return np.zeros(rows.size)
+        likeness = np.linalg.norm(mean) * self._store.similarities(mean, self._view, rows)
+        if self._usual is None:
+            self._usual = float(likeness.mean())
+        centred: Values = likeness - self._usual
+        return centred
+
+    def _sample(self) -> Rows:
+        """Return turns that the question may find, spread evenly; the cost does not grow with the graph."""
+        view, wanted = self._view, self._config.GENERIC_SAMPLE
+        size = view.node_count if view.among is None else view.among.size
+        # Some of the rows hold other memories than turns.
+        places = _spread(size, _SPARE * wanted)
+        rows = places if view.among is None else view.among[places]
+        turns = rows[(view.position.take(rows) >= 0) & ~np.isin(rows, view.hidden)]
+        return turns[_spread(turns.size, wanted)]
 
     def _levels(self, tags: Sequence[str], rows: Rows) -> Values:
         """Return the number whose binary digits each node carries as tags."""
@@ -164,6 +207,11 @@ class Turns:
         for digit, tag in enumerate(tags):
             levels += 2**digit * self._store.has_any_tag([tag], self._view, rows)
         return levels
+
+
+def _spread(size: int, count: int) -> Rows:
+    """Return up to `count` of the numbers below `size`, evenly spaced."""
+    return np.arange(size) if size <= count else np.linspace(0, size - 1, count).astype(np.int64)
 
 
 def is_first_person(folded: str) -> bool:

@@ -148,6 +148,14 @@ class SearchableStore(ReadableStore):
             state = self._search_state()
             return state.form.vectors.similarities(query, state.rows_of(view, rows))
 
+    def mean_vector(self, view: GraphView, rows: Rows) -> NDArray[np.float32]:
+        """Return the mean of the vectors of the nodes at `rows` of `view`, each of length 1; empty if none has one."""
+        with self._searching:
+            state = self._search_state()
+            found = map(state.form.vectors.get, state.rows_of(view, rows).tolist())
+            vectors = [vector / (np.linalg.norm(vector) or 1.0) for vector in found if vector is not None]
+        return np.mean(vectors, axis=0, dtype=np.float32) if vectors else np.empty(0, dtype=np.float32)
+
     def vector_search(self, query: Vector, k: int) -> list[tuple[MemoryNode, float]]:
         """Return the `k` nodes most similar to `query` by exact cosine, best first, ties in order of id."""
         found = self.nearest(query, k)
