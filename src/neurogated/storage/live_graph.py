@@ -69,7 +69,7 @@ class LiveGraph:
             family.graphs[name] = self
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child cannot use the graph either way
-        """Leave the graph to the parent process; in the child, every call raises MemoryClosedError."""
+        """Leave the graph to the parent process; a call in the child raises ForkedMemoryError."""
         self.closed = True
 
     @property
