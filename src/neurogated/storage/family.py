@@ -21,7 +21,7 @@ __all__ = ["Family"]
 
 
 class Family:
-    """The graphs over one engine. It holds only weak references: a cycle would keep a file open until a collection."""
+    """The graphs over one engine, as weak references: a cycle would keep a file open until garbage collection."""
 
     def __init__(self, engine: Engine, config: MemoryConfig) -> None:
         self.engine = engine

@@ -71,7 +71,7 @@ class GraphStore(
         Args:
             namespace: the name of the graph.
             config: only the storage settings are read; defaults to `MemoryConfig()`.
-            clock: tells the time.
+            clock: returns the current time.
             engine: holds the log, the source of truth; defaults to an engine in memory.
             family: the state shared with the other stores of this engine; the first store leaves it out.
         """

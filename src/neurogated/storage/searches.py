@@ -91,7 +91,7 @@ def _where(graph: LiveGraph, view: ColumnView, rows: Rows, condition: Condition)
 
 
 def _seen(view: GraphView, ids: Sequence[str], found: Found) -> Found:
-    """Return found numbers of `ids` as rows of the view."""
+    """Convert the found places in `ids` to rows of the view."""
     if view.ids is ids:
         return found
     keys, scores = found

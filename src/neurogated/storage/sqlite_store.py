@@ -66,7 +66,7 @@ class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapsh
             path: the file.
             namespace: the graph to open.
             config: only the storage settings are read; defaults to `MemoryConfig()`.
-            clock: tells the time.
+            clock: returns the current time.
             from_scratch: first drop the content of the file.
             read_only: open an existing file; another process may write to it, and its writes appear as whole deltas.
 

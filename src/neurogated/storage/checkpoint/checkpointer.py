@@ -27,7 +27,7 @@ T = TypeVar("T")
 # Seconds between two checks of whether the holder of the lock cancelled the work.
 _PATIENCE = 0.05
 
-# Write a checkpoint once this share of the graph has changed; the next opening replays at most these changes.
+# Write a checkpoint once this share of the graph has changed; the next opening replays only later changes.
 _SHARE = 1 / 32
 # An operator over all edges counts as changes of this share of the graph, because the next opening replays it.
 _OPERATOR_SHARE = 1 / 1_000

@@ -140,5 +140,5 @@ def unerased(
 
 
 def portions(rows: Rows) -> Iterator[Rows]:
-    """Split rows into batches whose nodes or edges fit in memory at once."""
+    """Split rows into batches, so that few nodes or edges are in memory at once."""
     return (rows[begin : begin + _AT_ONCE] for begin in range(0, rows.size, _AT_ONCE))

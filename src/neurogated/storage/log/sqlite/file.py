@@ -155,7 +155,7 @@ class SqliteFile:
             if self._writing.locked() or self.read_only or self._closed:
                 yield
                 return
-            # Whether it is held tells if this file has the turn to write, no matter where an interrupt strikes.
+            # While it is held, this file has the turn to write, no matter where an interrupt strikes.
             with self._writing:
                 try:
                     self._state_in_turn = None
@@ -187,7 +187,7 @@ class SqliteFile:
             self._connection.execute(f"PRAGMA foreign_keys = {int(check_references)}")
             with self._blocks.begun(), begun(self._connection, "IMMEDIATE"):
                 yield self._connection
-                # Before the commit: a failure after it would make the committed change look rolled back.
+                # Read before the commit: a failure after it would make a committed change look rolled back.
                 identity, sequence = last_change(self._connection)
                 was_foreign = self._watch.is_foreign()
             if outer is None and not was_foreign:

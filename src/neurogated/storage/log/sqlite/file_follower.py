@@ -149,7 +149,7 @@ class FileFollower(Follower):
     # Reading
 
     def records(self, index: GraphIndex) -> SqliteRecords:
-        """Return the records of an index, which read the file."""
+        """Return the records of an index; they are read from the file on demand."""
         return SqliteRecords(self._file, index.node_keys.values, index.edge_keys.values, index.topology.sequence)
 
     @contextmanager
@@ -181,7 +181,7 @@ class FileFollower(Follower):
     def wait(self, index: GraphIndex) -> None:
         """Wait for the checkpoint; start one if there are many changes or newly trained vector lists."""
         index.vectors.wait()
-        # A checkpoint would read all texts, so it is not written only for this if the texts were not needed.
+        # Without a text index, a checkpoint would first have to read all texts, so none is started.
         if not self._file.read_only and index.made_texts is not None:
             self.checkpointer.checkpoint(at_once=self._has_trained(index))
         self.checkpointer.wait()

@@ -96,7 +96,7 @@ class SqliteJournal:
         ended = self._removed_edges(sequence)
         implied = [key for key in ended if key in put or gone & {key.source_id, key.target_id}]
         removed_edges = [key for key in ended if key not in implied]
-        # The file holds how many edges the delta named. Which of the edges removed anyway it named makes no difference.
+        # The file holds only the number of named edges. Edges removed for another reason fill the list up to it.
         removed_edges += implied[: max(changes.get(_REMOVED_EDGES, 0) - len(removed_edges), 0)]
         delta = GraphDelta(
             removed_edges=tuple(removed_edges),

@@ -192,7 +192,7 @@ def read_changes(
 
 
 def last_of_each(keys: Keys) -> NDArray[np.bool_]:
-    """Return, for sorted keys, which ones are the last of their equals."""
+    """Return a mask of the last key of each run of equal keys."""
     last = np.ones(keys.size, dtype=np.bool_)
     last[:-1] = keys[1:] != keys[:-1]
     return last

@@ -76,7 +76,7 @@ class Past:
 
     @property
     def lock(self) -> threading.RLock:
-        """The lock of the present graph: both hold the file while they read the present state."""
+        """The lock of the present graph, which this graph reads while it holds the file."""
         return self.present.file.lock
 
     def log(self, namespace: str) -> Self:
