@@ -109,7 +109,7 @@ class ScopesContract(ContractBase):
     def test_a_memory_does_not_go_over_to_another_user(self, store: GraphStorePort, clock: ManualClock) -> None:
         apply(store, clock, nodes=(_of("a", "ana"),))
         for scope in (Scope("bob"), Scope()):
-            with pytest.raises(InputError, match="cannot go over"):
+            with pytest.raises(InputError, match="cannot move to"):
                 apply(store, clock, nodes=(node("a", scope=scope),))
         moved = node("a", scope=Scope("ana", session_id="monday"))
         apply(store, clock, nodes=(moved,))
@@ -117,11 +117,11 @@ class ScopesContract(ContractBase):
         assert [one.id for one in store.find(Filter(scope=ScopeFilter("ana", session_id="monday")))] == ["a"]
         # The past still has it, so its id stays with its user when it is removed.
         apply(store, clock, removed_nodes=("a",))
-        with pytest.raises(InputError, match="cannot go over"):
+        with pytest.raises(InputError, match="cannot move to"):
             apply(store, clock, nodes=(_of("a", "bob"),))
         apply(store, clock, nodes=(moved,))
         assert store.get_node("a") == moved
-        with pytest.raises(InputError, match="cannot go over"):
+        with pytest.raises(InputError, match="cannot move to"):
             apply(store, clock, removed_nodes=("a",), nodes=(_of("a", "bob"),))
 
     def test_the_id_of_a_removed_memory_stays_with_its_user_until_it_is_erased(
@@ -130,7 +130,7 @@ class ScopesContract(ContractBase):
         apply(store, clock, nodes=(_of("a", "ana"), _of("b", "ana")))
         apply(store, clock, removed_nodes=("a",))
         again = self.reopened(store)
-        with pytest.raises(InputError, match="cannot go over"):
+        with pytest.raises(InputError, match="cannot move to"):
             apply(again, clock, nodes=(_of("a", "bob"),))
         compacting = self.able(again, SupportsCompaction)
         assert compacting.compact() == 1
