@@ -1,4 +1,4 @@
-"""Time as the library keeps it: aware UTC datetimes outside, integer microseconds inside."""
+"""Time in this library: aware UTC datetimes in the API, integer microseconds inside."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def utc_now() -> datetime:
-    """Return the current time, aware and in UTC; the clock used when none is injected."""
+    """Return the current time, aware and in UTC. This is the default clock."""
     return datetime.now(UTC)
 
 
@@ -24,7 +24,7 @@ def to_utc(moment: datetime) -> datetime:
     """Return `moment` in UTC; a naive datetime is taken as local time, as Python does.
 
     Raises:
-        InputError: it is no datetime, or in UTC outside the calendar, which has the years 1 to 9999.
+        InputError: it is no datetime, or its UTC time is outside the years 1 to 9999.
     """
     if not isinstance(moment, datetime):
         raise InputError(f"{moment!r} is no time; give a datetime")
