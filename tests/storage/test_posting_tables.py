@@ -157,7 +157,7 @@ def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     spoilt_states.append({**state, "segments": [{"name": "x"}]})
     for spoilt in spoilt_states:
         file.write_text(json.dumps(spoilt))
-        with pytest.raises(ValueError, match=r"make the index anew"):
+        with pytest.raises(ValueError, match=r"rebuild the index"):
             LexicalStore.load(tmp_path)
     file.write_text("{")
     with pytest.raises(ValueError, match=r"line 1"):

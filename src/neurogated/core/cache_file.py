@@ -101,7 +101,7 @@ class CacheFile:
         except (OSError, *_FAULTS) as error:
             raise StorageError(f"cannot write the cache {path} ({error}); choose another save_dir") from error
 
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - what the child has is not used anyway
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child never uses its copy
         """Leave the file to the parent process. The child must not even close the connection."""
         self._lock = cast("threading.Lock", InheritedLock())
         self._closed = True

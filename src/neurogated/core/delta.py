@@ -39,7 +39,7 @@ class WeightChange:
 
     def __post_init__(self) -> None:
         if self.derived and (self.edge.type.plastic or self.last_activated is not None):
-            raise InputError(f"{self.edge} is plastic or has a time of use, so it cannot have a derived weight")
+            raise InputError(f"{self.edge} is plastic or has a time of access, so it cannot have a derived weight")
         if not self.derived and not self.edge.type.plastic:
             raise InputError(
                 f"the weight of {self.edge} cannot be changed: {self.edge.type.name} edges are not plastic"

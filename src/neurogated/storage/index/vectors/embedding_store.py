@@ -237,7 +237,7 @@ class EmbeddingStore:
     def fail_job(self, error: BaseException) -> None:
         """Continue without the approximate index, because the job failed."""
         self._failed_at = 0 if self._state is None else self._state.slots.size
-        _log.warning("building the approximate vector index failed; all vectors are searched exactly: %r", error)
+        _log.warning("building the approximate vector index failed; vectors outside it are searched exactly: %r", error)
 
     def _tidied(self, state: VectorState) -> VectorState:
         """Return the state, compacted if most of its slots hold replaced or removed vectors."""
