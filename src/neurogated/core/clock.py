@@ -21,13 +21,13 @@ def utc_now() -> datetime:
 
 
 def to_utc(moment: datetime) -> datetime:
-    """Return `moment` in UTC; a naive datetime is taken as local time, as Python does.
+    """Return `moment` in UTC; Python takes a naive datetime as local time.
 
     Raises:
         InputError: it is no datetime, or its UTC time is outside the years 1 to 9999.
     """
     if not isinstance(moment, datetime):
-        raise InputError(f"{moment!r} is no time; give a datetime")
+        raise InputError(f"{moment!r} is not a datetime")
     try:
         return moment.astimezone(UTC)
     except (OverflowError, ValueError):
@@ -35,7 +35,7 @@ def to_utc(moment: datetime) -> datetime:
 
 
 def checked_moment(name: str, value: object) -> datetime | None:
-    """Return the time that was given as `name`, None for None.
+    """Return `value`, a datetime or None; `name` names it in the error.
 
     Raises:
         InputError: it is no datetime, or outside the calendar.

@@ -19,7 +19,7 @@ class DefaultModels(Protocol):
     """The models that a configuration names."""
 
     @property
-    def config(self) -> Any:  # noqa: ANN401 - a MemoryConfig, which this room does not know
+    def config(self) -> Any:  # noqa: ANN401 - a MemoryConfig, which core cannot import
         """The configuration."""
 
     @property

@@ -66,7 +66,7 @@ class NodeChange:
         if self.energy is None and self.importance is None:
             raise InputError(f"the change of node {self.node!r} has neither an energy nor an importance")
         if self.energy is None and self.energy_at is not None:
-            raise InputError(f"the change of node {self.node!r} has a time of its energy but no energy")
+            raise InputError(f"the change of node {self.node!r} has an energy_at but no energy")
         for name in ("energy", "importance"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, checked_unit(f"the new {name} of node", self.node, getattr(self, name)))
@@ -123,7 +123,7 @@ class Access:
     def __post_init__(self) -> None:
         for node_id, count in self.nodes.items():
             if not checked_count(f"uses of node {node_id!r}", count):
-                raise InputError(f"node {node_id!r} was used 0 times; leave it out")
+                raise InputError(f"node {node_id!r} has 0 accesses; leave it out")
 
     @classmethod
     def gathered(cls, marks: Iterable[Access]) -> Access:

@@ -51,11 +51,11 @@ class _EdgeTypeRegistry(type):
 
 
 class EdgeType(metaclass=_EdgeTypeRegistry):
-    """A kind of edge; `EdgeType("causal") is EdgeType.CAUSE`.
+    """A type of edges; `EdgeType("causal") is EdgeType.CAUSE`.
 
     Attributes:
         name: upper-case name, also the attribute under which the member is found.
-        value: the word under which the type is stored.
+        value: the word for the type in files.
         plastic: whether use strengthens and idleness weakens edges of this type (LTP and LTD).
         both_ways: whether the default activation also walks these edges against their stored direction.
     """
@@ -89,7 +89,7 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
         if not (name.isidentifier() and name.isupper() and value):
             raise ConfigError(f"edge type name {name!r} must be an upper-case identifier and value {value!r} not empty")
         if str(value).encode(errors="ignore").decode() != value:
-            raise ConfigError(f"edge type value {value!r} must be text without lone surrogates; no file can keep it")
+            raise ConfigError(f"edge type value {value!r} must be text without lone surrogates; no file can store it")
         # Files hold these flags as 0 and 1. A type read from a file must equal the registered one.
         plastic, both_ways = bool(plastic), bool(both_ways)
         for member in cls:

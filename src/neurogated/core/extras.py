@@ -1,4 +1,4 @@
-"""Packages that only an extra installs."""
+"""Imports packages that only an extra installs."""
 
 from __future__ import annotations
 

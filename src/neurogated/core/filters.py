@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _MISSING = object()
-# Conditions are evaluated by recursion, which Python bounds.
+# Conditions are evaluated recursively, and Python limits the depth of recursion.
 _DEEPEST = 200
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 _OPERATORS = frozenset((*_ORDERS, "=", "in", "exists"))
@@ -86,9 +86,9 @@ class Compare(Condition):
             checked_text("the name of a metadata key", name)
         object.__setattr__(self, "value", json_metadata({"value": self.value})["value"])
         if self.operator == "in" and not isinstance(self.value, list):
-            raise InputError(f"{self.value!r} is no list; give the values to search for, as in ['Lyon', 'Paris']")
+            raise InputError(f"{self.value!r} is not a list; give the values to search for, as in ['Lyon', 'Paris']")
         if self.operator in _ORDERS and not isinstance(self.value, str | int | float):
-            raise InputError(f"{self.value!r} has no order; compare with a number or a text")
+            raise InputError(f"{self.value!r} is not sortable; compare with a number or a text")
 
     @property
     def depth(self) -> int:
@@ -161,7 +161,7 @@ def _depth_over(*conditions: object) -> int:
     depth = 1
     for condition in conditions:
         if not isinstance(condition, Condition):
-            raise InputError(f"{condition!r} is no condition; write one as in field('year') >= 2020")
+            raise InputError(f"{condition!r} is not a condition; write one as in field('year') >= 2020")
         depth = max(depth, condition.depth + 1)
     if depth > _DEEPEST:
         raise InputError(

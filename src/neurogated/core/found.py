@@ -38,7 +38,7 @@ class Found:
         if self.part is not None:
             numbers = tuple(self.part)
             if len(numbers) != _NUMBERS_OF_A_PART or not all(type(one) is int and one >= 0 for one in numbers):
-                raise InputError(f"found part is {self.part!r}, but must be a place and a number of words, both from 0")
+                raise InputError(f"found part is {self.part!r}, but must be a position and a word count from 0")
             object.__setattr__(self, "part", numbers)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A warning in the log when work makes no progress."""
+"""Logs a warning when work makes no progress."""
 
 from __future__ import annotations
 

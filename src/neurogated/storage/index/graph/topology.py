@@ -96,7 +96,7 @@ class Topology:
     def remap(self, base: Layer) -> None:
         """Use `base`, a layer of all edges from row 0 on, instead of the layers that it covers."""
         above = [layer for layer in self._layers if layer.begin >= base.end]
-        # A layer merged meanwhile may cross the end of `base`. Then drop it; its remaining edges are sorted again.
+        # A layer merged meanwhile may cross the end of `base`. Then all edges after `base` are sorted again.
         self._layers = [base, *above] if above and above[0].begin == base.end else [base]
         self._view = None
 

@@ -16,7 +16,7 @@ __all__ = ["IMPACT_STEPS", "SATURATION", "Statistics", "Weights", "rated", "roun
 _K1 = 1.2
 _B = 0.75
 SATURATION = _K1 + 1
-"""The limit of a word's part of a score, divided by its weight, for a text that repeats only that word."""
+"""Upper bound of a word's part of a score, divided by the word's weight."""
 # Lengths are rounded as in Lucene and tantivy: exact up to 40, then four significant bits of the excess over 24.
 _EXACT_LENGTHS = 24
 _LENGTH_BITS = 4

@@ -288,7 +288,7 @@ class PostingTable:
             self._merge(run)
         except JOB_FAILURES:
             # The unmerged segments remain searchable.
-            _logger.exception("%d segments cannot be merged; searching goes on without", len(run))
+            _logger.exception("merging %d segments failed; searches use them unmerged", len(run))
         finally:
             with self.lock:
                 self._merging, self._last_merging = None, NOWHERE

@@ -220,7 +220,6 @@ class EmbeddingStore:
         """Return the next job of the background worker; None if the index is up to date."""
         state = self._state
         # After a failure, retry only when the number of slots has doubled.
-        # After a failure it is tried again when there is much more, not at every change.
         if state is None or state.slots.size < 2 * self._failed_at:
             return None
         return state.next_job(self._options)
