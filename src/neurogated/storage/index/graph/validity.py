@@ -73,7 +73,7 @@ class _Spans:
 
 
 class _Deadlines:
-    """Expiry times of rows, in microseconds since 1970, and the rows that are due. Rows that never expire take no space.
+    """Expiry times of rows, in microseconds since 1970, and the rows that are due. Rows without one take no space.
 
     The cost of `due` depends on the rows that are or became due, not on the rows that are due later.
     """
