@@ -145,8 +145,8 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, object]], None]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (_set("at", to="yesterday"), "no time in microseconds"),
-        (_set("at", to=True), "no time in microseconds"),
+        (_set("at", to="yesterday"), "not a time in microseconds"),
+        (_set("at", to=True), "not a time in microseconds"),
         (_set("at", to=10**30), "line 3"),
         (_set("namespace", to="carol"), "carol"),
         (_set("namespace", to=None), "line 3"),
