@@ -144,7 +144,8 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
     ) -> list[str]:
         """Remember a text.
 
-        A long text is stored in batches of `indexing.batch_size` chunks. After a failure, add it again to store the rest.
+        A long text is stored in batches of `indexing.batch_size` chunks. After a failure, add it again to store the
+        rest.
 
         Args:
             text: of any length; it is cut into chunks of whole sentences.
@@ -286,9 +287,9 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
     ) -> Feedback:
         """Learn from an outcome: success strengthens the edges among these memories (LTP), failure weakens them.
 
-        After success, each memory gets ASSOC edges to the `learning.assoc_neighbors` memories after it, unless a plastic edge
-        connects the pair already. A frozen memory learns nothing. Memories that were deleted or expired since the
-        recall are skipped and logged.
+        After success, each memory gets ASSOC edges to the `learning.assoc_neighbors` memories after it, unless a
+        plastic edge connects the pair already. A frozen memory learns nothing. Memories that were deleted or expired
+        since the recall are skipped and logged.
 
         Args:
             relevant_node_ids: a `Recall`, some of its memories, nodes, or ids. A compaction erases the ids of deleted

@@ -80,7 +80,8 @@ class Upkeep(ABC):
     def flush(self) -> None:
         """Write the accesses of all namespaces now.
 
-        Otherwise they are written every `learning.access_flush_seconds`, when many namespaces were accessed, and on close.
+        Otherwise they are written every `learning.access_flush_seconds`, when many namespaces were accessed, and on
+        close.
         """
         self._runtime.accesses.flush()
 

@@ -95,9 +95,7 @@ VARIANTS: Sequence[Variant] = (
     Variant("no_marks", "tags such as times not matched", {"retrieval.tag_weight": 0}),
     Variant("no_time_spans", "time spans such as last week not matched", {"retrieval.time_span_weight": 0}),
     Variant("no_neighbours", "turns without their neighbours", {"retrieval.neighbour_weight": 0}),
-    Variant(
-        "no_answers", "answers not joined to questions", {"retrieval.answer_weight": 0, "retrieval.question_cost": 0}
-    ),
+    Variant("no_answers", "answers apart from questions", {"retrieval.answer_weight": 0, "retrieval.question_cost": 0}),
     Variant("no_length", "message length not counted", {"retrieval.length_cost": 0}),
     Variant("no_length_decay", "long messages gain as much from neighbours", {"retrieval.length_decay": 0}),
     Variant("no_generic", "generic turns not lowered", {"retrieval.generic_cost": 0}),
