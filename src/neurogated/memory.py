@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import datetime, timedelta
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Self, Unpack
 from uuid import UUID
 
 from neurogated import compose
@@ -34,7 +34,8 @@ from neurogated.upkeep import Upkeep
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
 
-_Named = TypeVar("_Named")
+MemoryRef = str | UUID | MemoryNode | RecalledMemory
+"""A memory, or its id."""
 
 
 @names_arguments
@@ -194,7 +195,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         self._runtime.tell("added", [node_id for ids in added for node_id in ids])
         return added
 
-    def delete(self, ids: Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
+    def delete(self, ids: str | UUID | Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
         """Delete memories with their edges and with all data derived from their texts; all or none.
 
         Deleted memories are not recalled. They stay in the history of the graph until `compact`. Filters such as
@@ -202,7 +203,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         without an owner.
 
         Args:
-            ids: the memories; ids deleted before are skipped and logged.
+            ids: one id or several; ids deleted before are skipped and logged.
             **filters: delete the memories that they admit instead; see `FilterOptions`.
 
         Returns:
@@ -210,12 +211,12 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
 
         Raises:
             UnknownIdError: an id never was in the memory, or a compaction erased it. Nothing is deleted.
-            InputError: there are neither ids nor filters, or both, or the ids are not a list.
+            InputError: there are neither ids nor filters, or both, or a value is not an id.
         """
         if (ids is None) == (not filters):
             raise InputError("give either the ids of memories or filters such as user_id='ana'")
         if ids is not None:
-            names = list(dict.fromkeys(map(str, _several(ids))))
+            names = list(dict.fromkeys(map(_id, _listed(ids))))
             count = self._writer.delete(names)
         else:
             names = self._writer.delete_all(owned(filters))
@@ -282,9 +283,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         """Return the contents that each query recalls; all queries are embedded in one batch. See `recall`."""
         return [[memory.content for memory in recall] for recall in self._recalls(queries, **options)]
 
-    def feedback(
-        self, relevant_node_ids: Iterable[str | UUID | MemoryNode | RecalledMemory], outcome: Outcome = "success"
-    ) -> Feedback:
+    def feedback(self, relevant_node_ids: MemoryRef | Iterable[MemoryRef], outcome: Outcome = "success") -> Feedback:
         """Learn from an outcome: success strengthens the edges among these memories (LTP), failure weakens them.
 
         After success, each memory gets ASSOC edges to the `learning.assoc_neighbors` memories after it, unless a
@@ -292,7 +291,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         since the recall are skipped and logged.
 
         Args:
-            relevant_node_ids: a `Recall`, some of its memories, nodes, or ids. A compaction erases the ids of deleted
+            relevant_node_ids: a `Recall`, one or several memories, nodes or ids. A compaction erases the ids of deleted
                 memories, so such an id is unknown. A `RecalledMemory` is never unknown.
             outcome: `success`, `fail`, or a number from 1 to -1.
 
@@ -301,9 +300,9 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
 
         Raises:
             UnknownIdError: an id never was in the memory. Nothing is changed.
-            InputError: the ids are not a list.
+            InputError: a value is not an id.
         """
-        given = list(_several(relevant_node_ids))
+        given = list(_listed(relevant_node_ids))
         ids = list(dict.fromkeys(_id(one) for one in given))
         strength = strength_of(outcome)
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
@@ -384,11 +383,13 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         return recalls
 
 
-def _several(ids: Iterable[_Named]) -> Iterable[_Named]:
-    if isinstance(ids, str | UUID) or not isinstance(ids, Iterable):
-        raise InputError(f"the ids are {ids!r}, but must be several; give a list, as in [node_id]")
+def _listed(ids: MemoryRef | Iterable[MemoryRef]) -> Iterable[MemoryRef]:
+    if isinstance(ids, str | UUID | MemoryNode | RecalledMemory):
+        return [ids]
+    if not isinstance(ids, Iterable):
+        raise InputError(f"the ids are {ids!r}, but must be an id or a list of ids")
     return ids
 
 
-def _id(one: str | UUID | MemoryNode | RecalledMemory) -> str:
+def _id(one: MemoryRef) -> str:
     return one.id if isinstance(one, MemoryNode | RecalledMemory) else str(one)
