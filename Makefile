@@ -1,4 +1,4 @@
-# `make demo` and `make test` are all that is needed on a machine with Python 3.11 and make.
+# `make demo` and `make test` need only a machine with Python 3.11 and make.
 
 PYTHON ?= python3
 VENV := .venv

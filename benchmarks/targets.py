@@ -1,4 +1,4 @@
-"""What is shown of the measurements: the bars with their limits by size, and the figures beside them."""
+"""The rows of the report: the targets with their limits by size, and further figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Run:
         self._found = {one["name"]: one for one in written["benchmarks"]}
 
     def get(self, name: str, key: str | None = None) -> float | None:
-        """Return the median seconds of a measurement, or one of the figures noted with it; None if it was not made."""
+        """Return the median seconds of a measurement, or a figure recorded with it; None if it was not run."""
         found = self._found.get(f"test_{name}")
         if found is None:
             return None
@@ -32,7 +32,7 @@ class Run:
 
 
 class Figure(NamedTuple):
-    """A figure that is shown."""
+    """A figure in the report."""
 
     what: str
     unit: str
@@ -40,15 +40,15 @@ class Figure(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A figure that is to be no more, or no less, than a limit."""
+    """A figure with an upper or a lower limit."""
 
     figure: Figure
     limits: Mapping[int, float]
-    """By size; at other sizes it is shown only."""
+    """By size; at other sizes there is no limit."""
     at_least: bool = False
 
     def holds(self, run: Run) -> bool | None:
-        """Return whether the bar is reached, None where there is none at this size or it was not measured."""
+        """Return whether the target is met; None if there is no limit at this size or no measurement."""
         value, limit = self.figure.value(run), self.limits.get(run.nodes)
         if value is None or limit is None:
             return None
@@ -72,7 +72,7 @@ def _ratio(over: Value, under: Value) -> Value:
 
 
 def _most(*values: Value) -> Value:
-    """Return the largest of some values, of those that were measured."""
+    """Return the largest of the measured values."""
 
     def value(run: Run) -> float | None:
         found = [measured for one in values if (measured := one(run)) is not None]

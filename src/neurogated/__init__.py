@@ -186,7 +186,7 @@ _HOMES = {
     "retrieve_knn": "utils.vector_utils",
     "spreading_activation": "retrieval.spreading_activation",
 }
-
+# Logs nothing until the application sets up logging.
 # Silent unless whoever uses the library sets up logging.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 

@@ -74,7 +74,7 @@ def test_run_prints_what_it_measured_and_where_it_wrote_it(
     for kind, row in metrics["recall"].items():
         recalls = " +".join(f"{row[column]:.1f}" for column in ("R@1", "R@2", "R@5", "R@10", "R@20"))
         assert re.search(rf"^{kind} +{row['questions']} +{recalls}$", shown, flags=re.MULTILINE), kind
-    assert "all but embed" in shown
+    assert "all except embed" in shown
     assert shown.endswith(f"Written to {metrics_file.parent}\n")
 
 

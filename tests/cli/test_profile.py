@@ -56,7 +56,7 @@ def test_stages_of_recall_have_times_and_shares_that_sum_up(
 ) -> None:
     shown = _profile(capsys, *flags, "--queries", "2")
     assert shown["questions"] == 2
-    assert list(shown["recall"]) == [*STAGES, "all but embed"]
+    assert list(shown["recall"]) == [*STAGES, "all except embed"]
     for figures in shown["recall"].values():
         assert 0 < figures["median ms"] <= figures["p95 ms"]
     assert sum(shown["recall"][stage]["share %"] for stage in STAGES) == pytest.approx(100)

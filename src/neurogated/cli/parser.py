@@ -52,24 +52,24 @@ COMMANDS = {
         "bench": "measure on a data set: run, ablate, learn, profile",
     },
 }
-"""Each command and its summary, under headings. Its module is imported when the command is called, so help is fast."""
+"""Each command and its summary, by heading. Calling a command imports its module, so help is fast."""
 BENCH = {
     "run": "index a data set, ask its questions, measure recall (the default)",
     "ablate": "measure a data set with each part switched off in turn",
     "learn": "feed back a random half of the questions, measure the other half before and after",
     "profile": "show where recalls and indexing spend their time; the memory does not change",
 }
-"""The commands below `bench`."""
+"""The commands of `bench`."""
 DEFAULT_WORDS = ("bench", "run")
-"""The command of a command line that begins with a flag, as `main.py --dataset sample`."""
+"""The command of a command line that begins with a flag, such as `main.py --dataset sample`."""
 _PROGRAM = "neurogated"
 _SETTINGS = {found.name: found for found in settings_of(MemoryConfig) if "." not in found.name}
 _SHOWN = {"save_dir": "DIR", "namespace": "NAME", "read_only": None}
-"""Settings whose flags the help of every command shows, with the word for their value."""
+"""The settings whose flags every command's help shows, with the placeholder of their value."""
 
 
 class _Command(Protocol):
-    """The contents of a command's module."""
+    """The attributes of a command's module."""
 
     EXAMPLES: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
