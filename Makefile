@@ -19,7 +19,7 @@ BENCH ?=
 export HF_HUB_OFFLINE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install browser demo test test-fast test-313 bench lint format clean
+.PHONY: help install browser demo docs test test-fast test-313 bench lint format clean
 
 help: ## list what can be made
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ browser: ## install the browser that some tests drive (Debian and its kin; asks 
 
 demo: $(STAMP) ## answer a question on the bundled sample data set
 	$(BIN)/python main.py demo
+
+docs: $(STAMP) ## build the pages of docs and check their links
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir $(VENV)/site
 
 test: $(STAMP) ## run all tests with coverage
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-fail-under=90

@@ -87,15 +87,14 @@ def test_feedback_on_an_unknown_id_changes_nothing(memory: NeuroGraphMemory) -> 
 def test_maintenance_fades_what_is_idle_and_says_how_many_edges_are_gone(
     memory: NeuroGraphMemory, clock: ManualClock
 ) -> None:
-    before = _weights(memory)
-    fixed = {key: weight for key, weight in before.items() if not key.type.plastic}  # type: ignore[attr-defined]
-    order = {key for key in before if key.type is EdgeType.SEQ}  # type: ignore[attr-defined]
+    fixed = {key: weight for key, weight in _weights(memory).items() if not key.type.plastic}  # type: ignore[attr-defined]
+    plastic = len(_weights(memory)) - len(fixed)
     removed = 0
     for _ in range(300):
         clock.advance(timedelta(days=2))
         removed += memory.maintenance()
-    assert removed == len(before) - len(fixed) - len(order)
-    assert _weights(memory) == fixed | dict.fromkeys(order, memory.config.MIN_EDGE_WEIGHT)
+    assert removed == plastic
+    assert _weights(memory) == fixed
 
 
 def test_maintenance_takes_the_present_as_given(memory: NeuroGraphMemory, clock: ManualClock) -> None:

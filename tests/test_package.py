@@ -69,6 +69,7 @@ FIXED_CONSTANTS = {
     **{f"prompts/templates/{name}.py": {"SCHEMA"} for name in ("causal_extraction", "kernel_generation", "ner", "qa")},
     "plasticity/plasticity_engine.py": {"_SHORTEST_DECAY", "_DECAY_STEPS"},  # how finely time is cut
     "retrieval/neuro_retriever.py": {"_PATIENCE"},  # longer than a recall takes
+    "retrieval/turns.py": {"_SPARE"},  # rows looked at for each that is taken
     "retrieval/question_cues.py": {"_LONGEST_END"},
     "retrieval/question_kinds.py": {"_STATEMENT_STRENGTH"},
     "retrieval/regression.py": {  # when a fit is exact

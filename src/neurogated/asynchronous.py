@@ -55,7 +55,9 @@ class Asynchronous:
         node: MemoryNode = await self._in_thread("update", node_id, content, **changes)
         return node
 
-    async def adelete(self, ids: Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
+    async def adelete(
+        self, ids: str | UUID | Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]
+    ) -> int:
         """Return what `delete` returns."""
         count: int = await self._in_thread("delete", ids, **filters)
         return count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import datetime, timedelta
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Self, Unpack
 from uuid import UUID
 
 from neurogated import compose
@@ -34,7 +34,8 @@ from neurogated.upkeep import Upkeep
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
 
-_Named = TypeVar("_Named")
+MemoryRef = str | UUID | MemoryNode | RecalledMemory
+"""A memory, or its id."""
 
 
 @names_arguments
@@ -191,14 +192,14 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         self._runtime.tell("added", [node_id for ids in added for node_id in ids])
         return added
 
-    def delete(self, ids: Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
+    def delete(self, ids: str | UUID | Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
         """Forget memories, with their edges and all that follows from their texts in others; at once or not at all.
 
         Deleted memories are not recalled any more, and stand in the past of the graph until `compact`. With filters
         such as `user_id` all memories that they admit go, and the caches are emptied; those of no user stay.
 
         Args:
-            ids: which memories; those that are gone already are passed over, and the log names them.
+            ids: which memory or memories; those that are gone already are passed over, and the log names them.
             **filters: delete what they admit instead; see `FilterOptions`.
 
         Returns:
@@ -206,12 +207,12 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
 
         Raises:
             UnknownIdError: an id never was in the memory, or was erased by a compaction; nothing was changed.
-            InputError: there are neither ids nor filters, or both, or it is one id and no list.
+            InputError: there are neither ids nor filters, or both, or the ids are no ids.
         """
         if (ids is None) == (not filters):
             raise InputError("give either the ids of memories or filters such as user_id='ana'")
         if ids is not None:
-            names = list(dict.fromkeys(map(str, _several(ids))))
+            names = list(dict.fromkeys(map(_id, _listed(ids))))
             count = self._writer.delete(names)
         else:
             names = self._writer.delete_all(owned(filters))
@@ -275,9 +276,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         """Return the contents that each query brings up; the queries are embedded together. See `recall`."""
         return [[memory.content for memory in recall] for recall in self._recalls(queries, **options)]
 
-    def feedback(
-        self, relevant_node_ids: Iterable[str | UUID | MemoryNode | RecalledMemory], outcome: Outcome = "success"
-    ) -> Feedback:
+    def feedback(self, relevant_node_ids: MemoryRef | Iterable[MemoryRef], outcome: Outcome = "success") -> Feedback:
         """Say how memories served: after success the edges among them grow stronger (LTP), after failure weaker.
 
         After success, pairs that no plastic edge connects get an ASSOC edge, each memory with the `ASSOC_NEIGHBORS`
@@ -294,9 +293,9 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
 
         Raises:
             UnknownIdError: an id never was in the memory; nothing was changed.
-            InputError: it is one id, and no list.
+            InputError: the ids are no ids.
         """
-        given = list(_several(relevant_node_ids))
+        given = list(_listed(relevant_node_ids))
         ids = list(dict.fromkeys(_id(one) for one in given))
         strength = strength_of(outcome)
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
@@ -376,11 +375,13 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         return recalls
 
 
-def _several(ids: Iterable[_Named]) -> Iterable[_Named]:
-    if isinstance(ids, str | UUID) or not isinstance(ids, Iterable):
-        raise InputError(f"the ids are {ids!r}, but must be several; give a list, as in [node_id]")
+def _listed(ids: MemoryRef | Iterable[MemoryRef]) -> Iterable[MemoryRef]:
+    if isinstance(ids, str | UUID | MemoryNode | RecalledMemory):
+        return [ids]
+    if not isinstance(ids, Iterable):
+        raise InputError(f"the ids are {ids!r}, but must be an id or a list of ids")
     return ids
 
 
-def _id(one: str | UUID | MemoryNode | RecalledMemory) -> str:
+def _id(one: MemoryRef) -> str:
     return one.id if isinstance(one, MemoryNode | RecalledMemory) else str(one)

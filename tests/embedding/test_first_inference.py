@@ -42,7 +42,7 @@ from concurrent.futures import ThreadPoolExecutor
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.embedding.registry import build_embedder
 
-config = MemoryConfig(embedding_backend="openvino", embedding_devices="cpu")
+config = MemoryConfig.from_mapping({"embedding.backend": "openvino", "embedding.devices": "cpu"})
 embedders = [build_embedder(config, cache_home=sys.argv[1]) for _ in range(2)]
 with ThreadPoolExecutor() as threads:
     vectors = list(threads.map(lambda embedder: embedder.embed_documents([f"text {i}" for i in range(32)]), embedders))

@@ -42,7 +42,8 @@ import sys
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.embedding.registry import build_embedder
 where, model = sys.argv[1:]
-embedder = build_embedder(MemoryConfig(embedding_export_dir=where, embedding_name=model, embedding_devices="cpu"))
+settings = {"embedding_name": model, "embedding.export_dir": where, "embedding.devices": "cpu"}
+embedder = build_embedder(MemoryConfig.from_mapping(settings))
 print(embedder.embed_documents(["a text"]).shape, embedder.embed_queries(["why"]).shape)
 unwanted = {"torch", "transformers", "sentence_transformers", "openvino_telemetry"}
 print(sorted(unwanted & set(sys.modules)))

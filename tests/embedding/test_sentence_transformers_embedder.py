@@ -27,7 +27,7 @@ ATOL = 1e-5
 LOAD_QUIETLY = """
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.embedding.registry import build_embedder
-embedder = build_embedder(MemoryConfig(embedding_backend="torch"))
+embedder = build_embedder(MemoryConfig.from_mapping({"embedding.backend": "torch"}))
 print(embedder.embed_documents(["a text"]).shape, embedder.embed_queries(["why"]).shape)
 embedder.close()
 """

@@ -28,6 +28,7 @@ class RetrievalSwitches:
     long_for_overviews: bool = setting(
         True, "apply neither length_cost nor own_words_weight if a question asks for a summary"
     )
+    long_for_answers: bool = setting(True, "apply neither of them if a question asks what the assistant said or did")
     learn_names: bool = setting(
         True, "learn the names of speakers from the names by which user and assistant call each other"
     )
@@ -63,8 +64,18 @@ class RetrievalSettings:
     )
     question_cost: float = setting(0.1, "cost of a turn that ends with a question", low=0.0, high=_MOST)
     length_cost: float = setting(
-        0.04, "cost of each doubling of a message's length beyond 24 words", low=0.0, high=_MOST
+        0.1, "cost of each doubling of a message's length beyond 48 words", low=0.0, high=_MOST
     )
+    length_decay: float = setting(
+        1.0,
+        "with each such doubling, the gain of a turn from its neighbours and the graph halves this many times",
+        low=0.0,
+        high=100.0,
+    )
+    generic_cost: float = setting(
+        0.3, "cost of a turn per unit of its mean cosine to the turns that the question may find", low=0.0, high=_MOST
+    )
+    generic_sample: int = setting(32, "size of the sample of turns for that mean", low=1)
     place_cost: float = setting(0.1, "cost of each doubling of a piece's place in its message", low=0.0, high=_MOST)
     own_words_weight: float = setting(
         0.1, "weight of the user's messages if the question is in the first person", low=0.0, high=_MOST

@@ -87,8 +87,8 @@ class NodeChange:
 class Decay:
     """Operator: every plastic edge idle since before `idle_before` has its weight multiplied by `factor`.
 
-    An edge whose weight would fall below `floor` is removed; a SEQ edge, which tells an order, stays at `floor`. The
-    operator is journaled as one line however many edges it changes, and evaluated again when the memory is opened.
+    An edge whose weight falls below `floor` is removed. The operator is journaled as one line however many edges it
+    changes, and evaluated again when the memory is opened.
     """
 
     factor: float

@@ -244,6 +244,9 @@ class GraphStorePort(Protocol):
         It is that of `nearest_rows`, within `SCORE_TOLERANCE`.
         """
 
+    def mean_vector(self, view: GraphView, rows: Rows) -> NDArray[np.float32]:
+        """Return the mean of the vectors of nodes of a view of this store, each of length 1; empty if none has one."""
+
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and keyword scores > 0 of the `k` nodes that fit best, best first, ties in order of id.
 

@@ -26,7 +26,7 @@ __all__ = [
 
 ASKS_TAG = "turn asks"
 """Tag of a turn that ends with a question."""
-_SHORT = 48
+_SHORT = 96
 LENGTH_TAGS: Sequence[str] = ("length 1", "length 2", "length 4")
 """Tags of turns, the binary digits of how often the length of their message has doubled; see `length_level`."""
 PLACE_TAGS: Sequence[str] = ("place 1", "place 2")
@@ -76,7 +76,7 @@ def part_of(node: Spoken) -> tuple[int, int]:
 
 
 def length_level(words: int) -> int:
-    """Return how often a length has doubled since 24 words; 0 up to 47."""
+    """Return how often a length has doubled since 48 words; 0 up to 95."""
     return (2 * words // _SHORT).bit_length() - 1 if words >= _SHORT else 0
 
 

@@ -97,9 +97,16 @@ VARIANTS: Sequence[Variant] = (
     Variant("no_neighbours", "turns without those around them", {"retrieval.neighbour_weight": 0}),
     Variant("no_answers", "questions and answers apart", {"retrieval.answer_weight": 0, "retrieval.question_cost": 0}),
     Variant("no_length", "length of a message not counted", {"retrieval.length_cost": 0}),
+    Variant("no_length_decay", "long messages take as much from around them", {"retrieval.length_decay": 0}),
+    Variant("no_generic", "turns that are like all others not pushed back", {"retrieval.generic_cost": 0}),
     Variant("no_place", "place in a message not counted", {"retrieval.place_cost": 0}),
     Variant("no_own_words", "no preference for the user's own words", {"retrieval.own_words_weight": 0}),
     Variant("no_overviews", "overviews asked as other questions", {"retrieval.switches.long_for_overviews": False}),
+    Variant(
+        "no_answers_asked_for",
+        "questions about the assistant's answers as others",
+        {"retrieval.switches.long_for_answers": False},
+    ),
     Variant("no_learned_names", "names of speakers not learned", {"retrieval.switches.learn_names": False}),
     Variant("no_labels", "speakers before a colon not found", {"indexing.find_speakers": False}, reindex=True),
     Variant(

@@ -301,8 +301,8 @@ class NeuroRetriever:
 
         Memories of the time that the question asks for, at the rows `timely`, gain `retrieval.time_span_weight`.
 
-        Energy counts as far as the graph is trusted; see `retrieval.trust`. The weights are the settings
-        `SIMILARITY_WEIGHT`, `ENERGY_WEIGHT` and `RECENCY_WEIGHT`.
+        Activation counts as far as the graph is trusted, see `retrieval.trust`, and less for long messages. The weights
+        are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT` and `RECENCY_WEIGHT`.
         """
         reached, energies = _admitted(activation.view, *activation.spread)
         likeness.of(reached)
@@ -310,7 +310,7 @@ class NeuroRetriever:
         energy = np.zeros(known.rows.size)
         # What a question names, such as the two it compares, comes before what they lead to.
         subjects = max(1, len(likeness.named)) if self._config.retrieval.switches.named_first else 1
-        energy[np.searchsorted(known.rows, reached)] = energies / subjects
+        energy[np.searchsorted(known.rows, reached)] = energies * likeness.energy_shares(reached) / subjects
         recency = self._recency(activation.view, known.rows, present)
         base = self._config.SIMILARITY_WEIGHT * known.similarity + self._config.RECENCY_WEIGHT * recency
         base = base + self._config.retrieval.time_span_weight * np.isin(known.rows, timely)

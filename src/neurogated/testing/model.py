@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from neurogated.core.delta import Decay, GraphDelta, PendingTask
-from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode
 
 __all__ = ["GraphModel"]
@@ -93,10 +92,8 @@ class GraphModel:
             if key in decay.spared:
                 continue
             weight = edge.weight * decay.factor
-            if key.type is EdgeType.SEQ:
-                weight = max(weight, min(edge.weight, decay.floor))
             self.edges[key] = replace(edge, weight=weight)
-            if weight < decay.floor and key.type is not EdgeType.SEQ:
+            if weight < decay.floor:
                 del self.edges[key]
 
     def _touch(self, delta: GraphDelta) -> None:

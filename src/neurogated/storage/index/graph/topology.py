@@ -272,23 +272,16 @@ class Topology:
         rows = np.flatnonzero(ever_idle)
         weight = self._weight.snapshot().all()
         fading, last = weight[rows], activated[rows]
-        follows = self._edge_type.values[rows] == self._code_of(EdgeType.SEQ)
         for sequence, operator, spared in fadings:
             idle = last < to_micros(operator.idle_before)
             if since is not None:
                 idle &= since[rows] < sequence
             idle &= ~np.isin(rows, spared)
-            least = np.where(follows, np.fmin(fading, operator.floor), 0.0)
             np.multiply(fading, operator.factor, out=fading, where=idle)
-            faint = idle & (fading < operator.floor)
-            fading[faint] = np.where(follows, least, np.nan)[faint]
+            fading[idle & (fading < operator.floor)] = np.nan
         weight[rows] = fading
         self._weight.replace(weight)
         self._view = None
-
-    def _code_of(self, edge_type: EdgeType) -> int:
-        """Return the position of a type in this graph's list of types, -1 if it is not there."""
-        return self._edge_types.index(edge_type) if edge_type in self._edge_types else -1
 
     def _current_layers(self) -> tuple[Layer, ...]:
         """Return all layers, the unsorted tail sealed into one; the tail stays open until it is long enough."""
