@@ -1,4 +1,4 @@
-"""Exports that are damaged, cut short, of another version or malformed: an error that says so, and nothing imported."""
+"""A damaged, truncated, foreign or malformed export raises an error and imports nothing."""
 
 import dataclasses
 import hashlib
@@ -59,7 +59,7 @@ def exported(tmp_path: Path) -> Path:
 
 
 def _refused(folder: Path) -> NeurogatedError:
-    """Import, which must fail, and return the error; afterwards the store must be as empty as before."""
+    """Import, which must fail, and return the error. Afterwards the store must be as empty as before."""
     store = GraphStore()
     with pytest.raises(NeurogatedError) as raised:
         importing.import_memory(importing.open_export(folder), store)
@@ -71,7 +71,7 @@ def _refused(folder: Path) -> NeurogatedError:
 
 
 def _reseal(folder: Path) -> None:
-    """Write a manifest that fits the files as they are now, as whoever makes an export by hand would."""
+    """Write a manifest that matches the current files, like a user who edits an export by hand."""
     manifest = read_manifest(folder)
     files = {name: _seal(folder / name) for name in (JOURNAL, VECTORS)}
     (folder / MANIFEST).write_bytes(manifest_bytes(dataclasses.replace(manifest, files=files)))

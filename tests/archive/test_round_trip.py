@@ -62,7 +62,7 @@ def _assert_alike(one: GraphStore, other: GraphStore, clock: ManualClock) -> Non
 
 @given(steps=histories(), others=histories(), name=TEXT.filter(bool), data=st.data())
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_an_imported_memory_is_the_exported_one(  # noqa: PLR0917 - what chance draws
+def test_an_imported_memory_is_the_exported_one(  # noqa: PLR0917 - drawn
     open_pair: tuple[OpenStore, OpenStore],
     tmp_path_factory: pytest.TempPathFactory,
     steps: list[Step],
@@ -110,7 +110,7 @@ def test_an_export_of_an_import_is_the_same_file_for_file(
 
 
 class _Forgetful(GraphStore):
-    """Journals neither use nor judgements that wait, as a store may."""
+    """A store whose journal has neither accesses nor the backlog, as the contract allows."""
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         for entry in super().journal(after):

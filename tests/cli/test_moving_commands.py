@@ -21,7 +21,7 @@ class _Other(HashEmbedder):
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Return a function that runs a command on the memory of a folder, and returns its exit code and output."""
+    """Return a function that runs a command on the memory of a folder and returns its exit code and output."""
 
     def build(config: MemoryConfig, *, api_key: str | None = None, **_: object) -> HashEmbedder:
         assert api_key is None
@@ -38,7 +38,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
 
 @pytest.fixture
 def filled(run: Run) -> list[str]:
-    """Return the ids of two memories put in by `add`."""
+    """Return the ids of two memories added by `add`."""
     texts = ("The pump failed on Monday.", "Because the pump failed, the field was flooded.")
     return [run("one", "add", text, "--title", "Log")[1].strip() for text in texts]
 

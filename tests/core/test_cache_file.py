@@ -1,4 +1,4 @@
-"""A cache that is damaged, in whatever file and at whatever place, forgets; it never tells what was not put in."""
+"""Damage at any place in any file makes a cache forget. The cache never returns a value that was not put in."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _damaged(content: bytes, kind: str, chance: random.Random) -> bytes:
     if kind == "cut":
         return content[: chance.randrange(len(content))]
     changed = bytearray(content)
-    # Half of the flips hit the first bytes, on which the meaning of all others hangs.
+    # Half of the flips hit the first bytes, which define the meaning of all others.
     reach = chance.choice((120, len(changed)))
     for _ in range(1 if kind == "bit" else 20):
         changed[chance.randrange(reach)] ^= 1 << chance.randrange(8)
@@ -103,13 +103,13 @@ def test_a_damaged_file_gives_the_right_value_or_none_and_keeps_again_what_is_pu
             assert found.items() <= VALUES.items()
             cache.put({key: value for key, value in VALUES.items() if key not in found})
             assert kept(cache).items() <= VALUES.items()
-            # What came up meanwhile was dropped, or the file begun anew; a second time nothing is left to come up.
+            # The cache dropped the damage that it found, or rebuilt the file. The second time there is no damage left.
             cache.put(VALUES)
             assert kept(cache) == VALUES
 
 
 def test_damage_within_the_pages_is_found_by_the_checksum_alone(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """SQLite sees no fault in a value whose bytes changed, nor in one that stands under the key of another."""
+    """SQLite detects neither a value with changed bytes nor a value under another key."""
     one, other = b"key 2", b"key 6"
     with closing(CacheFile(path, ROOM)) as cache:
         cache.put({one: VALUES[one]})
@@ -147,7 +147,7 @@ def test_putting_into_a_damaged_file_begins_it_anew(cache: CacheFile, caplog: py
 
 
 def _spoil(cache: CacheFile) -> None:
-    """Overwrite the pages of an open cache under its feet."""
+    """Overwrite the pages of an open cache."""
     assert cache._connection is not None
     cache._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     cache._connection.execute("PRAGMA cache_size = 0")
