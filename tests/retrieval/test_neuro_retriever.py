@@ -223,7 +223,12 @@ def test_contributions_add_up_to_the_score_and_flows_to_the_activation(
         if source != target and max(source, target) < len(drawn):
             store.add_edge(f"n{source}", f"n{target}", kind, 0.5)
     changes = {**weights, "retrieval.switches.keep_best_first": keeps, "TOP_K_ANCHORS": 3}
-    for memory in _retriever(store, ACTIVATION=mode, **changes).recall("1 0", top_n=20):
+    recall = _retriever(store, ACTIVATION=mode, **changes).recall("1 0", top_n=3)
+    starts = {*recall.ids, *dict(recall.anchors)}
+    assert set(recall.relays) == {flow.source_id for memory in recall for flow in memory.flows} - starts
+    assert all(flow.target_id == name for name, flows in recall.relays.items() for flow in flows)
+    assert all(recall.relays.values())
+    for memory in recall:
         assert math.fsum(memory.contributions.values()) == pytest.approx(memory.score, rel=1e-9, abs=1e-9)
         arrived = math.fsum(flow.flow for flow in memory.flows)
         assert arrived == pytest.approx(memory.parts["activation"], rel=1e-9, abs=1e-9)

@@ -92,6 +92,9 @@ class Recall:
     """Messages for the caller, such as that a part failed and was skipped."""
     trust: float = 1.0
     """The share of the spread activation that counts, 0–1: small where the best match does not stand out."""
+    relays: Mapping[str, tuple[PathStep, ...]] = field(default_factory=dict)
+    """Nodes that passed activation on to a memory and are neither returned nor anchors: by id, the flows that reached
+    each, strongest first, in the unit of the part `activation`."""
 
     def __iter__(self) -> Iterator[RecalledMemory]:
         return iter(self.memories)

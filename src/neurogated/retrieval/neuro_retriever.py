@@ -23,7 +23,7 @@ from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
-from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.core.trace import PathStep, Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
@@ -58,6 +58,8 @@ class _Ranking(NamedTuple):
     """Columns of `RecalledMemory.contributions`."""
     trust: float = 1.0
     """The share of the spread activation that counts."""
+    scale: float = 1.0
+    """From spread activation to what counts of it: trust divided by the subjects named."""
     scales: Values | None = None
     """From the spread activation of each memory to its part `activation`; None: all of it counts."""
 
@@ -264,6 +266,7 @@ class NeuroRetriever:
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
             notes=(asked.kernel.note,) if asked.kernel.note else (),
+            relays=_relays(found, memories),
         )
 
     def _anchors(self, view: GraphView, candidates: Similarities) -> list[tuple[str, float]]:
@@ -324,11 +327,11 @@ class NeuroRetriever:
         trust = trust_in_graph(base[matches], config)
         # The subjects that a question names, such as two that it compares, rank before their neighbours.
         subjects = max(1, len(likeness.named)) if config.retrieval.switches.named_first else 1
-        scale = np.zeros(known.rows.size)
+        scales = np.zeros(known.rows.size)
         places = np.searchsorted(known.rows, reached)
-        scale[places] = likeness.activation_shares(reached) * trust / subjects
+        scales[places] = likeness.activation_shares(reached) * trust / subjects
         arrived = np.zeros(known.rows.size)
-        arrived[places] = values * scale[places]
+        arrived[places] = values * scales[places]
         lift = config.ACTIVATION_WEIGHT * arrived
         order, score = lifted_scores(base, lift, config)
         best = _best(view, known.rows, order, wanted)
@@ -341,7 +344,7 @@ class NeuroRetriever:
             "held_back": score - (base + lift),
         }
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
-        return _Ranking(known.at(known.rows[best]), score[best], parts, terms, trust, scale[best])
+        return _Ranking(known.at(known.rows[best]), score[best], parts, terms, trust, trust / subjects, scales[best])
 
     def _recency(self, view: GraphView, rows: Rows, present: int) -> Values:
         """Return how lately nodes were used, 1 for now, halved with every `RECENCY_HALF_LIFE_DAYS`."""
@@ -387,6 +390,19 @@ def _ranked(found: _Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) 
     for node_id, row, score, scale, part, inflow, term in rows:
         if node_id in nodes:
             yield RecalledMemory(nodes[node_id], score, part, activation.path(row, scale), inflow, term)
+
+
+def _relays(found: _Found, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:
+    """Return the nodes between the anchors and `memories`, with the flows that reached them before the last hop."""
+    ends = {*dict(found.anchors), *(memory.id for memory in memories)}
+    sources = dict.fromkeys(step.source_id for memory in memories for step in memory.flows)
+    passed = [name for name in sources if name not in ends]
+    if not passed:
+        return {}
+    activation = found.activation
+    scales = np.full(len(passed), found.ranking.scale)
+    into = activation.flows_into(activation.view.rows(passed), scales, hops=-1)
+    return dict(zip(passed, into, strict=True))
 
 
 def _by_row(columns: Mapping[str, Values]) -> list[dict[str, float]]:

@@ -142,7 +142,7 @@ class Activation:
             row = int(portions[-1][1].source[0])
         return tuple(step for hop, portion in reversed(portions) for step in self._steps(portion, [hop + 1], scale))
 
-    def flows_into(self, rows: Rows, scales: Values) -> list[tuple[PathStep, ...]]:
+    def flows_into(self, rows: Rows, scales: Values, hops: int | None = None) -> list[tuple[PathStep, ...]]:
         """Return all flows that reached each node, strongest first; the amounts add up to its spread activation.
 
         What flowed over an edge in several hops is one flow. An edge that was walked both ways has one at either end.
@@ -150,22 +150,24 @@ class Activation:
         Args:
             rows: nodes, each once.
             scales: (n,) multiply the amounts that reached each node.
+            hops: only flows of the first hops count; all when left out, and of a negative number all but the last.
         """
         asked = np.zeros(self.view.node_count, dtype=np.bool_)
         asked[rows] = True
         scale_of = dict(zip(rows.tolist(), scales.tolist(), strict=True))
-        into = [flow.at(asked[flow.target]) for flow in self.flows]
+        into = [flow.at(asked[flow.target]) for flow in self.flows[:hops]]
         found: dict[int, list[PathStep]] = {row: [] for row in rows.tolist()}
         if into:
             every = _Flow(*map(np.concatenate, zip(*into, strict=True)))
-            hops = np.repeat(np.arange(1, len(into) + 1), [flow.amount.size for flow in into])
+            hop = np.repeat(np.arange(1, len(into) + 1), [flow.amount.size for flow in into])
             # The target says which way an edge was walked. `np.unique` finds the first of equals, so the earliest hop.
-            _, first, place = np.unique((every.edge, every.target), axis=1, return_index=True, return_inverse=True)
-            merged = every.at(first)._replace(amount=_sums(every.amount, place.ravel(), first.size))
+            keys = every.edge.astype(np.int64) * self.view.node_count + every.target
+            _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+            merged = every.at(first)._replace(amount=_sums(every.amount, place, first.size))
             order = np.lexsort((merged.edge, -merged.amount))
             merged = merged.at(order)
             scaled = merged.amount * np.array([scale_of[row] for row in merged.target.tolist()])
-            steps = self._steps(merged._replace(amount=scaled), hops[first[order]].tolist(), 1.0)
+            steps = self._steps(merged._replace(amount=scaled), hop[first[order]].tolist(), 1.0)
             for row, step in zip(merged.target.tolist(), steps, strict=True):
                 found[row].append(step)
         return [tuple(steps) for steps in found.values()]
