@@ -120,7 +120,7 @@ FIXED_CONSTANTS = {
     "viewer/layout.py": {  # pixels
         "_SENDER_WIDTH", "_SENDER_HEIGHT", "_MEMORY_WIDTH", "_MEMORY_HEIGHT", "_GAP", "_ROW_GAP", "_GROUP_GAP",
         "_MARGIN", "_BOW", "_BOW_SHARE", "_HEAD", "_MIN_STROKE", "_MAX_STROKE", "_SLOT", "_LABEL_SLOT", "_LETTER",
-        "_LABELS", "_FAINT_SHARE",
+        "_OVERHANG", "_LABELS", "_FAINT_SHARE",
     },
     "viewer/page.py": {"_LABEL", "_SHOWN", "_MOST", "_PERCENT", "_LISTED"},  # how text is cut for the eye
     "viewer/sums.py": {"_DIGITS", "_STEPS", "_LARGEST", "_NOISE"},  # the digits that are shown

@@ -201,7 +201,7 @@ def test_shown_numbers_add_up_on_the_page_of_a_real_recall(show: Open, memory: N
         assert sorted(labels) == sorted(flows)
 
 
-def test_the_keyboard_alone_reaches_every_box(show: Open, recall: Recall, nodes: Nodes) -> None:
+def test_the_keyboard_alone_reaches_every_box_and_flow(show: Open, recall: Recall, nodes: Nodes) -> None:
     chrome = show(render_recall(recall, nodes))
     reached: set[str] = set()
     count = len(subgraph_of(recall).senders) + len(recall.memories)
@@ -212,6 +212,9 @@ def test_the_keyboard_alone_reaches_every_box(show: Open, recall: Recall, nodes:
             reached.add(str(focused.get_dom_attribute("id")))
             assert _lit(chrome) == _belonging(chrome, str(focused.get_dom_attribute("id")))
     assert len(reached) == count
+    chrome.execute_script("document.querySelector('#n0 .pick').focus()")
+    webdriver.ActionChains(chrome).send_keys(Keys.TAB).perform()
+    assert _lit(chrome) == {"arc0", "from1", "to0"}, "the next stop is the flow in the list"
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])

@@ -66,6 +66,14 @@ def test_memories_stand_by_rank_and_senders_beside_them_anchors_first() -> None:
     assert max(box.right for box in picture.senders) < min(box.left for box in picture.memories)
 
 
+def test_the_best_memory_is_near_the_top_however_many_nodes_sent_to_it() -> None:
+    into = [_flow(f"s{number}", "m") for number in range(60)]
+    picture = lay_out(subgraph_of(_recall({"m": into}, *(one.source_id for one in into))))
+    assert picture.memories[0].top < 300
+    assert min(box.top for box in picture.senders) >= 0
+    assert len(picture.senders) == 60
+
+
 def test_flows_that_need_not_cross_do_not() -> None:
     targets = [f"t{index}" for index in range(6)]
     flows = {name: [_flow(f"s{name}", name)] for name in targets}

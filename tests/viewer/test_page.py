@@ -54,9 +54,7 @@ def test_question_kernel_notes_scores_parts_metadata_and_paths_are_told(
     assert "0.900 = similarity 0.800 + activation 0.250 \N{MINUS SIGN} held back 0.150" in text
     assert "Activation 0.250 = 1 flow 0.250 SEQ from Title of anchor2" in text
     assert "Activation that reached it 0.200 = 1 flow 0.200 SIM ↩ from Title of anchor2" in text
-    assert (
-        "strongest way : 2 Title of anchor1 what anchor1 says → CAUSE → 1 Title of first what first says → SEQ" in text
-    )
+    assert "strongest way : 2 Title of anchor1 → CAUSE → 1 Title of first → SEQ → this" in text
     assert "matched directly" in text
 
 
@@ -142,10 +140,13 @@ def test_a_long_text_is_shortened_and_what_is_left_out_is_said(length: int, read
         assert shown < content.count("word ")
 
 
-def test_fifty_memories_of_three_hops_stay_a_small_file(node: Callable[..., MemoryNode]) -> None:
-    memories = tuple(RecalledMemory(node(f"n{i}"), 1 - i / 50, {"energy": 0.1}) for i in range(50))
+def test_fifty_memories_of_five_flows_stay_a_small_file(node: Callable[..., MemoryNode]) -> None:
+    flows = [tuple(step(f"n{(i + far) % 50}", EdgeType.SIM, f"n{i}") for far in (1, 2, 3, 5, 8)) for i in range(50)]
+    terms = {"similarity": 0.1, "activation": 0.5}
+    memories = tuple(RecalledMemory(node(f"n{i}"), 0.6, terms, (), into, terms) for i, into in enumerate(flows))
     page = render_recall(Recall("?", memories, Kernel(), (), "gated"), {})
-    assert len(page) < 200_000
+    assert page.count("data-flow=") == 250
+    assert len(page) < 500_000
 
 
 def test_the_same_recall_gives_the_same_page(recall: Recall, nodes: Nodes) -> None:

@@ -16,6 +16,7 @@ _MEMORY_WIDTH, _MEMORY_HEIGHT = 272, 84
 _GAP = 236
 _ROW_GAP = 12
 _GROUP_GAP = 40
+_OVERHANG = 240
 _MARGIN = 10
 _BOW, _BOW_SHARE = 80, 0.35
 _HEAD = 7
@@ -102,6 +103,9 @@ def lay_out(subgraph: Subgraph) -> Picture:
         v.number: max(_SENDER_HEIGHT, _sum(strokes, into, v, lambda arc: arc.source) + 2 * _ROW_GAP) for v, _ in senders
     }
     sender_tops = _as_wanted(senders, sizes)
+    # However many senders there are, the first memories are near the top.
+    drop = max(0.0, -min(sender_tops.values(), default=0.0) - _OVERHANG)
+    sender_tops = {number: top + drop for number, top in sender_tops.items()}
     first = min((*tops.values(), *sender_tops.values()), default=0.0) - _MARGIN
     memories = {v.number: Box(v, right, tops[v.number] - first, _MEMORY_WIDTH, heights[v.number]) for v in returned}
     boxes = {v.number: Box(v, left, sender_tops[v.number] - first, _SENDER_WIDTH, sizes[v.number]) for v, _ in senders}
