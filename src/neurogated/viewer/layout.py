@@ -12,13 +12,13 @@ __all__ = ["Box", "Curve", "Picture", "lay_out"]
 
 # Pixels; the style sheet's letters fit into boxes of these measures.
 _SENDER_WIDTH, _SENDER_HEIGHT = 216, 60
-_MEMORY_WIDTH, _MEMORY_HEIGHT = 272, 84
-_GAP = 236
+_MEMORY_WIDTH, _MEMORY_HEIGHT = 260, 84
+_GAP = 214
 _ROW_GAP = 12
 _GROUP_GAP = 40
 _OVERHANG = 240
 _MARGIN = 10
-_BOW, _BOW_SHARE = 80, 0.35
+_BOW, _BOW_SHARE = 62, 0.35
 _HEAD = 7
 _MIN_STROKE, _MAX_STROKE = 0.8, 22.0
 _SLOT, _LABEL_SLOT = 3.0, 15.0
