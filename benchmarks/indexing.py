@@ -1,7 +1,7 @@
 """Cost of indexing besides embedding: `python benchmarks/indexing.py --corpus 2wikimultihopqa_corpus.json`.
 
-Adds documents to a memory in a temporary folder. For every `--step` documents it prints the time of one passage by part.
-The documents come from a corpus in HippoRAG's format, or from a file of synthetic texts and vectors
+Adds documents to a memory in a temporary folder. Prints the time of one passage by part, every `--step` documents. The
+documents come from a corpus in HippoRAG's format, or from a file of synthetic texts and vectors
 (`--synthetic 100000.npz`, with `words` and `vectors`). Passages of a corpus get random vectors. The time of returning
 vectors does not count.
 """

@@ -2,7 +2,8 @@
 
 usage: python examples/notes.py FOLDER [QUESTION]
 
-Each run adds new files, updates changed ones, and deletes the memories of deleted ones. The memory is in FOLDER/.memory. Files that it reads:
+Each run adds new files, updates changed ones, and deletes the memories of deleted ones.
+The memory is in FOLDER/.memory. Files that it reads:
 
 * *.md     notes; the title is found in the text
 * *.eml    mails
