@@ -1,4 +1,4 @@
-"""The command line: exit codes, what is printed, where settings come from, the ways to start it."""
+"""The command line: exit codes, output, sources of settings, and the ways to start it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROGRAMS = {
 
 @pytest.fixture
 def flags(tmp_path: Path) -> list[str]:
-    """Flags of an instant run on the sample, whose results go to a folder of the test."""
+    """Flags of an instant run on the sample. Its results go to a folder of the test."""
     return ["--dataset_dir", str(ROOT / "dataset"), "--embedding_name", "hash", "--save_dir", str(tmp_path / "out")]
 
 
@@ -49,7 +49,7 @@ def _exit_code(words: list[str]) -> object:
 
 
 def _one_error_line(captured: str) -> str:
-    """Return the message of the one line that `captured` must be, beside the notice of who judges."""
+    """Return the message of the only line in `captured`, apart from the notice about the judge."""
     (line,) = [line for line in captured.splitlines() if line != OFFLINE_NOTICE]
     assert line.startswith("error: ")
     return line.removeprefix("error: ")
@@ -128,7 +128,7 @@ def test_run_with_storage_in_memory_succeeds(sample: list[str], capsys: pytest.C
     assert "Written to" in capsys.readouterr().out
 
 
-# Where settings come from
+# Sources of settings
 
 
 def test_flag_wins_over_environment_and_environment_over_file(

@@ -1,4 +1,4 @@
-"""What is read of a turn of a conversation."""
+"""The traits that are read from a turn of a conversation."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Reading data sets: both formats, what is joined and left out, what is refused, and the bundled sample."""
+"""Data sets: both formats, joined and omitted rows, refusals, and the bundled sample."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_session_of_blank_turns_only_is_left_out(tmp_path: Path) -> None:
     assert [d.metadata["session"] for d in documents] == [2]
 
 
-# What is refused
+# Refusals
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".", "..", "/etc/x"])

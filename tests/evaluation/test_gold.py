@@ -1,4 +1,4 @@
-"""Which corpus row a gold passage is: how title, text and number decide, and what is refused."""
+"""The corpus row of a gold passage: matching by title, text and number, and refusals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _refused(folder: Path, corpus: object, question: dict[str, Any]) -> str:
     return str(caught.value)
 
 
-# What decides
+# Matching
 
 
 def test_text_decides_between_rows_of_one_title(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_copy_counts_as_found_whichever_document_it_stands_in(tmp_path: Path, co
     assert report.recall["all"]["R@1"] == 100
 
 
-# What is refused
+# Refusals
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Recall against a reference of its own, tables against values worked out by hand."""
+"""Recall against an independent reference, and tables against values computed by hand."""
 
 from __future__ import annotations
 
