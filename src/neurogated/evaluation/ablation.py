@@ -162,8 +162,8 @@ class AblationReport:
     seconds: Mapping[str, float]
     """Seconds of each variant, indexing included."""
     rows: pd.DataFrame
-    """A row a variant, kind of question and cutoff: `variant`, `label`, `kind`, `questions`, `k`, `recall` in percent,
-    and `difference`, `low`, `high`, its recall minus that of the full configuration with the interval, in points."""
+    """A row per variant, kind of question and cutoff: `variant`, `label`, `kind`, `questions`, `k`, `recall` in percent,
+    and `difference`, `low`, `high`: its recall minus that of the full configuration with the interval, in points."""
 
     def figures(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
@@ -261,7 +261,7 @@ def ablate(
 def contrast_table(rows: pd.DataFrame, without: str) -> pd.DataFrame:
     """Return the gain of a part, by kind of question, in points with its interval; the variant `without` lacks it.
 
-    A row a kind of question and cutoff: `kind`, `questions`, `k`, `with`, `without`, `difference`, `low`, `high`.
+    A row per kind of question and cutoff: `kind`, `questions`, `k`, `with`, `without`, `difference`, `low`, `high`.
     """
     lacking = rows[rows["variant"] == without].reset_index(drop=True)
     return pd.DataFrame(
