@@ -1,6 +1,6 @@
 """Indexing real passages with the embedding model, compared with embedding by torch alone; and without the model.
 
-Long documents are real passages and answers joined, or are generated, with names and cues, where these are not there.
+A long document joins real passages or answers. Without their files, paragraphs with names and cues are generated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Embedding speed of each runtime: `python benchmarks/embedding.py --corpus dataset/2wikimultihopqa_corpus.json`.
 
-Every runtime that is installed embeds the same passages and the same questions, in turn, with torch in the same run.
-Wall time depends on what else the machine does; seconds of the processor hardly do.
+Every installed runtime embeds the same passages and the same questions, in turn, with torch in the same run. Wall time
+depends on the load of the machine; processor time hardly does.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 All engines run in one process and take turns after every ten questions, so other work on the machine slows all of
 them. Times are wall clock: the median of a round, then the median of three rounds. Brackets hold ratios to our index:
-the median of the rounds, the least and the largest, and that of the quickest calls, which nothing interrupted. Opening
+the median, minimum and maximum over rounds, and the ratio of the fastest calls. Opening
 and memory are measured in fresh processes.
 
 tantivy is measured as one segment in a file system in memory, and on disk with a commit after every 500 texts. Every

@@ -1,7 +1,7 @@
 """A fresh process that uses a memory; `python -m benchmarks.fresh_process answer|write FOLDER DATA …`.
 
 `answer` opens it, asks one question, then 200 more, and prints JSON: seconds from before opening to the first answer,
-without the imports, and resident memory in bytes. `write` adds texts one by one, says so, and waits to be killed.
+without the imports, and resident memory in bytes. `write` adds texts one by one, prints a line, and waits to be killed.
 """
 
 from __future__ import annotations

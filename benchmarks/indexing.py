@@ -1,9 +1,9 @@
 """Cost of indexing besides embedding: `python benchmarks/indexing.py --corpus 2wikimultihopqa_corpus.json`.
 
-Adds documents to a memory in a temporary folder and prints, for every so many of them, how long one passage took and
-where that time went. The documents are those of a corpus in HippoRAG's format, or the texts and vectors of a file of
-synthetic ones (`--synthetic 100000.npz`, with `words` and `vectors`). Passages of a corpus get random vectors; the time
-that handing out vectors takes is left out.
+Adds documents to a memory in a temporary folder. Prints the time of one passage by part, every `--step` documents. The
+documents come from a corpus in HippoRAG's format, or from a file of synthetic texts and vectors
+(`--synthetic 100000.npz`, with `words` and `vectors`). Passages of a corpus get random vectors. The time of returning
+vectors does not count.
 """
 
 from __future__ import annotations

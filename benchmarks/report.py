@@ -20,13 +20,13 @@ def report(runs: Sequence[Run]) -> str:
     """Return the tables of some runs, the smallest first."""
     runs = sorted(runs, key=lambda run: run.nodes)
     sizes = [f"{run.nodes:,} nodes" for run in runs]
-    bars = _table(["bar", *sizes], ([bar.figure.what, *(_judged(bar, run) for run in runs)] for bar in TARGETS))
+    bars = _table(["target", *sizes], ([bar.figure.what, *(_judged(bar, run) for run in runs)] for bar in TARGETS))
     shown = ([figure.what, *(_shown(figure, run) for run in runs)] for figure in FIGURES)
     figures = _table(["figure", *sizes], (row for row in shown if any(row[1:])))
     reached = [bar.holds(run) for run in runs for bar in TARGETS]
     summary = f"{reached.count(True)} of {reached.count(True) + reached.count(False)} measured targets are met."
     return "\n".join(
-        ["", *map(_machine, runs), "", summary, "", bars, "", "The rest, in the same runs:", "", figures, ""]
+        ["", *map(_machine, runs), "", summary, "", bars, "", "Further figures of the same runs:", "", figures, ""]
     )
 
 
@@ -36,7 +36,7 @@ def _machine(run: Run) -> str:
     return (
         f"* {run.nodes:,} nodes, {run.when[:10]}: {machine['cpu'].get('brand_raw', 'unknown CPU')}, "
         f"{machine['cpu']['count']} cores, {machine['ram'] / 2**30:.0f} GiB, {machine['os']}, "
-        f"Python {machine['python_version']}; load when it began {machine['load']:.1f}; {packages}"
+        f"Python {machine['python_version']}; load at the start {machine['load']:.1f}; {packages}"
     )
 
 

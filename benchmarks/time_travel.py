@@ -1,7 +1,7 @@
 """The time of a question about the past: `python benchmarks/time_travel.py --nodes 100000`.
 
-Builds a memory of synthetic texts, vectors and edges in a temporary folder, changes it by feedback, updates, removals
-and maintenance, and then asks questions as of moments before and after these changes.
+Builds a memory of synthetic texts, vectors and edges in a temporary folder. Changes it by feedback, updates, removals
+and maintenance. Then asks questions as of moments before, between and after these changes.
 """
 
 from __future__ import annotations

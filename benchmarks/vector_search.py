@@ -1,10 +1,10 @@
 """Compares vector indexes: `python benchmarks/vector_search.py --nodes 100000`.
 
-Compares approximate indexes with exact search on one set of vectors: time to build, milliseconds a query, asked one at
-a time, how much of the exact answer is found, memory, and size on disk. `--vectors FILE.npy` takes vectors from a file,
-such as those of real texts; else they are drawn around one centre for every fifty, with noise.
+Compares approximate indexes with exact search on one set of vectors: time to build, milliseconds per single query,
+recall of the exact answer, memory, and size on disk. `--vectors FILE.npy` reads vectors from a file, such as those of
+real texts. Otherwise they are random, with one centre for every fifty.
 
-The candidates other than the one this library uses are installed by `pip install usearch hnswlib`.
+`pip install usearch hnswlib` installs the other candidates.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Whether a dictionary could replace the term dictionary on disk: `python benchmarks/word_lists.py --words 400000`.
 
-Both sides open the same words and look up 600 names, of which hardly any is known. They take turns. Times are medians.
+Both open the same words and look up 600 names, most of them unknown. They run in turn. Times are medians.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 usage: python examples/agent_loop.py [MEMORY_FOLDER]
 
-The "language model" of this agent is a rule that quotes the sentence which shares most words with the question, so that
-the example needs no key; put a call of your own model in the place of `answer`.
+The "language model" of this agent is a rule: it quotes the sentence that shares most words with the question. So the
+example needs no key. Replace `answer` by a call of your own model.
 """
 
 import re

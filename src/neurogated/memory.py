@@ -180,7 +180,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         Args:
             documents: texts, `Document`s, or mappings with `text` and optionally `title`, `metadata`, `ttl` (a
                 timedelta or seconds), `valid_from`, `valid_to` and the fields of `About`.
-            progress: show a progress bar; None shows it where the output is a terminal.
+            progress: show a progress bar; None shows it if the output is a terminal.
 
         Returns:
             The node ids of each document, in order.

@@ -64,7 +64,7 @@ class Upkeep(ABC):
     def answer(self, recall: Recall) -> str | None:
         """Return the language model's short answer to the recall's question from its first `llm.qa_passages` memories.
 
-        None where no language model is configured.
+        None if no language model is configured.
 
         Raises:
             LLMError: the model failed.

@@ -163,4 +163,4 @@ def test_an_empty_memory_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureF
     assert "there is no memory in" in capsys.readouterr().err
     NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path / "agent"), embedding_name="hash")).close()
     assert main(["bench", "profile", *words]) == 1
-    assert "error: the memory is empty; put texts in" in capsys.readouterr().err
+    assert "error: the memory is empty; add texts" in capsys.readouterr().err

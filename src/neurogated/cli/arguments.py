@@ -22,7 +22,7 @@ __all__ = [
 
 
 class Owner(TypedDict):
-    """A user and a session, None where not given."""
+    """A user and a session, None if not given."""
 
     user_id: str | None
     session_id: str | None

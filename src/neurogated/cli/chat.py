@@ -94,7 +94,7 @@ def _talk(memory: NeuroGraphMemory, arguments: argparse.Namespace, screen: _Scre
 
 
 def _lines() -> Iterator[str]:
-    """Yield what the user types, without blank lines."""
+    """Yield the lines that the user types, except blank ones."""
     while True:
         try:
             line = input(_PROMPT).strip()
@@ -106,7 +106,7 @@ def _lines() -> Iterator[str]:
 
 
 class _Screen:
-    """Prints answers, in colours where the output is a terminal."""
+    """Prints answers, in colours if the output is a terminal."""
 
     def __init__(self, out: TextIO, *, coloured: bool) -> None:
         self._out = out

@@ -152,7 +152,7 @@ CONTRASTS: Sequence[Contrast] = (
 
 @dataclass(frozen=True, slots=True)
 class AblationReport:
-    """What an ablation measured and where it wrote it."""
+    """The results of an ablation, and their folder."""
 
     folder: Path
     dataset: str
@@ -160,10 +160,10 @@ class AblationReport:
     variants: Sequence[Variant]
     """The full configuration first."""
     seconds: Mapping[str, float]
-    """How long each variant took, indexing included."""
+    """Seconds of each variant, indexing included."""
     rows: pd.DataFrame
-    """A row a variant, kind of question and cutoff: `variant`, `label`, `kind`, `questions`, `k`, `recall` in percent,
-    and `difference`, `low`, `high`, its recall minus that of the full configuration with the interval, in points."""
+    """A row per variant, kind of question and cutoff: `variant`, `label`, `kind`, `questions`, `k`, `recall` in percent,
+    and `difference`, `low`, `high`: its recall minus that of the full configuration with the interval, in points."""
 
     def figures(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
@@ -219,8 +219,8 @@ def ablate(
     Args:
         dataset: documents and questions.
         config: the full configuration; `save_dir` is the memory's own folder.
-        variants: what to switch off.
-        progress: show progress bars; None shows them where the output is a terminal.
+        variants: the variants to compare.
+        progress: show progress bars; None shows them if the output is a terminal.
 
     Raises:
         ConfigError: a variant's setting is unknown or out of range; nothing is measured.
@@ -259,9 +259,9 @@ def ablate(
 
 
 def contrast_table(rows: pd.DataFrame, without: str) -> pd.DataFrame:
-    """Return what the ingredient that the variant `without` lacks adds, kind by kind, in points with its interval.
+    """Return the gain of a part, by kind of question, in points with its interval; the variant `without` lacks it.
 
-    A row a kind of question and cutoff: `kind`, `questions`, `k`, `with`, `without`, `difference`, `low`, `high`.
+    A row per kind of question and cutoff: `kind`, `questions`, `k`, `with`, `without`, `difference`, `low`, `high`.
     """
     lacking = rows[rows["variant"] == without].reset_index(drop=True)
     return pd.DataFrame(
@@ -271,7 +271,7 @@ def contrast_table(rows: pd.DataFrame, without: str) -> pd.DataFrame:
             "k": lacking["k"],
             "with": lacking["recall"] - lacking["difference"],
             "without": lacking["recall"],
-            # The interval of a paired bootstrap turns over with its sides; 0 is added so that no -0.0 is shown.
+            # Swapping the sides mirrors the interval of a paired bootstrap; subtracting from 0 avoids -0.0.
             "difference": 0 - lacking["difference"],
             "low": 0 - lacking["high"],
             "high": 0 - lacking["low"],
@@ -283,7 +283,7 @@ def _rows(
     variants: Sequence[Variant], recalls: Mapping[str, NDArray[np.float64]], kinds: Sequence[str]
 ) -> pd.DataFrame:
     of_kind = {kind: np.array([one == kind for one in kinds]) for kind in sorted(set(kinds))}
-    # A single kind is all there is; its name says nothing more.
+    # With a single kind, its rows would repeat those of all questions.
     groups = {ALL_QUESTIONS: np.ones(len(kinds), dtype=bool), **(of_kind if len(of_kind) > 1 else {})}
     full, rows = recalls[FULL.name], []
     for variant in variants:
@@ -320,5 +320,5 @@ def _write(
     report.rows.to_csv(report.folder / "ablation.csv", index=False)
     over_all = report.rows[(report.rows["kind"] == ALL_QUESTIONS) & (report.rows["variant"] != FULL.name)]
     if not over_all.empty:
-        title = f"What switching off costs on {report.dataset} ({report.questions} questions)"
+        title = f"Effect of switching parts off on {report.dataset} ({report.questions} questions)"
         ablation_chart(over_all, title, report.folder / "ablation")

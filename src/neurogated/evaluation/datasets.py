@@ -23,7 +23,7 @@ def load_dataset(name: str, folder: str | Path, file_format: str) -> Dataset:
 
     Args:
         name: the files are `<name>_corpus.json` and `<name>.json` (hipporag) or `<name>.json` (locomo).
-        folder: where they are.
+        folder: the folder of the files.
         file_format: one of `FORMATS`.
 
     Raises:

@@ -152,7 +152,7 @@ def frozen_memories(
         known: known vectors; new ones are added.
         indexed: the memory on disk holds the data set already, so nothing is written to it.
         reindex: build a separate graph in memory.
-        progress: show progress bars; None shows them where the output is a terminal.
+        progress: show progress bars; None shows them if the output is a terminal.
     """
     parts = compose.build(config)
     if reindex:

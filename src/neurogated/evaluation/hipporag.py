@@ -52,7 +52,7 @@ def _refuse_repeated(names: Sequence[str | int], field: str, path: Path) -> None
     for name, times in Counter(names).items():
         if times > 1:
             raise DatasetError(
-                f"{path}: {field} {name!r} stands {times} times; make them differ, or leave out every {field}, "
+                f"{path}: {field} {name!r} occurs {times} times; make them differ, or leave out every {field}, "
                 "so that entries are named by their position from 0"
             )
 

@@ -103,7 +103,7 @@ def learn(
         dataset: documents and questions.
         config: settings; `save_dir` is the memory's own folder.
         seeds: the number of random halves; the seeds are 0, 1, ….
-        progress: show progress bars; None shows them where the output is a terminal.
+        progress: show progress bars; None shows them if the output is a terminal.
 
     Raises:
         ConfigError: `seeds` is less than 1.

@@ -30,7 +30,7 @@ def load_locomo(name: str, folder: Path) -> Dataset:
     collections = tuple(map(_conversation, records))
     for sample_id, times in Counter(collection.namespace for collection in collections).items():
         if times > 1:
-            raise DatasetError(f"{path}: sample_id {sample_id!r} stands {times} times; make them differ")
+            raise DatasetError(f"{path}: sample_id {sample_id!r} occurs {times} times; make them differ")
     return Dataset(name, collections, tuple(_notes(path.name, records, collections)))
 
 
@@ -43,7 +43,7 @@ def _conversation(record: Record) -> Collection:
     turns = Counter(_turns(documents))
     for turn, times in turns.items():
         if times > 1:
-            raise DatasetError(f"{conversation.where}: dia_id {turn!r} stands {times} times; make them differ")
+            raise DatasetError(f"{conversation.where}: dia_id {turn!r} occurs {times} times; make them differ")
     questions = [_question(qa, f"{name}:{place}", turns.keys()) for place, qa in enumerate(record.records("qa"))]
     return Collection(name, tuple(_merged(documents)), tuple(q for q in questions if q is not None))
 

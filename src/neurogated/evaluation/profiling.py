@@ -116,7 +116,7 @@ class StageTimer:
 
 @dataclass(frozen=True, slots=True)
 class IndexingTimes:
-    """How long indexing took."""
+    """The times of an indexing."""
 
     documents: int
     nodes: int

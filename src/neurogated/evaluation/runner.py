@@ -77,7 +77,7 @@ def run(dataset: Dataset, config: MemoryConfig, *, progress: bool | None = None)
     Args:
         dataset: documents and questions.
         config: settings; `save_dir` is the root of all files.
-        progress: show progress bars; None shows them where the output is a terminal.
+        progress: show progress bars; None shows them if the output is a terminal.
     """
     with NeuroGraphMemory(config_for(dataset, config)) as memory:
         return measure(dataset, memory, progress=progress)
