@@ -30,7 +30,7 @@ TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
 
 @dataclass(frozen=True)
 class World:
-    """A graph, anchors and a kernel whose numbers are exact in binary, so that sums are too."""
+    """A graph, anchors and a kernel with numbers that are exact in binary, so that sums are exact too."""
 
     names: tuple[str, ...]
     edges: dict[EdgeKey, float]
@@ -76,7 +76,7 @@ Walks = dict[str, list[tuple[str, EdgeType, float, float]]]
 
 
 def _walks(world: World, config: MemoryConfig) -> Walks:
-    """Return to where one can go from each node, over which type, and weights of edge and kernel."""
+    """Return for each node the reachable nodes, with the type and the weights of edge and kernel."""
     walks: Walks = defaultdict(list)
     for (source, target, kind), weight in world.edges.items():
         if kind.name not in config.retrieval.closed_edge_types.split(","):
@@ -87,7 +87,7 @@ def _walks(world: World, config: MemoryConfig) -> Walks:
 
 
 def _sent(walks: list[tuple[str, EdgeType, float, float]], config: MemoryConfig, gate: dict[str, float]) -> list[float]:
-    """Return what share of its energy arrives over each walk that leaves a node."""
+    """Return the share of its activation that arrives over each walk from a node."""
     claims = [
         gate[target] ** config.retrieval.gate_exponent if config.retrieval.switches.gate_hops else 1.0
         for target, *_ in walks
@@ -112,11 +112,11 @@ def _sent(walks: list[tuple[str, EdgeType, float, float]], config: MemoryConfig,
 
 
 def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] | None = None) -> dict[str, float]:
-    """Energy that spread, by the formula of the class and the settings that change its terms."""
+    """Return the spread activation, by the formula of the class and the settings that change its terms."""
     walks, is_open = _walks(world, config), gate or dict.fromkeys(world.names, 1.0)
 
     def strongest_of(energies: dict[str, float]) -> dict[str, float]:
-        # Nodes are numbered as they are named here, and of equals the first ones send on.
+        # Nodes are numbered in this order, and of equal nodes the first ones pass activation on.
         active = sorted((n for n in energies if energies[n] > 0), key=lambda n: (-energies[n], world.names.index(n)))
         return {name: energies[name] for name in active[: config.retrieval.max_frontier]}
 
@@ -198,7 +198,7 @@ def test_gated_equals_its_formula(world: World, quarters: list[int] | None) -> N
 
 @given(worlds(), gates, switches)
 @settings(max_examples=200)
-def test_gated_equals_its_formula_whatever_term_is_switched(
+def test_gated_equals_its_formula_with_any_term_switched(
     world: World, quarters: list[int] | None, changes: dict[str, object]
 ) -> None:
     gate = _gate(world, quarters)
@@ -208,7 +208,7 @@ def test_gated_equals_its_formula_whatever_term_is_switched(
 
 @given(worlds(), st.integers(1, 3), st.booleans())
 def test_only_the_strongest_nodes_send_energy_on(world: World, frontier: int, move_once: object) -> None:
-    # Without shares every number is exact in binary, and ties are ties in both.
+    # Without shares every number is exact in binary, so ties are ties in both.
     changes = {
         "retrieval.switches.damp_hubs": False,
         "retrieval.max_frontier": frontier,
@@ -293,7 +293,7 @@ def test_a_setting_that_names_no_edge_type_is_refused() -> None:
 def test_gated_energy_grows_by_no_more_than_the_kernel_allows(world: World) -> None:
     _, spread = _energies(world, "gated")
     start = sum(energy for energy in world.anchors.values() if energy > 0)
-    # However many edges a node has, each type hands on at most what came, times decay and the kernel's weight.
+    # For any number of edges, each type passes on at most the received activation, times decay and kernel weight.
     factor = 0.5 * sum(max(world.kernel[kind], world.kernel.backwards(kind)) for kind in TYPES)
     assert sum(spread.values()) <= start * sum(factor**hop for hop in range(1, world.hops + 1)) + 1e-9
 

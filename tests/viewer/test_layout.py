@@ -40,7 +40,7 @@ def _lab(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _ink(name: str) -> Ink:
-    """Return the ink of a type that may not be registered: only its name counts."""
+    """Return the ink of a type. The type need not be registered, because only its name counts."""
     return ink(cast("EdgeType", SimpleNamespace(name=name)))
 
 
@@ -53,7 +53,7 @@ def _recall(paths: dict[str, tuple[PathStep, ...]], *anchors: str) -> Recall:
     return Recall("?", memories, Kernel(), tuple((name, 1.0) for name in anchors), "gated")
 
 
-def test_a_column_holds_what_energy_reached_after_the_same_hop() -> None:
+def test_a_column_has_the_nodes_of_one_hop() -> None:
     recall = _recall({"b": _chain("a", "b"), "c": _chain("a", "b", "c"), "d": _chain("a", "x", "y", "d")}, "a")
     picture = lay_out(subgraph_of(recall))
     hops = {box.vertex.id: (box.vertex.hop, box.left) for box in picture.boxes}
