@@ -63,7 +63,7 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
 # Run
 
 
-def test_run_prints_what_it_measured_and_where_it_wrote_it(
+def test_run_prints_its_figures_and_their_folder(
     sample: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(sample) == 0
@@ -157,7 +157,7 @@ def test_misspelt_variable_stops_the_run(
 # Demo
 
 
-def test_demo_shows_two_kernels_on_one_graph_and_what_each_recalled(
+def test_demo_shows_two_kernels_on_one_graph_and_their_recalls(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Ranking: what a recall returns, in which order, and why."""
+"""Ranking: the memories of a recall, their order, and their reasons."""
 
 import math
 import threading
@@ -32,7 +32,7 @@ def _retriever(store: GraphStore, **settings: object) -> NeuroRetriever:
 
 @pytest.fixture
 def store() -> GraphStore:
-    """`near` is what the question asks for; `linked` is unlike it but follows it; `other` lies between."""
+    """`near` answers the question, `linked` is unlike it but follows `near`, and `other` is between them."""
     store = GraphStore()
     for name, vector in {"near": [1.0, 0.0], "other": [0.6, 0.8], "linked": [0.3, 0.954], "far": [0.0, 1.0]}.items():
         store.add_node(MemoryNode(id=name, content=f"about {name}", embedding=vector))
@@ -77,13 +77,13 @@ def test_a_recall_changes_nothing(store: GraphStore) -> None:
     assert first.memories == again.memories
 
 
-def test_the_mark_names_what_was_used(store: GraphStore) -> None:
+def test_the_access_names_the_used_nodes_and_edges(store: GraphStore) -> None:
     mark = _retriever(store, ACTIVATION="classic", TOP_K_ANCHORS=1).recall("1 0", top_n=2).mark
     assert mark.nodes == {"near": 1, "linked": 1}
     assert {tuple(edge) for edge in mark.edges} == {("near", "linked", EdgeType.SEQ)}
 
 
-def test_top_n_defaults_to_the_setting_and_stops_at_what_there_is(store: GraphStore) -> None:
+def test_top_n_defaults_to_the_setting_and_stops_at_the_number_of_memories(store: GraphStore) -> None:
     assert len(_retriever(store, TOP_N_RETRIEVAL=2).recall("1 0")) == 2
     assert len(_retriever(store).recall("1 0", top_n=99)) == 4
 
@@ -148,7 +148,7 @@ weightings = st.fixed_dictionaries(
 
 
 def _attainable(recall: Recall, config: MemoryConfig) -> float:
-    """Return the most that the best match could have."""
+    """Return the highest possible base score."""
     weights = {
         "keywords": config.retrieval.keyword_weight,
         "subject": config.retrieval.subject_weight,
@@ -236,7 +236,9 @@ def test_contributions_add_up_to_the_score_and_flows_to_the_activation(
         weight = 1.0 if mode == "classic" else weights["ACTIVATION_WEIGHT"]
         assert memory.contributions["activation"] == pytest.approx(weight * arrived)
         assert set(memory.contributions) == (
-            {"start", "activation"} if mode == "classic" else {"similarity", "activation", "recency", "held_back"}
+            {"start", "activation"}
+            if mode == "classic"
+            else {"similarity", "activation", "recency", "time", "held_back"}
         )
         held_back = memory.contributions.get("held_back", 0.0)
         assert held_back <= 0.0 if keeps else held_back == 0.0
@@ -273,7 +275,7 @@ def test_what_was_used_lately_ranks_higher_and_fades_by_half_lives() -> None:
     clock.advance(timedelta(days=10))
     assert [memory.parts["recency"] for memory in retriever.recall("1 0")] == [0.5, 0.25, 0.125]
     clock.advance(timedelta(days=-30))
-    # A clock that went back makes nothing more than new.
+    # A clock that went backwards makes no memory newer than new.
     assert max(memory.parts["recency"] for memory in retriever.recall("1 0")) == 1.0
 
 
@@ -381,7 +383,7 @@ def test_a_memory_removed_while_a_question_is_answered_is_left_out(
     keyword_rows = store.keyword_rows
 
     def remove_and_search(*arguments: object) -> tuple[Rows, NDArray[np.float64]]:
-        # The view of the recall was taken before, and vector search has found the node in it.
+        # The view of the recall is older, and vector search has found the node in it.
         if store.has_node("other"):
             store.remove_node("other")
         return keyword_rows(*arguments)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
 
 @dataclass(frozen=True)
 class World:
-    """A graph, anchors and a kernel whose numbers are exact in binary, so that sums are too."""
+    """A graph, anchors and a kernel with numbers that are exact in binary, so that sums are exact too."""
 
     names: tuple[str, ...]
     edges: dict[EdgeKey, float]
@@ -76,7 +76,7 @@ Walks = dict[str, list[tuple[str, EdgeType, float, float]]]
 
 
 def _walks(world: World, config: MemoryConfig) -> Walks:
-    """Return to where one can go from each node, over which type, and weights of edge and kernel."""
+    """Return for each node the reachable nodes, with the type and the weights of edge and kernel."""
     walks: Walks = defaultdict(list)
     for (source, target, kind), weight in world.edges.items():
         if kind.name not in config.retrieval.closed_edge_types.split(","):
@@ -199,7 +199,7 @@ def test_gated_equals_its_formula(world: World, quarters: list[int] | None) -> N
 
 @given(worlds(), gates, switches)
 @settings(max_examples=200)
-def test_gated_equals_its_formula_whatever_term_is_switched(
+def test_gated_equals_its_formula_with_any_term_switched(
     world: World, quarters: list[int] | None, changes: dict[str, object]
 ) -> None:
     gate = gate_of(world, quarters)

@@ -1,4 +1,4 @@
-"""How far the graph is trusted, against plain Python, and what that does to a ranking."""
+"""The trust in the graph matches plain Python and changes the ranking."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -17,7 +17,7 @@ shares = st.integers(0, 4).map(lambda n: n / 4)
 
 
 def _slow_trust(scores: list[float], floor: float, lead: float) -> float:
-    """Return the trust as the formula has it."""
+    """Return the trust by its formula."""
     best, *others = sorted(scores, reverse=True)
     ahead = 0.0 if best <= 0 else (best - (others[0] if others else 0.0)) / best
     if lead == 0 or ahead >= lead:
@@ -89,7 +89,7 @@ def test_the_first_of_a_recall_is_the_same_with_and_without_activation() -> None
             assert first.parts["similarity"] == pytest.approx(likest.parts["similarity"])
 
 
-def test_an_exact_repeat_scores_about_1_whatever_else_a_memory_could_have() -> None:
+def test_an_exact_repeat_scores_about_1_beside_any_other_memory() -> None:
     config = MemoryConfig(storage="memory", embedding_name="hash")
     with NeuroGraphMemory(config) as memory:
         texts = ["The heron stood by the stone.", "Bo Kray met Ada Quill at the light.", "A lamp burnt all night."]

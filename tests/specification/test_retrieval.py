@@ -124,7 +124,7 @@ def test_it_is_at_the_top_of_the_package_too(store: GraphStore) -> None:
     assert neurogated.NeuroRetriever is NeuroRetriever
 
 
-def test_the_loop_of_the_specification_gives_what_the_classic_mode_gives(store: GraphStore) -> None:
+def test_the_loop_of_the_specification_agrees_with_the_classic_mode(store: GraphStore) -> None:
     config = MemoryConfig(embedding_name="hash", ACTIVATION="classic", TOP_K_ANCHORS=2)
     kernel_generator, embedding_model = KernelGenerator(config), HashEmbedder()
 

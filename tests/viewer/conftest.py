@@ -1,4 +1,4 @@
-"""Recalls to be shown, and a strict reader of pages."""
+"""Example recalls, and a strict reader of pages."""
 
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -45,7 +45,7 @@ class PageReader(HTMLParser):
 
     @property
     def all_text(self) -> str:
-        """Words of the page, spaces made one."""
+        """Return the words of the page with single spaces."""
         return " ".join(" ".join(self.text).split())
 
     def having(self, attribute: str) -> list[dict[str, str]]:
@@ -115,7 +115,7 @@ def recall(node: Callable[..., MemoryNode]) -> Recall:
 
 @pytest.fixture
 def hostile() -> tuple[Recall, dict[str, MemoryNode]]:
-    """Return a recall whose every text tries to break out of the page."""
+    """Return a recall whose every text tries to inject markup."""
     names = [f"{HOSTILE}{index}" for index in range(3)]
     made = [MemoryNode(name, HOSTILE * 20, title=HOSTILE, metadata={HOSTILE: [HOSTILE]}) for name in names]
     path = (step(names[0], EdgeType.SEQ, names[1]), step(names[1], EdgeType.SIM, names[2]))

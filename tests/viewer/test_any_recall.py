@@ -1,4 +1,4 @@
-"""Whatever a recall holds, a sound page comes of it, and nothing of it is lost or drawn over another."""
+"""Any recall gives a sound page that shows all of it without overlaps."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _requests(chrome: webdriver.Chrome) -> list[str]:
 
 
 def _pixels(png: bytes) -> set[bytes]:
-    """Return the colours of a PNG of 8-bit RGB or RGBA whose lines are, or are not, filtered."""
+    """Return the colours of a PNG of 8-bit RGB or RGBA, with or without filtered lines."""
     assert png.startswith(b"\x89PNG")
     kind = png[25]
     data, at = b"", 8
@@ -228,7 +228,7 @@ def test_the_page_never_scrolls_sideways(show: Open, recall: Recall, nodes: Node
     chrome = show(render_recall(wide, nodes), width=width, height=800)
     chrome.execute_script("for (const more of document.querySelectorAll('details')) more.open = true")
     overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    # On a busy machine the window takes its width a moment after it was told to.
+    # On a busy machine the window takes its width with a delay.
     WebDriverWait(chrome, PATIENCE).until(lambda driver: driver.execute_script(overflow) == 0)
     inside = "return [...document.querySelectorAll('.panel, .memory')].every(e => e.scrollWidth <= e.clientWidth + 1)"
     WebDriverWait(chrome, PATIENCE).until(lambda driver: driver.execute_script(inside))

@@ -40,7 +40,7 @@ def _lab(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _ink(name: str) -> Ink:
-    """Return the ink of a type that may not be registered: only its name counts."""
+    """Return the ink of a type. The type need not be registered, because only its name counts."""
     return ink(cast("EdgeType", SimpleNamespace(name=name)))
 
 

@@ -1,4 +1,4 @@
-"""What a page says, and that no text breaks out of it."""
+"""The content of a page, and its protection against markup in texts."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_the_page_asks_for_nothing_outside_itself(recall: Recall, nodes: Nodes, 
 
 
 @pytest.mark.parametrize("length", [100_000, 1_000_000])
-def test_a_long_text_is_shortened_and_what_is_left_out_is_said(length: int, read: Read) -> None:
+def test_a_long_text_is_shortened_with_the_length_of_the_rest(length: int, read: Read) -> None:
     content = ("word " * (length // 5))[:length]
     node = MemoryNode("long", content)
     recall = Recall("?", (RecalledMemory(node, 1.0, {}),), Kernel(), (), "gated")
