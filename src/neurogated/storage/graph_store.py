@@ -51,11 +51,7 @@ class GraphStore(
     abilities.SupportsExactSearch,
     abilities.SupportsExclusion,
 ):
-    """One graph of an engine; without an engine, the graph is in memory. Threads may share a store.
-
-    It composes a `LiveGraph` (a log and its index) with the `Family` that all graphs of the engine share. To add a new
-    engine, implement `Engine` and `Log`.
-    """
+    """One graph of an engine: a `LiveGraph` (its log and index) and the shared `Family`. Threads may share a store."""
 
     def __init__(
         self,
