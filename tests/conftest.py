@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 # Set before any test imports a model library, which reads it on import.
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-# Machines are shared and slow at times; how long an example takes says nothing about its truth.
+# Machines are shared and sometimes slow, so the duration of an example proves nothing.
 hypothesis.settings.register_profile("tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("tests")
 
 ROOT = Path(__file__).parents[1]
-# Models are exported once for all runs, and not into the cache of whoever runs the tests.
+# Models are exported once for all runs, and not into the user's cache.
 os.environ["XDG_CACHE_HOME"] = str(ROOT / ".pytest_cache" / "home")
 SHARED = ROOT.parent / "shared"
 
 
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the settings of whoever runs the tests out of them."""
+    """Hide the user's own settings from the tests."""
     for name in os.environ:
         if name.startswith(("NEUROGATED_", "OPENAI_", "ANTHROPIC_")):
             monkeypatch.delenv(name)
@@ -46,7 +46,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def storage() -> str:
-    """Return where memories are; modules that test each storage have a fixture of their own."""
+    """Return the default storage. Modules that test each storage override this fixture."""
     return "sqlite"
 
 
@@ -75,14 +75,14 @@ def small(config: MemoryConfig) -> Iterator["NeuroGraphMemory"]:
 
 @pytest.fixture
 def watchdogs() -> Callable[[], list[threading.Thread]]:
-    """Return a function that returns the watchdog threads that were started since; those of other tests end later."""
+    """Return a function that lists the watchdog threads started since. Those of other tests end later."""
     others = set(threading.enumerate())
     return lambda: [one for one in threading.enumerate() if one.name == "neurogated-watchdog" and one not in others]
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of one megabyte; where the machine lets us mount none, no file may grow beyond a megabyte."""
+    """A disk of one megabyte. If the machine cannot mount one, no file may exceed a megabyte."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]

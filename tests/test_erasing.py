@@ -10,7 +10,6 @@ import pytest
 from neurogated import BaseLLM, Document, MemoryConfig, NeuroGraphMemory, Passage, RecallOptions
 from neurogated.compose import build
 from neurogated.core.ports import Message
-from neurogated.llm.cache import CachedLLM
 from neurogated.testing import ManualClock
 
 WORD = "SWORDFISH"
@@ -64,8 +63,8 @@ def test_caches_of_a_language_model_are_emptied_without_one_too(
     folder = Path(config.save_dir)
     with monkeypatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "none")
-        patch.setattr("neurogated.compose.get_llm", lambda *_, cache_path, **__: CachedLLM(Parrot(), cache_path))
-        with NeuroGraphMemory(config.replace(llm="auto")) as memory:
+        patch.setattr("neurogated.compose.get_llm", lambda *_, **__: Parrot())
+        with NeuroGraphMemory(config.replace(llm={"use": "auto"})) as memory:
             (node_id,) = memory.add_document("The pass word of the gate was told to Ann.")
             assert memory.answer(memory.recall("What is the pass word?")) == WORD
     (folder / "llm_cache.damaged").write_bytes(WORD.encode())

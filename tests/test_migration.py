@@ -221,7 +221,7 @@ _KILLED = """
 import os, signal, sys
 from collections.abc import Sequence
 import neurogated.compose as compose
-from neurogated import MemoryConfig
+from neurogated import IndexingSettings, MemoryConfig
 from neurogated.administration import migrate
 from neurogated.embedding.hash_embedder import HashEmbedder
 
@@ -239,7 +239,8 @@ class Other(HashEmbedder):
 
 other = Other()
 compose.build_embedder = lambda config, **_: other
-migrate(MemoryConfig(save_dir=sys.argv[1], embedding_name="other", INDEX_BATCH=2), progress=False)
+small = IndexingSettings(batch_size=2)
+migrate(MemoryConfig(save_dir=sys.argv[1], embedding_name="other", indexing=small), progress=False)
 print(other.count)
 """
 

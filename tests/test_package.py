@@ -69,6 +69,7 @@ FIXED_CONSTANTS = {
     **{f"prompts/templates/{name}.py": {"SCHEMA"} for name in ("causal_extraction", "kernel_generation", "ner", "qa")},
     "plasticity/plasticity_engine.py": {"_SHORTEST_DECAY", "_DECAY_STEPS"},  # how finely time is cut
     "retrieval/neuro_retriever.py": {"_PATIENCE"},  # longer than a recall takes
+    "retrieval/turns.py": {"_SPARE"},  # rows looked at for each that is taken
     "retrieval/question_cues.py": {"_LONGEST_END"},
     "retrieval/question_kinds.py": {"_STATEMENT_STRENGTH"},
     "retrieval/regression.py": {  # when a fit is exact
@@ -117,10 +118,12 @@ FIXED_CONSTANTS = {
     "ingestion/labels.py": {"_LONGEST"},  # what is still a name
     "retrieval/called_names.py": {"_LEAST_CALLS", "_OWN_NAME"},  # how sure a learned name is
     "viewer/layout.py": {  # pixels
-        "_BOX_WIDTH", "_BOX_HEIGHT", "_SMALL_WIDTH", "_SMALL_HEIGHT", "_PORT_HEIGHT", "_COLUMN_GAP", "_ROW_GAP",
-        "_MARGIN", "_HEAD", "_MIN_STROKE", "_MAX_STROKE", "_LABEL_GAP", "_LETTER", "_BOW", "_SWEEPS",
+        "_SENDER_WIDTH", "_SENDER_HEIGHT", "_MEMORY_WIDTH", "_MEMORY_HEIGHT", "_GAP", "_ROW_GAP", "_GROUP_GAP",
+        "_MARGIN", "_BOW", "_BOW_SHARE", "_HEAD", "_MIN_STROKE", "_MAX_STROKE", "_SLOT", "_LABEL_SLOT", "_LETTER",
+        "_OVERHANG", "_LABELS", "_FAINT_SHARE",
     },
-    "viewer/page.py": {"_LABEL", "_SHOWN", "_MOST", "_PERCENT"},  # how text is cut for the eye
+    "viewer/page.py": {"_LABEL", "_SHOWN", "_MOST", "_PERCENT", "_LISTED"},  # how text is cut for the eye
+    "viewer/sums.py": {"_DIGITS", "_STEPS", "_LARGEST", "_NOISE"},  # the digits that are shown
     "evaluation/uncertainty.py": {"ROUNDS", "LEVEL", "FOLDS", "_DRAWS_AT_ONCE"},  # how sure is sure
     "evaluation/learning.py": {"DEFAULT_SEEDS"},
     "evaluation/charts.py": {  # inches, points and shares of them

@@ -62,7 +62,7 @@ def hanging(embedder: _Hanging) -> Iterator[NeuroGraphMemory]:
 @pytest.mark.parametrize(
     ("method", "argument", "words"),
     [
-        ("add_document", "It rains.", ["indexing", "embedding 1 texts [embedding", "waiting for vectors"]),
+        ("add_document", "It rains.", ["indexing", "embedding 1 texts"]),
         ("add_documents", ["It rains.", "It snows."], ["indexing", "embedding 2 texts [embedding"]),
         ("recall", "Does it rain?", ["recalling", "embedding the question"]),
         ("retrieve_batch", ["Does it rain?", "Does it snow?"], ["recalling", "embedding the question"]),

@@ -9,7 +9,7 @@ from tests.archive.histories import OpenStore, stores
 
 @pytest.fixture(params=["memory to memory", "memory to sqlite", "sqlite to memory", "sqlite to sqlite"])
 def open_pair(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[OpenStore, OpenStore]:
-    """Return what opens the store to be exported and the one to import into."""
+    """Return two functions: one opens the store to export, the other the store to import into."""
     source, target = str(request.param).split(" to ")
     return stores(source, tmp_path), stores(target, tmp_path)
 

@@ -58,7 +58,7 @@ def stores(kind: str, folder: Path) -> OpenStore:
 
 
 def histories() -> st.SearchStrategy[list[Step]]:
-    """Return random histories; numbers stand for what there happens to be when a step is taken."""
+    """Return random histories. Each step has numbers that select among the nodes and edges at that step."""
     number = st.integers(0, 999)
     return st.lists(st.tuples(st.sampled_from(KINDS), number, number, number), max_size=25)
 
@@ -113,11 +113,11 @@ class History:
             if delta:
                 self.store.apply(delta)
         elif kind == "wait":
-            # Clocks go backwards at times.
+            # Clocks sometimes go backwards.
             self.clock.advance(timedelta(hours=first - 200, microseconds=second))
 
     def _mix(self, first: int, second: int, third: int, nodes: list[MemoryNode], edges: list[MemoryEdge]) -> None:
-        """Do in one delta what may stand in one: remove nodes and edges, put anew, touch and queue."""
+        """Return one delta of every combinable change: removed and added nodes and edges, a touch, queued tasks."""
         new = self._node(first, second, third)
         gone = [node for node in nodes if node.id != new.id][: first % 2]
         ends = {node.id for node in gone}
@@ -151,7 +151,7 @@ class History:
 
 
 def plain(nodes: list[MemoryNode]) -> list[tuple[object, ...]]:
-    """Return nodes without when they were last accessed, which is no part of history."""
+    """Return nodes without their access times, which are not part of the history."""
     return [
         (n.id, n.content, n.base_energy, n.metadata, n.created_at, n.valid_from, n.valid_to, n.expires_at,
          None if n.embedding is None else np.asarray(n.embedding).tobytes())

@@ -1,4 +1,4 @@
-"""Exporting a memory that others change meanwhile: what is written is one state that was."""
+"""An export of a memory that other threads and processes change has one state of that memory."""
 
 import threading
 from collections.abc import Iterable
@@ -104,7 +104,7 @@ def test_namespaces_are_exported_as_they_were_at_one_moment(
             found = survey(*arguments)
             threads.append(threading.Thread(target=both))
             threads[-1].start()
-            # Whoever has to wait for the export goes on after it.
+            # A thread that had to wait for the export continues afterwards.
             threads[-1].join(A_WHILE)
             return found
 
@@ -122,7 +122,7 @@ def test_what_cannot_be_exported_leaves_nothing(durable: MemoryConfig, tmp_path:
     with NeuroGraphMemory(durable) as memory:
         memory.add_document("A dam.")
         (tmp_path / "out").mkdir()
-        with pytest.raises(StorageError, match="is there already"):
+        with pytest.raises(StorageError, match="already exists"):
             export_memory(memory, tmp_path / "out")
         (tmp_path / "file").touch()
         with pytest.raises(StorageError, match="cannot write the export"):

@@ -62,7 +62,7 @@ def _assert_alike(one: GraphStore, other: GraphStore, clock: ManualClock) -> Non
 
 @given(steps=histories(), others=histories(), name=TEXT.filter(bool), data=st.data())
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_an_imported_memory_is_the_exported_one(  # noqa: PLR0917 - what chance draws
+def test_an_imported_memory_is_the_exported_one(  # noqa: PLR0917 - drawn
     open_pair: tuple[OpenStore, OpenStore],
     tmp_path_factory: pytest.TempPathFactory,
     steps: list[Step],
@@ -110,7 +110,7 @@ def test_an_export_of_an_import_is_the_same_file_for_file(
 
 
 class _Forgetful(GraphStore):
-    """Journals neither use nor judgements that wait, as a store may."""
+    """A store whose journal has neither accesses nor the backlog, as the contract allows."""
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         for entry in super().journal(after):
@@ -211,12 +211,12 @@ def test_nothing_is_imported_into_a_history(tmp_path: Path) -> None:
     target.in_namespace("bob").add_node(MemoryNode("b", "two"))
     target.in_namespace("bob").remove_node("b")
     target.add_node(MemoryNode("c", "three"))
-    with pytest.raises(StorageError, match="namespace 'default' has a history already"):
+    with pytest.raises(StorageError, match="namespace 'default' already has a history"):
         _import(tmp_path / "out", target)
     target = GraphStore()
     target.in_namespace("bob").add_node(MemoryNode("b", "two"))
     target.in_namespace("bob").remove_node("b")
-    with pytest.raises(StorageError, match=r"namespace 'bob' has a history already.*drop"):
+    with pytest.raises(StorageError, match=r"namespace 'bob' already has a history.*drop"):
         _import(tmp_path / "out", target)
     target.drop_namespace("bob")
     _import(tmp_path / "out", target)

@@ -1,4 +1,4 @@
-"""The benchmarks run, what they measure answers rightly, and their report has a figure for every bar."""
+"""The benchmarks run, their measured calls answer correctly, and the report has a figure for every target."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NODES, LINKS, WORDS = 300, 3, 12
-# What needs more than this package: a Python with Chroma.
+# These need a Python with Chroma.
 OPTIONAL = {"test_chroma"}
 
 
 def _data(file: Path) -> None:
-    """Write a small set of what `benchmarks.synthetic` describes."""
+    """Write a small set of the data that `benchmarks.synthetic` describes."""
     rng = np.random.default_rng(4)
     pairs = {(node, int(older)) for node in range(1, NODES) for older in rng.integers(node, size=LINKS)}
     edges = np.array(sorted(pairs), dtype=np.int32)
@@ -36,7 +36,7 @@ def _data(file: Path) -> None:
 
 
 def _python(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    # A worker of the tests is none of the benchmarks, which do not measure beside others.
+    # A test worker is not a benchmark. Benchmarks refuse to measure beside each other.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment["PYTHONPATH"] = f"{ROOT / 'src'}"
     return subprocess.run(
@@ -46,7 +46,7 @@ def _python(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run every benchmark on a tiny memory and return what was written."""
+    """Run every benchmark on a tiny memory and return the written results."""
     folder = tmp_path_factory.mktemp("benchmarks")
     _data(folder / "data.npz")
     texts = ("The pump failed on Monday.", "Because the pump failed, the field was flooded.")
@@ -71,7 +71,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def noted(result: Path) -> dict[str, dict[str, Any]]:
-    """Return what was noted with each measurement."""
+    """Return the notes of each measurement."""
     written = json.loads(result.read_text(encoding="utf-8"))
     return {one["name"]: one["extra_info"] for one in written["benchmarks"]}
 
@@ -110,7 +110,7 @@ def test_the_report_goes_between_its_marks_and_judges_every_bar(result: Path, tm
     assert text.startswith("before\n<!-- measured -->\n")
     assert text.endswith("<!-- /measured -->\nafter\n")
     assert "old" not in text
-    assert "| bar | 300 nodes | 100,000 nodes |" in text
+    assert "| target | 300 nodes | 100,000 nodes |" in text
     judged = [line.split(" | ")[2] for line in text.splitlines() if "(≤ " in line or "(≥ " in line]
     assert len(judged) >= 12
     assert all(cell.startswith(("✓ ", "✗ ")) for cell in judged)

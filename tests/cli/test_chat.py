@@ -18,7 +18,7 @@ Chat = Callable[..., str]
 
 @pytest.fixture
 def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Chat:
-    """Return a function that types lines into `chat` and returns what it printed."""
+    """Return a function that types lines into `chat` and returns the printed text."""
 
     def typed(*lines: str, flags: tuple[str, ...] = ()) -> str:
         waiting = iter(lines)

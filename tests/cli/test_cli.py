@@ -1,4 +1,4 @@
-"""The command line: exit codes, what is printed, where settings come from, the ways to start it."""
+"""The command line: exit codes, output, sources of settings, and the ways to start it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROGRAMS = {
 
 @pytest.fixture
 def flags(tmp_path: Path) -> list[str]:
-    """Flags of an instant run on the sample, whose results go to a folder of the test."""
+    """Flags of an instant run on the sample. Its results go to a folder of the test."""
     return ["--dataset_dir", str(ROOT / "dataset"), "--embedding_name", "hash", "--save_dir", str(tmp_path / "out")]
 
 
@@ -49,7 +49,7 @@ def _exit_code(words: list[str]) -> object:
 
 
 def _one_error_line(captured: str) -> str:
-    """Return the message of the one line that `captured` must be, beside the notice of who judges."""
+    """Return the message of the only line in `captured`, apart from the notice about the judge."""
     (line,) = [line for line in captured.splitlines() if line != OFFLINE_NOTICE]
     assert line.startswith("error: ")
     return line.removeprefix("error: ")
@@ -74,7 +74,7 @@ def test_run_prints_what_it_measured_and_where_it_wrote_it(
     for kind, row in metrics["recall"].items():
         recalls = " +".join(f"{row[column]:.1f}" for column in ("R@1", "R@2", "R@5", "R@10", "R@20"))
         assert re.search(rf"^{kind} +{row['questions']} +{recalls}$", shown, flags=re.MULTILINE), kind
-    assert "all but embed" in shown
+    assert "all except embed" in shown
     assert shown.endswith(f"Written to {metrics_file.parent}\n")
 
 
@@ -128,7 +128,7 @@ def test_run_with_storage_in_memory_succeeds(sample: list[str], capsys: pytest.C
     assert "Written to" in capsys.readouterr().out
 
 
-# Where settings come from
+# Sources of settings
 
 
 def test_flag_wins_over_environment_and_environment_over_file(
@@ -211,11 +211,12 @@ def test_demo_for_people_has_scores_paths_and_a_chart(flags: list[str], capsys: 
     assert main(["demo", *flags, "--TOP_K_ANCHORS", "1", "--ACTIVATION_WEIGHT", "9"]) == 0
     captured = capsys.readouterr()
     assert re.search(
-        r"^1\. score \d\.\d{3} \(similarity \d\.\d{3}, energy \d\.\d{3}, cosine \d\.\d{3}, [^)]*\)  id chunk-",
+        r"^1\. score \d\.\d{3} = similarity \d\.\d{3} \+ activation \d\.\d{3} - held back \d\.\d{3}  id chunk-\w+\n"
+        r"   similarity \d\.\d{3} from cosine \d\.\d{3}, keywords ",
         captured.out,
         re.MULTILINE,
     )
-    assert re.search(r"^   energy \d\.\d{3} came by \w+ from: .", captured.out, re.MULTILINE)
+    assert re.search(r"^   activation \d\.\d{3} over \w+ from: .", captured.out, re.MULTILINE)
     assert re.search(r"^day   0 SIM  █+", captured.out, re.MULTILINE)
     assert OFFLINE_NOTICE in captured.err
 

@@ -1,4 +1,4 @@
-"""`doctor`: what works, what does not, and the remedy."""
+"""`doctor` lists the working parts, the failing parts and their remedies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ablate` and `learn`: what they print, for people and for programs, and how they refuse."""
+"""`ablate` and `learn`: their output for people and for programs, and their refusals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def flags(tmp_path: Path) -> list[str]:
-    """Flags of an instant run on the sample, whose results go to a folder of the test."""
+    """Flags of an instant run on the sample. Its results go to a folder of the test."""
     place = ["--dataset_dir", str(ROOT / "dataset"), "--save_dir", str(tmp_path / "out")]
     return ["--dataset", "sample", "--embedding_name", "hash", *place]
 

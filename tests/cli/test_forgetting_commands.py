@@ -1,4 +1,4 @@
-"""Forgetting, updating and asking the past on the command line, on one memory that a test keeps from step to step."""
+"""The commands that forget, update and ask about the past. Steps of a test share one memory."""
 
 import contextlib
 import json
@@ -19,9 +19,9 @@ Run = Callable[..., tuple[int, str]]
 
 
 class SeveralGraphs(GraphStore):
-    """A store that keeps graphs by name, as one on disk does."""
+    """A store with several named graphs, like a store on disk."""
 
-    def compact(self, *, history: bool = False) -> int:  # noqa: ARG002 - whatever
+    def compact(self, *, history: bool = False) -> int:  # noqa: ARG002 - unused
         return 3
 
 
@@ -33,7 +33,7 @@ def memory(clock: ManualClock) -> NeuroGraphMemory:
 
 @pytest.fixture
 def run(memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Return a function that runs a command on the memory, and returns its exit code and what it printed."""
+    """Return a function that runs a command on the memory and returns its exit code and output."""
 
     @contextlib.contextmanager
     def opened(*_: object, **__: object) -> Iterator[NeuroGraphMemory]:

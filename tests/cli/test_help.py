@@ -1,4 +1,4 @@
-"""Help of the command line: it fits a screen, and every setting is listed."""
+"""The help of the command line fits a screen and lists every setting."""
 
 from __future__ import annotations
 

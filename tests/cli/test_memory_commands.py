@@ -1,4 +1,4 @@
-"""The commands of everyday use, on one memory from one test to the next step."""
+"""The everyday commands. Steps of a test share one memory."""
 
 import io
 import json
@@ -24,7 +24,7 @@ Run = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Return a function that runs a command on one memory, and returns its exit code and what it printed."""
+    """Return a function that runs a command on one memory and returns its exit code and output."""
 
     def call(*words: str) -> tuple[int, str]:
         code = main([*words, "--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash"])
@@ -36,7 +36,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture
 def filled(run: Run) -> list[str]:
-    """Return the ids of two memories put in by `add`."""
+    """Return the ids of two memories added by `add`."""
     texts = ("The pump failed on Monday.", "Because the pump failed, the field was flooded.")
     return [run("add", text, "--title", "Log")[1].strip() for text in texts]
 
@@ -193,7 +193,7 @@ def test_index_fills_the_memory_of_a_data_set(run: Run) -> None:
     counts = _json(run, "index", "--dataset", "sample")
     assert counts["nodes"] > 60
     assert counts["pending"] == 0
-    assert _json(run, "index", "--dataset", "sample", "--resume")["made up"] == 0
+    assert _json(run, "index", "--dataset", "sample", "--resume")["judged"] == 0
     assert _json(run, "ask", "--dataset", "sample", "What happened on the rock?")["memories"]
 
 

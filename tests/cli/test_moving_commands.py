@@ -21,7 +21,7 @@ class _Other(HashEmbedder):
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Return a function that runs a command on the memory of a folder, and returns its exit code and output."""
+    """Return a function that runs a command on the memory of a folder and returns its exit code and output."""
 
     def build(config: MemoryConfig, *, api_key: str | None = None, **_: object) -> HashEmbedder:
         assert api_key is None
@@ -38,7 +38,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
 
 @pytest.fixture
 def filled(run: Run) -> list[str]:
-    """Return the ids of two memories put in by `add`."""
+    """Return the ids of two memories added by `add`."""
     texts = ("The pump failed on Monday.", "Because the pump failed, the field was flooded.")
     return [run("one", "add", text, "--title", "Log")[1].strip() for text in texts]
 
@@ -60,10 +60,10 @@ def test_what_was_exported_is_imported_and_answers_alike(run: Run, filled: list[
     assert _asked(run, "one") == _asked(run, "two")
     code, out = run("two", "import", folder)
     assert code == 1
-    assert "'default' has a history already" in out
+    assert "'default' already has a history" in out
     code, out = run("one", "export", folder)
     assert code == 1
-    assert "is there already" in out
+    assert "already exists" in out
 
 
 @pytest.mark.parametrize("command", ["export", "snapshot", "migrate"])

@@ -1,4 +1,4 @@
-"""`profile` shows where time goes and changes nothing."""
+"""`profile` shows the time of each stage and changes nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INDEXING_STAGES = ["chunk", "embed", "entities", "causes", "similarity", "mentio
 
 @pytest.fixture
 def flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """Flags of a memory of four texts, three of one document."""
+    """Flags of a memory of four texts. Three belong to one document."""
     words = ["--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash"]
     pump = "The pump failed on Monday. Because the pump failed, the field was flooded."
     config = MemoryConfig(
@@ -56,7 +56,7 @@ def test_stages_of_recall_have_times_and_shares_that_sum_up(
 ) -> None:
     shown = _profile(capsys, *flags, "--queries", "2")
     assert shown["questions"] == 2
-    assert list(shown["recall"]) == [*STAGES, "all but embed"]
+    assert list(shown["recall"]) == [*STAGES, "all except embed"]
     for figures in shown["recall"].values():
         assert 0 < figures["median ms"] <= figures["p95 ms"]
     assert sum(shown["recall"][stage]["share %"] for stage in STAGES) == pytest.approx(100)
@@ -67,7 +67,7 @@ def test_stages_of_indexing_make_up_all_of_it(flags: list[str], capsys: pytest.C
     assert list(indexing["stages"]) == INDEXING_STAGES
     assert indexing["documents"] == 2
     assert indexing["nodes"] == 4
-    # Texts are analysed while they are embedded, so that stages may take longer together than all did.
+    # Texts are analysed while they are embedded, so the sum of all stages may exceed the total.
     assert all(seconds > 0 for stage, seconds in indexing["stages"].items() if stage != OTHER)
     assert sum(indexing["stages"].values()) >= indexing["seconds"] - 1e-9
 
@@ -163,4 +163,4 @@ def test_an_empty_memory_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureF
     assert "there is no memory in" in capsys.readouterr().err
     NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path / "agent"), embedding_name="hash")).close()
     assert main(["bench", "profile", *words]) == 1
-    assert "error: the memory is empty; put texts in" in capsys.readouterr().err
+    assert "error: the memory is empty; add texts" in capsys.readouterr().err

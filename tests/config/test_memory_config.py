@@ -1,4 +1,4 @@
-"""Settings: the specification's defaults, what is refused and how, text, environment."""
+"""Settings: defaults of the specification, refusals, text, environment."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SPECIFIED = {
 
 SETTINGS = list(settings_of(MemoryConfig, listed_only=False))
 NAMES = [found.name for found in SETTINGS]
-# These two bound each other, so a value that fits one of them may not fit the pair.
+# These two settings bound each other. A value that fits one may not fit the pair.
 COUPLED = {"indexing.chunk_size", "indexing.chunk_overlap"}
 INTS = [found for found in SETTINGS if found.kinds == (int,) and found.name not in COUPLED]
 FLOATS = [found for found in SETTINGS if found.kinds == (float,)]
@@ -116,7 +116,7 @@ def test_the_class_has_the_defaults_of_the_specification() -> None:
     assert SPECIFIED["TOP_K_ANCHORS"] == MemoryConfig.TOP_K_ANCHORS
 
 
-# What is refused
+# Refusals
 
 
 @pytest.mark.parametrize(

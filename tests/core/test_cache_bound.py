@@ -1,4 +1,4 @@
-"""A cache file stays within its bound: the least recently used values go first, whoever else writes to the file."""
+"""A cache file stays within its bound and evicts the least recently used values, also with several processes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def kept(cache: CacheFile, numbers: Iterable[int]) -> list[int]:
 
 
 def size(path: Path) -> int:
-    """Return how long the file is, its write-ahead log written back."""
+    """Return the size of the file after a checkpoint of its write-ahead log."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return path.stat().st_size
@@ -67,7 +67,7 @@ def test_the_file_stays_within_its_bound_and_keeps_the_newest(path: Path) -> Non
         found = kept(cache, range(1_000))
     assert found == list(range(found[0], 1_000))
     assert size(path) <= BOUND
-    # Most of the room is used for values.
+    # Values use most of the room.
     assert len(found) * len(VALUE) > BOUND / 2
 
 
@@ -143,7 +143,7 @@ def test_a_writer_that_is_killed_in_between_leaves_a_sound_bounded_cache(path: P
         writer.stdin.write("go\n")
         writer.stdin.flush()
         with closing(CacheFile(path, BOUND)) as cache:
-            # It is in the midst of its work once any of its values is there; the first may be evicted already.
+            # Once any of its values is there, the process is at work. The first value may be evicted already.
             while not cache.get([f"killed {number}".encode() for number in range(600)], bytes):
                 assert writer.poll() is None
             writer.kill()

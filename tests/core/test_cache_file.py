@@ -1,4 +1,4 @@
-"""A cache that is damaged, in whatever file and at whatever place, forgets; it never tells what was not put in."""
+"""Damage at any place in any file makes a cache forget. The cache never returns a value that was not put in."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _damaged(content: bytes, kind: str, chance: random.Random) -> bytes:
     if kind == "cut":
         return content[: chance.randrange(len(content))]
     changed = bytearray(content)
-    # Half of the flips hit the first bytes, on which the meaning of all others hangs.
+    # Half of the flips hit the first bytes, which define the meaning of all others.
     reach = chance.choice((120, len(changed)))
     for _ in range(1 if kind == "bit" else 20):
         changed[chance.randrange(reach)] ^= 1 << chance.randrange(8)
@@ -103,13 +103,13 @@ def test_a_damaged_file_gives_the_right_value_or_none_and_keeps_again_what_is_pu
             assert found.items() <= VALUES.items()
             cache.put({key: value for key, value in VALUES.items() if key not in found})
             assert kept(cache).items() <= VALUES.items()
-            # What came up meanwhile was dropped, or the file begun anew; a second time nothing is left to come up.
+            # The cache dropped the damage that it found, or rebuilt the file. The second time there is no damage left.
             cache.put(VALUES)
             assert kept(cache) == VALUES
 
 
 def test_damage_within_the_pages_is_found_by_the_checksum_alone(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """SQLite sees no fault in a value whose bytes changed, nor in one that stands under the key of another."""
+    """SQLite detects neither a value with changed bytes nor a value under another key."""
     one, other = b"key 2", b"key 6"
     with closing(CacheFile(path, ROOM)) as cache:
         cache.put({one: VALUES[one]})
@@ -121,7 +121,7 @@ def test_damage_within_the_pages_is_found_by_the_checksum_alone(path: Path, capl
 
     with caplog.at_level(logging.WARNING), closing(CacheFile(path, ROOM)) as cache:
         assert cache.get([one, other, b"key 7"], bytes) == {}
-        assert "2 of its values are damaged and dropped" in caplog.text
+        assert "dropped 2 damaged values" in caplog.text
         cache.put(VALUES)
         assert kept(cache) == VALUES
     assert not path.with_suffix(".damaged").exists()
@@ -141,13 +141,13 @@ def test_putting_into_a_damaged_file_begins_it_anew(cache: CacheFile, caplog: py
 
     with caplog.at_level(logging.WARNING):
         cache.put({b"a": b"1"})
-    assert "begun anew" in caplog.text
+    assert "replaced it" in caplog.text
     cache.put({b"a": b"2"})
     assert cache.get([b"a"], bytes) == {b"a": b"2"}
 
 
 def _spoil(cache: CacheFile) -> None:
-    """Overwrite the pages of an open cache under its feet."""
+    """Overwrite the pages of an open cache."""
     assert cache._connection is not None
     cache._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     cache._connection.execute("PRAGMA cache_size = 0")
@@ -193,7 +193,7 @@ def test_a_cache_that_another_process_began_anew_is_taken_over_as_it_is(
         other.put({b"b": b"2"})
         other.put({b"b": b"2"})
         assert other.get([b"a", b"b"], bytes) == {b"a": b"1", b"b": b"2"}
-        assert "begun anew" not in caplog.text
+        assert "replaced it" not in caplog.text
 
 
 def test_a_damaged_cache_that_cannot_be_begun_anew_costs_lines_in_the_log(
@@ -209,7 +209,7 @@ def test_a_damaged_cache_that_cannot_be_begun_anew_costs_lines_in_the_log(
         for _ in range(2):
             assert kept(cache) == {}
             cache.put(VALUES)
-        assert caplog.text.count("cannot be begun anew: not yours") == 4
+        assert caplog.text.count("cannot be replaced by an empty one: not yours") == 4
         with pytest.raises(StorageError, match="not yours"):
             cache.clear()
     assert kept(cache) == {}

@@ -1,4 +1,4 @@
-"""Words that tell when, in German, French and Spanish."""
+"""Time words in German, French and Spanish."""
 
 # ruff: noqa: E501, ISC004 - paragraphs of prose
 

@@ -1,4 +1,4 @@
-"""What a memory finds out by itself stands apart from the caller's metadata."""
+"""A memory's own findings are separate from the caller's metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels: weights of each direction, the way between two, and how they are written."""
+"""Kernels: a weight for each direction, interpolation, and the text format."""
 
 import hypothesis.strategies as st
 import pytest

@@ -1,4 +1,4 @@
-"""Operators are written and read by their codecs."""
+"""Codecs write and read operators."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Texts that stand for a node, with metadata of every kind."""
+"""The texts that stand for a node, with metadata of every kind."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -158,7 +158,7 @@ def test_the_names_in_texts_that_some_node_has_are_told(
 
 @pytest.mark.parametrize("title", [" " * 100_000 + "x", "(" * 100_000, "(a) " * 30_000 + "x", "," * 100_000])
 def test_a_monstrous_title_is_read_in_linear_time(title: str) -> None:
-    # Quadratic time would be hours here; the test needs no clock.
+    # Quadratic time would take hours, so the test needs no clock.
     assert len(subjects(title)) <= 2
 
 

@@ -1,4 +1,4 @@
-"""Words that tell a time, on sentences of our own with the words that should be found."""
+"""Time words, tested on sentences of our own with the words that the parser should find."""
 
 import string
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from neurogated.core.times import find_times
 
-# Every sentence with what tells a time in it, however it is cut; none where nothing does.
+# Every sentence and its time words, in any segmentation; none if the sentence names no time.
 ENGLISH = {
     "We met yesterday at the pier.": True,
     "The wedding was on 8 May 2023.": True,
@@ -138,5 +138,5 @@ def test_letters_that_are_i_or_s_in_another_case_count_as_these(text: str) -> No
     ["1", " ", "1 ", "12 ", "一", "a few ", "1:", "1/", "1-", "may ", "the ", "上个", "last 1", "\n", "0" * 9 + "x"],
 )
 def test_hostile_texts_are_read_in_linear_time(part: str) -> None:
-    # Quadratic time would be minutes to hours here; the test needs no clock.
+    # Quadratic time would take minutes to hours, so the test needs no clock.
     assert len(find_times(part * (200_000 // len(part)))) <= 2

@@ -1,4 +1,4 @@
-"""What is read of a turn of a conversation."""
+"""The traits that are read from a turn of a conversation."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -65,7 +65,7 @@ def test_a_name_that_is_set_off_calls_somebody(text: str, expected: set[str]) ->
 @given(st.integers(0, 10**6))
 def test_a_level_is_a_doubling_of_the_length(words: int) -> None:
     level = 0
-    while words >= 48 * 2**level:
+    while words >= 96 * 2**level:
         level += 1
     assert length_level(words) == level
 
@@ -83,10 +83,10 @@ def test_only_turns_carry_such_tags() -> None:
     ("place", "words", "expected"),
     [
         (0, 10, set()),
-        (0, 48, {LENGTH_TAGS[0]}),
-        (1, 500, {LENGTH_TAGS[2], PLACE_TAGS[0]}),
-        (2, 1000, {LENGTH_TAGS[0], LENGTH_TAGS[2], PLACE_TAGS[0]}),
-        (3, 500, {LENGTH_TAGS[2], PLACE_TAGS[1]}),
+        (0, 96, {LENGTH_TAGS[0]}),
+        (1, 1000, {LENGTH_TAGS[2], PLACE_TAGS[0]}),
+        (2, 2000, {LENGTH_TAGS[0], LENGTH_TAGS[2], PLACE_TAGS[0]}),
+        (3, 1000, {LENGTH_TAGS[2], PLACE_TAGS[1]}),
         (1000, 10**9, {*LENGTH_TAGS, *PLACE_TAGS}),
     ],
 )

@@ -1,4 +1,4 @@
-"""Columns and views: what is read is what was written, however it is laid out."""
+"""Columns and views return the written values in every layout."""
 
 import hypothesis.strategies as st
 import numpy as np

@@ -1,4 +1,4 @@
-"""Work without progress is a warning in the log that says where it stands; nothing is left running after."""
+"""The log warns about work without progress and names its stage. No thread remains afterwards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from neurogated.core.watchdog import Watchdog, stage
 
-# Long enough for the slowest machine; nothing waits for it unless a test fails.
+# Long enough for the slowest machine. The test waits this long only if it fails.
 PATIENCE = 60.0
 Watchdogs = Callable[[], list[threading.Thread]]
 
@@ -78,7 +78,7 @@ def test_after_progress_only_the_new_stage_is_told(build: Callable[[float], Watc
         warnings.next()
         stage("writing")
         told = warnings.next()
-        while "reading" in told:  # it was under way when the work went on
+        while "reading" in told:  # the warning was being written when the work continued
             told = warnings.next()
         assert "writing [MainThread]" in told
 

@@ -46,7 +46,7 @@ def test_a_word_is_never_blank_and_never_holds_white_space(text: str) -> None:
 
 
 @given(st.lists(st.text(max_size=30), max_size=5))
-@example(["İstanbul"])  # lower case makes two characters of the dotted capital
+@example(["İstanbul"])  # lower case turns the dotted capital into two characters
 def test_the_count_is_the_number_of_words_split(texts: list[str]) -> None:
     assert count_words(texts) == [len(split_words(text)) for text in texts]
 

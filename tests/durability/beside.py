@@ -1,4 +1,4 @@
-"""What goes on beside a process that writes a memory: others that open the file and close it, all the while."""
+"""Processes beside a writer: they open the memory file and close it repeatedly."""
 
 import contextlib
 import sqlite3
@@ -23,7 +23,7 @@ def read_in_this_process(folder: Path) -> None:
 
     def read() -> None:
         while True:
-            # The memory may be made just now, or dropped.
+            # Another process may be creating or dropping the memory.
             with contextlib.suppress(StorageError), SqliteStore.open(path, read_only=True) as store:
                 store.view()
             for suffix in ("", "-wal", "-shm"):
@@ -37,7 +37,7 @@ def read_in_this_process(folder: Path) -> None:
 def read_with_plain_sqlite(folder: Path) -> None:
     """Read the memory with plain SQLite, and close it, until this process is killed.
 
-    Where nobody else has the file open, that brings what is in the log into the file.
+    If no other process has the file open, closing copies the log into the file.
     """
     uri = f"{(folder / _MEMORY).as_uri()}?mode=rw"
     while True:

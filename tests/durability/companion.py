@@ -1,7 +1,7 @@
 """A process that writes to a memory beside others: `python companion.py FOLDER NAME COUNT`.
 
-It adds messages until COUNT of its own are there, and says which it was told are stored. Beside that it asks, learns
-and forgets.
+It adds messages until COUNT of its own are there, and prints those that are acknowledged. It also asks, learns and
+forgets.
 """
 
 import sys

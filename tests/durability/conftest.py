@@ -1,4 +1,4 @@
-"""Lets tests and the processes they start share the modules of this folder."""
+"""Tests and the processes that they start share the modules of this folder."""
 
 import sys
 from pathlib import Path

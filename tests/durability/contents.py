@@ -1,4 +1,4 @@
-"""Everything that a memory file says, to be compared, and a file with something of every kind in it."""
+"""A memory file with every kind of content, and the whole content of a file for comparisons."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ def _vector(chance: np.random.Generator) -> NDArray[np.float32]:
 
 
 def fill(store: GraphStore, clock: ManualClock, *, nodes: int = 24) -> None:
-    """Make a history with every kind of change in it, in two namespaces, with texts and vectors of several pages."""
+    """Write a history with every kind of change, in two namespaces, with texts and vectors of several pages."""
     store.bind_embedder("model", 1100)
     chance = np.random.default_rng(5)
     names = [f"n{place}" for place in range(nodes)]
@@ -50,7 +50,7 @@ def fill(store: GraphStore, clock: ManualClock, *, nodes: int = 24) -> None:
 
 
 def graph_of(store: GraphStore) -> tuple[Any, ...]:
-    """Return all that one graph shows: nodes with vectors, edges, and what searches find."""
+    """Return all readable state of one graph: nodes with vectors, edges, and search results."""
     view = store.view()
     query = np.ones(1100, dtype=np.float32)
     found = store.nearest(query, 5) if store.graph.index.vectors.size else []
@@ -59,7 +59,7 @@ def graph_of(store: GraphStore) -> tuple[Any, ...]:
 
 
 def everything(store: SqliteStore) -> list[Any]:
-    """Return all that a memory says of present and past, namespace by namespace."""
+    """Return all present and past state of a memory, namespace by namespace."""
     said: list[Any] = [store.embedder]
     for name in store.namespaces():
         graph = store.in_namespace(name)
@@ -70,10 +70,10 @@ def everything(store: SqliteStore) -> list[Any]:
 
 
 def killed_copy(path: Path, target: Path) -> Path:
-    """Copy the files of an open memory, which is what a kill leaves behind; return the path of the copy."""
+    """Copy the files of an open memory, as a kill would leave them, and return the path of the copy."""
     target.mkdir(parents=True)
     for file in path.parent.glob("memory.*"):
-        # What is kept beside the memory may be written or removed just now.
+        # Another thread may be writing or removing the checkpoint.
         with contextlib.suppress(FileNotFoundError, shutil.Error):
             if file.is_dir():
                 shutil.copytree(file, target / file.name)
@@ -83,6 +83,6 @@ def killed_copy(path: Path, target: Path) -> Path:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of a process that is to find these modules."""
+    """Return the environment of a process that imports these modules."""
     root = Path(__file__).parents[2]
     return {**os.environ, "PYTHONPATH": os.pathsep.join((str(root / "src"), str(root)))}

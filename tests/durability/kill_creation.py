@@ -1,4 +1,4 @@
-"""Processes that are killed while they make a memory file; run as `python kill_creation.py FOLDER SEED ROUNDS WHAT`."""
+"""Kill processes while they create a memory file: `python kill_creation.py FOLDER SEED ROUNDS CASE`."""
 
 import functools
 import json
@@ -18,7 +18,7 @@ __all__ = ["make"]
 
 
 def make(path: Path, what: str, pipe: int) -> None:
-    """Create the file, or put an empty one in its place; write a letter once that is done."""
+    """Create the file, or replace it by an empty one. Write a letter after each step."""
     with SqliteStore.open(path, from_scratch=what == "replace") as store:
         os.write(pipe, b"o")
         store.add_node(MemoryNode(id="new", content="new", embedding=[1.0, 2.0, 3.0]))
@@ -34,7 +34,7 @@ def _prepare(path: Path, what: str, _: int) -> None:
 
 
 def _look(path: Path, what: str, said: bytes, pipe: int) -> None:
-    """Write down what a killed child left, after seeing that it is allowed."""
+    """Check that the files of a killed child are allowed, and write down their content."""
     with SqliteStore.open(path) as store:
         assert store.check() == []
         there = [node.id for node in store.all_nodes()]
@@ -52,7 +52,7 @@ def _look(path: Path, what: str, said: bytes, pipe: int) -> None:
 
 
 def main() -> None:
-    """Run the rounds that the command line asks for."""
+    """Run the rounds of the command line."""
     folder, seed, rounds, what = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
     chance, seen = random.Random(seed), Counter[str]()
     for number in range(rounds):

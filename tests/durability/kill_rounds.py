@@ -1,8 +1,8 @@
-"""Processes that use a memory and are killed; run as `python kill_rounds.py FOLDER SEED ROUNDS`.
+"""Kill processes that use a memory: `python kill_rounds.py FOLDER SEED ROUNDS`.
 
-This process imports everything and opens no memory. For each round it forks a child that works on the memory until it
-is killed with SIGKILL, and another that opens the memory and looks whether what the first one was promised is true.
-It says what it saw as JSON.
+This process imports everything and opens no memory. In each round it forks a child that works on the memory and kills
+it with SIGKILL. Then it forks another child, which opens the memory and checks the promises made to the first. It
+prints the results as JSON.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ _ROUND_SECONDS = 30
 
 @functools.cache
 def config_for(folder: Path) -> MemoryConfig:
-    """Return the settings of the memory that is worked on."""
+    """Return the settings of the memory."""
     quick = {"learning.access_flush_seconds": 0, "runtime.checkpoint_changes": 60}
     return MemoryConfig.from_mapping({"save_dir": folder / "out", "embedding_name": "hash", **quick})
 
@@ -60,12 +60,12 @@ def _text(chance: random.Random) -> str:
 
 
 def _talk(texts: list[str]) -> Document:
-    """Return a dialogue, each turn of which is quoted by the next."""
+    """Return a dialogue. Each turn is quoted by the next."""
     return Document(tuple(Passage(text, speaker="Ann" if turn % 2 else "Bo") for turn, text in enumerate(texts)))
 
 
 def _graphs(store: Any) -> dict[str, list[Any]]:  # noqa: ANN401
-    """Return what each namespace says, as number of the last delta and digest."""
+    """Return the number of the last delta and a digest for each namespace."""
     found = {}
     for name in store.namespaces():
         graph = store.in_namespace(name)
@@ -89,11 +89,11 @@ def _digest(graph: Any) -> str:  # noqa: ANN401
 
 
 class Work:
-    """What a child does until it is killed; every promise is written down once the call has returned."""
+    """The work of a child until it is killed. It writes down every promise after the call has returned."""
 
     def __init__(self, folder: Path, chance: random.Random, say: Callable[[dict[str, Any]], None]) -> None:
         self._folder, self._chance, self._say = folder, chance, say
-        # What the calls have promised: texts of which nothing is left, and what nodes say now.
+        # Promises of the calls: texts that are gone without a trace, and the current texts of nodes.
         self._gone: set[str] = set()
         self._updated: dict[str, str] = {}
 
@@ -152,7 +152,7 @@ class Work:
             self._forget("delete_document", ids, lambda: self._memory.delete_document(document))
 
     def _forget(self, kind: str, ids: list[str], call: Callable[[], object]) -> None:
-        """Do what takes nodes away; nothing of their texts may be left once it has returned."""
+        """Remove nodes. After the call, nothing of their texts may remain."""
         texts = [node.content for node in self._memory.store.get_nodes(ids)]
         self._say({"begin": kind, "ids": ids, "forgotten": texts})
         call()
@@ -171,7 +171,7 @@ class Work:
     def _undo(self) -> None:
         self._say({"begin": "undo"})
         self._memory.undo()
-        # It may have brought back anything.
+        # Undo may have restored any text.
         self._gone.clear()
         self._updated.clear()
 
@@ -192,7 +192,7 @@ class Work:
 
     def _compact(self) -> None:
         self._say({"begin": "compact"})
-        # A reader in the way leaves the log to the next compaction.
+        # If a reader is active, the log stays until the next compaction.
         with contextlib.suppress(StorageError):
             self._memory.store.compact()  # type: ignore[attr-defined]
 
@@ -209,7 +209,7 @@ class Work:
 
 @dataclasses.dataclass
 class Death:
-    """What a child had said when it was killed."""
+    """The promises that a child had written when it was killed."""
 
     promised: dict[str, list[Any]] | None = None
     gone: list[str] = dataclasses.field(default_factory=list)
@@ -219,7 +219,7 @@ class Death:
 
 
 def run_child(work: Callable[[int], None]) -> tuple[int, int]:
-    """Fork a child that does `work` with a pipe to write to; return its process and the pipe to read from."""
+    """Fork a child that does `work` and writes to a pipe. Return its process and the read end of the pipe."""
     read, write = os.pipe()
     child = os.fork()
     if child:
@@ -236,7 +236,7 @@ def run_child(work: Callable[[int], None]) -> tuple[int, int]:
 
 
 class Rounds:
-    """Kills and looks, round by round, with one memory all the way."""
+    """Rounds of kills and checks on one memory."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder, self.chance = folder, random.Random(seed)
@@ -245,7 +245,7 @@ class Rounds:
         self.last: dict[str, list[Any]] | None = None
 
     def round(self) -> Self:
-        """Let a child work, kill it, and look at what it left."""
+        """Fork a worker, kill it, and check the files."""
         chance = random.Random(self.chance.random())
 
         def work(pipe: int) -> None:
@@ -266,9 +266,9 @@ class Rounds:
         return self
 
     def _until_killed(self, child: int, read: int) -> Death:
-        """Kill the child at a moment of chance."""
+        """Kill the child at a random moment."""
         death, limit = Death(), self.chance.randrange(1, 8)
-        # Half of the kills wait for a rare kind of change to begin, the others for a number of changes.
+        # Half of the kills wait for the start of a rare kind of change, the others for a number of changes.
         rare = self.chance.choice(_RARE)
         kind = rare if self.chance.random() < 0.5 else None
         begun = 0.0 if self.chance.random() < 0.1 else None
@@ -298,8 +298,8 @@ class Rounds:
 
 
 def look(folder: Path, death: Death, last: dict[str, list[Any]] | None) -> dict[str, Any]:
-    """Open the memory after a kill and hold it against what was promised; return what it says."""
-    # Whatever hangs is to tell where.
+    """Open the memory after a kill, compare it with the promises, and return its state."""
+    # If a call hangs, print its stack.
     faulthandler.dump_traceback_later(_ROUND_SECONDS, exit=True)
     promised, doing = death.promised or last or {}, death.in_flight
     for snapshot in folder.glob("*.snapshot"):
@@ -317,7 +317,7 @@ def look(folder: Path, death: Death, last: dict[str, list[Any]] | None) -> dict[
         for name, (sequence, digest) in promised.items():
             if name not in there or there[name] == [sequence, digest]:
                 continue
-            # More than was promised is there: it was in flight, and before it everything was as promised.
+            # There may be more than was promised: the call in flight. The state before it must match the promises.
             assert doing, f"{name} went on by itself"
             assert there[name][0] > sequence or doing["begin"] == "open", (name, there[name], sequence)
             assert _digest(store.in_namespace(name).as_of(sequence)) == digest, name
@@ -336,14 +336,14 @@ def _look_at_promises(graph: Any, death: Death) -> None:  # noqa: ANN401
 
 
 def _no_trace(graph: Any, texts: list[str]) -> None:  # noqa: ANN401
-    """See that texts stand nowhere any more."""
+    """Check that no node contains any of the texts."""
     said = [str(node) for node in graph.all_nodes()]
     for text in texts:
         assert not any(text in part for part in said), f"{text!r} was forgotten"
 
 
 def _look_at_documents(memory: NeuroGraphMemory, doing: dict[str, Any]) -> None:
-    """See that documents in flight are whole or not there at all, and so for what was to be deleted."""
+    """Check that each document in flight is complete or absent, and that each deletion is too."""
     if "texts" in doing or "talk" in doing:
         with NeuroGraphMemory(_in_memory()) as other:
             expected = other.add_documents(doing.get("texts") or [_talk(doing["talk"])], progress=False)
@@ -373,7 +373,7 @@ def _read_all(read: int) -> list[dict[str, Any]]:
 
 
 def warm_up(folder: Path) -> None:
-    """Import what is imported on use, so that no child has to."""
+    """Import all lazy modules, so that no child has to."""
     config_for(folder)
     with NeuroGraphMemory(_in_memory()) as memory:
         memory.feedback(memory.add_document("Rain fell. The dam broke because of the rain."))
@@ -384,9 +384,9 @@ def warm_up(folder: Path) -> None:
 
 
 def main() -> None:
-    """Run the rounds that the command line asks for."""
+    """Run the rounds of the command line."""
     folder, seed, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    # Its own lock is shared by forks: a child that is killed while it holds it would hold up all others for ever.
+    # Forks share tqdm's own lock. A child that is killed while it holds the lock would cause a deadlock.
     tqdm.set_lock(threading.RLock())
     tqdm.monitor_interval = 0
     warm_up(folder)

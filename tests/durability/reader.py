@@ -1,4 +1,4 @@
-"""A process that reads while another writes; run as `python reader.py FILE STOP`, until the file STOP is there."""
+"""A process that reads while another writes: `python reader.py FILE STOP`, until the file STOP exists."""
 
 import sys
 import time
@@ -12,7 +12,7 @@ __all__ = ["look"]
 
 
 def look(store: GraphStore) -> int:
-    """Return how many pairs there are, after seeing that none is halved."""
+    """Check that no pair is incomplete and return the number of pairs."""
     view = store.view()
     names = {view.ids[row] for row in view.live_nodes().tolist()}
     numbers = {name[1:] for name in names}
@@ -24,7 +24,7 @@ def look(store: GraphStore) -> int:
 
 
 def main() -> None:
-    """Look again and again, at the present and the past."""
+    """Read the present and the past repeatedly."""
     path, stop = Path(sys.argv[1]), Path(sys.argv[2])
     with SqliteStore.open(path, read_only=True) as store:
         looks = 0

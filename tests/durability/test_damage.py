@@ -1,4 +1,4 @@
-"""A damaged memory gives what it held or an error that says so, never something else."""
+"""A damaged memory returns its true content or raises an error, and nothing else."""
 
 import itertools
 import random
@@ -23,7 +23,7 @@ PAGE = 4096
 
 
 class Killed(NamedTuple):
-    """The files of a memory whose process was killed, and what it held."""
+    """The files and the content of a memory whose process was killed."""
 
     folder: Path
     held: list[Any]
@@ -35,7 +35,7 @@ class Killed(NamedTuple):
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Killed:
-    """A memory of which some is in the file, some in the log only."""
+    """A memory with some content in the file and some only in the log."""
     folder, clock = tmp_path_factory.mktemp("killed"), ManualClock()
     with SqliteStore.open(folder / "memory.db", clock=clock) as store:
         fill(store, clock, nodes=12)
@@ -81,12 +81,12 @@ DAMAGES: tuple[Callable[[bytearray, int, random.Random], None], ...] = (
 
 
 def _place(size: int, chance: random.Random) -> int:
-    """Return any place, and every third time one in the header."""
+    """Return a random place. Every third is in the header."""
     return chance.randrange(size if chance.randrange(3) else min(size, 120))
 
 
 def _damaged(killed: Killed, name: str, chance: random.Random, target: Path) -> str:
-    """Make a copy with one file damaged; return what was done."""
+    """Make a copy with one damaged file and return a description of the damage."""
     shutil.copytree(killed.folder, target)
     file = target / name
     content = bytearray(file.read_bytes())
@@ -133,7 +133,7 @@ def test_damage_to_any_file_is_repaired_or_refused(killed: Killed, tmp_path: Pat
 
 @pytest.mark.parametrize("at", [16, 18, 20, 24, 28, 31, 39, 52, 60, 70, 95])
 def test_a_flip_in_the_header_is_repaired_or_refused(killed: Killed, tmp_path: Path, at: int) -> None:
-    """The first hundred bytes tell how to read all others."""
+    """The first hundred bytes define how to read all others."""
     for bit in (0, 1, 6):
         folder = tmp_path / str(bit)
         shutil.copytree(killed.folder, folder)
@@ -151,7 +151,7 @@ def test_a_file_that_lost_its_end_is_refused_although_its_log_is_there(
     shutil.copytree(killed.folder, tmp_path / "copy")
     file = tmp_path / "copy" / "memory.db"
     file.write_bytes(file.read_bytes()[:-cut])
-    # Not every page at the end is missed: some are in the log, newer.
+    # A missing page at the end may go unnoticed, because the log has a newer version of it.
     assert _outcome(killed, file.parent, read_only=read_only) in {"same", "refused"}
     if cut > 2 * PAGE:
         with pytest.raises(CorruptMemoryError, match="is damaged"):
@@ -178,7 +178,7 @@ def test_a_lost_file_is_noticed_and_not_made_anew(killed: Killed, tmp_path: Path
 
 
 def test_a_torn_write_goes_without_trace(killed: Killed, tmp_path: Path) -> None:
-    """What was being written when the power failed was not acknowledged."""
+    """A write that a power failure interrupts was not acknowledged."""
     folder = tmp_path / "torn"
     shutil.copytree(killed.folder, folder)
     acknowledged = (folder / "memory.db-wal").stat().st_size
@@ -196,7 +196,7 @@ def test_a_torn_write_goes_without_trace(killed: Killed, tmp_path: Path) -> None
 
 
 def test_a_log_cut_between_two_writes_is_noticed_by_the_note_alone(killed: Killed, tmp_path: Path) -> None:
-    """Two losses at once, of the end of the log and of the note, cannot be told from a crash before the write."""
+    """If both the end of the log and the watermark are lost, the loss looks like a crash before the write."""
     folder = tmp_path / "copy"
     shutil.copytree(killed.folder, folder)
     log = (folder / "memory.db-wal").read_bytes()

@@ -1,4 +1,4 @@
-"""Memories that are dropped without `close`: the lock goes with the last reference, not with the garbage collector."""
+"""Memories that are dropped without `close` release the lock with the last reference, not at garbage collection."""
 
 import gc
 import time
@@ -16,7 +16,7 @@ _TEXT = "Rain fell. The dam broke because of it."
 
 
 def _nothing(memory: NeuroGraphMemory) -> None:
-    """Only open it."""
+    """Only open the memory."""
 
 
 def _learn(memory: NeuroGraphMemory) -> None:
@@ -42,12 +42,12 @@ def _fail(memory: NeuroGraphMemory) -> None:
 
 
 def _change_much(memory: NeuroGraphMemory) -> None:
-    """So much that a thread keeps the graph on disk in the background."""
+    """Change so much that a background thread writes a checkpoint."""
     memory.add_documents([f"Rain {number} fell. Dam {number} broke." for number in range(60)], progress=False)
 
 
 def _require_closed(path: Path) -> None:
-    """Raise MemoryLockedError unless nobody has the memory open once a thread in the background has ended."""
+    """Raise MemoryLockedError if the memory is still open after the background thread has ended."""
     deadline = time.monotonic() + 20
     while True:
         try:
@@ -61,7 +61,7 @@ def _require_closed(path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_collector() -> Iterator[None]:
-    # From Python 3.13 on the caches of the memory that was dropped before warn that they were not closed.
+    # From Python 3.13 on, the caches of the dropped memory warn that they were not closed.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()

@@ -1,4 +1,4 @@
-"""Another program that empties the log of a memory while it is open."""
+"""Another program that copies the log of an open memory into its file."""
 
 import logging
 import os
@@ -113,7 +113,7 @@ def test_checkpoints_of_our_own_processes_are_no_reason_to_read_the_file(
 
 def test_while_a_process_reads_an_older_state_pages_are_sealed_later(path: Path, store: SqliteStore) -> None:
     with closing(sqlite3.connect(path)) as other:
-        # Nothing is changed, so nothing lacks a checksum.
+        # No page changes, so no page lacks a checksum.
         other.execute("BEGIN")
         other.execute("SELECT count(*) FROM nodes").fetchone()
         store.add_node(_node("newer"))
@@ -131,7 +131,7 @@ def test_a_reader_that_meets_it_first_is_told_that_a_writer_mends_it(path: Path,
     with SqliteStore.open(path, read_only=True) as reader:
         assert len(reader) == COUNT
         _checkpoint(path)
-        with pytest.raises(CorruptMemoryError, match="open it for writing once, because another program may have written"):
+        with pytest.raises(CorruptMemoryError, match="open it for writing once, because another program may have"):
             reader.check()
         store.add_node(_node("later"))
         assert reader.check() == []
@@ -145,7 +145,7 @@ def test_a_bit_that_flips_in_an_open_memory_is_still_damage(path: Path, store: S
     with path.open("r+b") as file:
         file.seek(place)
         file.write(b"B")
-    # A disk that errs tells nobody.
+    # A faulty disk reports nothing.
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     with pytest.raises(CorruptMemoryError, match="is damaged"), SqliteStore.open(path) as other:
         other.check()
@@ -154,7 +154,7 @@ def test_a_bit_that_flips_in_an_open_memory_is_still_damage(path: Path, store: S
 def test_damage_is_told_from_missing_checksums(path: Path, store: SqliteStore) -> None:
     _checkpoint(path)
     with path.open("r+b") as file:
-        # The kind of a page, a node of a tree.
+        # The page type, here a tree node.
         file.seek(4096)
         file.write(b"\xff")
     with pytest.raises(CorruptMemoryError, match="is damaged"):

@@ -1,4 +1,4 @@
-"""Other programs, and other parts of this process, that open and close a memory's files while it is written."""
+"""Other programs, and other parts of this process, open and close the files of a memory during writes."""
 
 import shutil
 import sqlite3

@@ -1,4 +1,4 @@
-"""Forked children of a process that has a memory open: they never hang, and never harm their parent."""
+"""Forked children of a process with an open memory never hang and never harm their parent."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ _DROP = (
 
 
 def _in_child(work: Callable[[], object]) -> None:
-    """Run `work` in a forked child, which must end well; where it hangs, it says where."""
+    """Run `work` in a forked child, which must succeed. If it hangs, it prints its stack."""
 
     def run(_: int) -> None:
         faulthandler.dump_traceback_later(_HANGS_AFTER, exit=True)
@@ -72,7 +72,7 @@ def _collect(memory: NeuroGraphMemory) -> None:
 
 
 def _exit(memory: NeuroGraphMemory) -> None:  # noqa: ARG001 - only there while the interpreter is torn down
-    # The teardown of the interpreter would hide what it prints.
+    # The teardown of the interpreter would hide the output.
     with contextlib.suppress(SystemExit):
         sys.exit(0)
 
@@ -125,7 +125,7 @@ def test_a_child_that_ends_by_itself_leaves_the_parents_memory_alone(config: Mem
         "else: raise SystemExit('the lock is gone')\n"
         "memory.close()\n"
     )
-    # Python 3.12 and later warn of every fork of a process with threads.
+    # Python 3.12 and later warn about every fork of a process with threads.
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script, config.save_dir]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -155,7 +155,7 @@ def test_a_child_opens_memories_of_its_own(config: MemoryConfig, tmp_path: Path)
 
 
 def test_a_childs_reader_follows_its_parent_that_closes_the_file_in_between(config: MemoryConfig) -> None:
-    """SQLite in the child takes the parent's locks for its own; the guard of the file must not."""
+    """In the child, SQLite treats the parent's locks as its own. The file guard must not."""
     path = Path(config.save_dir, "memory", "memory.db")
     parent_reads, child_writes = os.pipe()
     child_reads, parent_writes = os.pipe()
@@ -174,7 +174,7 @@ def test_a_childs_reader_follows_its_parent_that_closes_the_file_in_between(conf
         if store.closed:
             store = SqliteStore.open(path)
         store.add_node(MemoryNode(id=str(number), content="badger", embedding=[1.0, 2.0]))
-        # Closed as the last writer would: the child reads on all the same.
+        # The parent closes the file like the last writer. The child continues to read.
         store.close()
         shutil.copytree(path.parent, path.parent.with_name(f"backup {number}"))
         os.write(parent_writes, b".")

@@ -1,4 +1,4 @@
-"""Full disks, folders that may not be written to, odd names, and clocks that go backwards."""
+"""Full disks, read-only folders, odd names, and clocks that go backwards."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ def _node(name: str, size: int = 1000) -> MemoryNode:
 
 
 def _fill_disk(folder: Path) -> Path:
-    """Take all the room there is left."""
+    """Fill the disk."""
     filler = folder / "filler"
     with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while file.write(bytes(4096)):
@@ -178,7 +178,7 @@ def test_a_clock_that_goes_backwards_does_not_disturb_the_order(tmp_path: Path, 
         for sequence in range(4):
             past = store.as_of(sequence)
             assert past.view().sequence == sequence
-        # Of what was made at a time or before, the last counts, whatever the clock said in between.
+        # `as_of` a time means the last delta up to that time, even if the clock went backwards.
         assert store.as_of(start).view().sequence == 2
         assert store.as_of(start + timedelta(hours=1)).view().sequence == 3
         assert store.as_of(start - timedelta(hours=1)).view().sequence == 0

@@ -1,4 +1,4 @@
-"""kill -9 at moments of chance: what was acknowledged is there, the rest whole or not at all."""
+"""kill -9 at random moments: every acknowledged write is there, and every other write is complete or absent."""
 
 import json
 import subprocess

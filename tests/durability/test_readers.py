@@ -1,4 +1,4 @@
-"""Processes that read beside one that writes, is killed and comes back."""
+"""Processes that read beside a writer that is killed and restarted."""
 
 import subprocess
 import sys
@@ -38,7 +38,7 @@ def test_readers_never_see_half_a_change(tmp_path: Path, pairs: int) -> None:
                         SqliteStore.open(path, from_scratch=True)
                 if first >= last:
                     writer.kill()
-        # What was in flight may have been made as well.
+        # The write in flight may have been committed as well.
         with SqliteStore.open(path, read_only=True) as store:
             first += store.has_node(f"l{first}")
     with SqliteStore.open(path) as store:

@@ -1,4 +1,4 @@
-"""A memory whose writer was killed, and whose log another program then copied into the file."""
+"""A memory whose writer was killed and whose log another program copied into the file."""
 
 import logging
 import os
@@ -32,7 +32,7 @@ def in_child(work: Callable[[int], None]) -> None:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return a memory file of which the log was copied by plain SQLite after its writer was killed."""
+    """Return a memory file whose log plain SQLite copied after its writer was killed."""
     path = tmp_path / "memory.db"
     in_child(lambda pipe: write(path, NAMES, pipe))
     visit(path)
@@ -72,7 +72,7 @@ def test_a_process_that_only_reads_says_what_to_do(path: Path) -> None:
 
 def test_damage_is_still_damage(path: Path) -> None:
     content = bytearray(path.read_bytes())
-    # The kind of the second page, a node of a tree.
+    # The type of the second page, here a tree node.
     content[4096] ^= 0xFF
     path.write_bytes(content)
     with pytest.raises(CorruptMemoryError, match="is damaged"):

@@ -1,4 +1,4 @@
-"""Several processes, threads and memories that write to one folder at once."""
+"""Several processes, threads and memories that write to one folder at the same time."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ def _node(name: str, *vector: float) -> MemoryNode:
 
 
 class _Writer:
-    """A companion process and what it was told is stored."""
+    """A companion process and its acknowledged memories."""
 
     def __init__(self, folder: Path, name: str, count: int) -> None:
         self.stored: set[str] = set()
@@ -60,7 +60,7 @@ class _Writer:
         self._start()
 
     def wait_for_more(self, count: int) -> None:
-        """Wait until it was told of so many more memories that they are stored."""
+        """Wait for acknowledgements of this many more memories."""
         wanted = len(self.stored) + count
         while len(self.stored) < wanted:
             assert self.process.poll() is None, "it ended before it could be killed"
@@ -73,7 +73,7 @@ class _Writer:
 
 
 def _watch(folder: Path, stop: threading.Event) -> int:
-    """Read along; return how many states were seen, all of whole documents."""
+    """Read beside the writers. Return the number of states seen, each with complete documents only."""
     seen = 0
     while not (folder / "memory" / "memory.db").exists():
         time.sleep(0.01)
@@ -87,7 +87,7 @@ def _watch(folder: Path, stop: threading.Event) -> int:
                 chunks[name] = chunks.get(name, 0) + 1
             assert set(chunks.values()) <= {CHUNKS}, "a part of a document is seen"
             seen += 1
-            # Writers need the processor too.
+            # Leave processor time to the writers.
             stop.wait(0.02)
     return seen
 
@@ -97,7 +97,7 @@ CHUNKS = 3
 
 def _write_at_once(folder: Path, count: int) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
-        # What the judge of questions learns is kept beside the memory; otherwise each process learns it.
+        # The trained judge of questions is saved beside the memory. Otherwise each process would train it.
         memory.recall("Who met heron 1?")
     writers = [_Writer(folder, name, count) for name in ("Ada", "Bo", "Cy", "Di")[:WRITERS]]
     stop = threading.Event()
@@ -106,7 +106,7 @@ def _write_at_once(folder: Path, count: int) -> None:
         try:
             victim = writers[-1]
             for _ in range(KILLS):
-                # It dies in the middle of its work, not while it starts.
+                # Kill it during its work, not during its start.
                 victim.wait_for_more(count * CHUNKS // (KILLS + 1))
                 victim.kill_and_start_again()
             assert [writer.finish() for writer in writers] == [0] * WRITERS
@@ -293,7 +293,7 @@ def test_a_memory_that_only_asked_brings_nothing_back_that_another_erased(config
         asks = NeuroGraphMemory(config)
         one.add_document("Barley was sown.")
         secret = one.add_document("The password is swordfish.")
-        # It has the words in its indexes, and nothing of its own to write.
+        # It has the words in its indexes, and no write of its own.
         asks.freeze()
         assert secret[0] in asks.recall("What is the password?").ids
         one.delete(secret)
@@ -344,7 +344,7 @@ def test_a_process_that_writes_all_the_time_lets_others_have_their_turn(tmp_path
                 before = len(store)
                 for number in range(5):
                     store.add_node(_node(f"patient {number}"))
-                # Each write waits for one of the other store, or for two.
+                # Each write waits for one or two writes of the other store.
                 assert len(store) - before <= 5 + 2 * 5 + 1
         finally:
             stop.set()

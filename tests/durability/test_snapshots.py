@@ -1,4 +1,4 @@
-"""Restoring: what was acknowledged is never lost, and what is restored from is not touched."""
+"""Restoring never loses an acknowledged write and never changes its source."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ def _count(config: MemoryConfig) -> int:
 
 @pytest.fixture
 def killed(tmp_path: Path) -> Path:
-    """Return a memory's file as a kill leaves it: most changes are only in the log."""
+    """Return a memory's file after a kill. Most changes are only in the log."""
     path = tmp_path / "alive" / "memory.db"
     with SqliteStore.open(path) as store:
         store.add_node(_node(0))
@@ -75,7 +75,7 @@ def test_what_is_only_in_the_log_of_a_copied_memory_is_restored(
     assert _count(target) == COUNT
     after = _files(killed.parent)
     assert after.keys() == before.keys()
-    # The shared memory of processes holds nothing that lasts.
+    # The shared memory file has no durable content.
     assert {name: after[name] for name in after if "shm" not in name} == {
         name: before[name] for name in before if "shm" not in name
     }
@@ -131,7 +131,7 @@ def test_a_snapshot_takes_no_name_of_the_memory(killed: Path) -> None:
 
 
 def test_an_older_snapshot_beside_a_note_that_is_not_its_own(killed: Path) -> None:
-    """Earlier snapshots may have taken a name of the memory; the memory's note says nothing about them."""
+    """An earlier snapshot may have taken a name of the memory. The memory's watermark says nothing about it."""
     config = MemoryConfig(save_dir=str(killed.parent.parent), embedding_name="hash")
     snapshot = killed.parent.parent / "older"
     with SqliteStore.open(killed) as store:

@@ -1,4 +1,4 @@
-"""Threads, namespaces and processes that work on one memory at once."""
+"""Threads, namespaces and processes that work on one memory at the same time."""
 
 import asyncio
 import random
@@ -33,7 +33,7 @@ def _node(name: str) -> MemoryNode:
 
 
 def _at_once(*works: Callable[[], object]) -> None:
-    """Run all works in threads; fail if one of them never ends, or raises."""
+    """Run all works in threads. Fail if one of them hangs or raises."""
     failed: list[BaseException] = []
 
     def run(work: Callable[[], object]) -> None:
@@ -182,7 +182,7 @@ def test_a_reader_is_told_that_the_file_is_gone(path: Path) -> None:
 
 
 def test_a_reader_takes_in_an_older_state_that_went_on_otherwise(path: Path) -> None:
-    """A memory that was restored has the identity of the one before, and other changes under the same numbers."""
+    """A restored memory has the identity of the earlier one, and other deltas with the same numbers."""
     with SqliteStore.open(path) as store:
         store.add_node(_node("common"))
         store.snapshot(path.with_name("snapshot"))
@@ -210,7 +210,7 @@ def test_what_a_crash_left_of_a_draft_is_deleted(path: Path) -> None:
 def test_a_crash_while_a_memory_is_dropped_never_leaves_an_older_one(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever deletion is the last: there is the whole memory, or none."""
+    """Whichever deletion comes last, the memory is complete or absent."""
     with SqliteStore.open(path) as store:
         store.add_node(_node("a"))
         store.engine.file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -275,7 +275,7 @@ def test_eight_threads_on_one_memory_lose_nothing(config: MemoryConfig) -> None:
 
 
 def test_threads_that_take_back_and_delete_beside_others_leave_a_sound_memory(config: MemoryConfig) -> None:
-    """Memories that another thread took back are passed over; nothing ever fails."""
+    """A call skips memories that another thread rolled back, and never fails."""
 
     def work(seed: int) -> None:
         chance = random.Random(seed)

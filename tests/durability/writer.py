@@ -1,7 +1,7 @@
-"""A process that writes until it is told to stop or killed; run as `python writer.py FILE FIRST`.
+"""A process that writes until it is stopped or killed: `python writer.py FILE FIRST`.
 
-Each delta puts a pair of nodes that an edge connects either way, with weights that add up to 1, so that half a delta
-would show. It says the number of each pair once it is acknowledged.
+Each delta adds a pair of nodes with an edge in each direction. Their weights sum to 1, so half a delta would be
+visible. The process prints the number of each pair after it is acknowledged.
 """
 
 import sys
@@ -14,7 +14,7 @@ __all__ = ["pair"]
 
 
 def pair(number: int) -> GraphDelta:
-    """Return the delta that puts the pair of that number."""
+    """Return the delta that adds the pair of that number."""
     left, right = f"l{number}", f"r{number}"
     weight = number % 8 / 8
     return GraphDelta(
@@ -24,7 +24,7 @@ def pair(number: int) -> GraphDelta:
 
 
 def main() -> None:
-    """Write pairs; now and then compact, make a namespace and drop it, and take a snapshot."""
+    """Write pairs. Now and then compact, create and drop a namespace, and take a snapshot."""
     path, number = Path(sys.argv[1]), int(sys.argv[2])
     with SqliteStore.open(path) as store:
         while True:

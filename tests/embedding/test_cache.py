@@ -21,7 +21,7 @@ TEXTS = ["a cat", "a dog", "我愛你", ""]
 
 
 class CountingEmbedder:
-    """Gives vectors that no rule of the cache could guess, and counts what it is asked."""
+    """Returns vectors that no rule of the cache could guess, and counts its calls."""
 
     dimension = 5
 
@@ -95,7 +95,7 @@ def test_known_and_new_texts_come_back_in_the_order_asked(cached: CachedEmbedder
 @given(st.lists(st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=3), max_size=6)))
 def test_no_sequence_of_requests_computes_a_text_twice_or_changes_a_vector(batches: list[list[str]]) -> None:
     counting = CountingEmbedder()
-    # SQLite keeps a file of this name in memory, so that every example has a cache of its own.
+    # SQLite keeps a file of this name in memory, so each example has its own cache.
     with closing(CachedEmbedder(counting, Path(":memory:"))) as cached:
         for batch in batches:
             assert np.array_equal(cached.embed_documents(batch), counting.vectors(batch))
@@ -332,7 +332,7 @@ def test_a_thread_waits_for_the_texts_that_another_computes_and_for_no_others(pa
     with closing(CachedEmbedder(waiting, path)) as cached, ThreadPoolExecutor(2) as threads:
         slow = threads.submit(cached.embed_documents, ["slow"])
         assert waiting.begun.wait(timeout=60)
-        # Answers while the other thread is at work.
+        # It answers while the other thread is at work.
         assert np.array_equal(cached.embed_documents(["quick"]), waiting.vectors(["quick"]))
         both = threads.submit(cached.embed_documents, ["slow", "quick", "new"])
         waiting.allowed.set()

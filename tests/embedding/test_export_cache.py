@@ -1,4 +1,4 @@
-"""What becomes of exports that are sound, damaged, unfinished, or have no room."""
+"""Sound, damaged and incomplete exports, and exports without disk space."""
 
 import dataclasses
 import errno
@@ -24,7 +24,7 @@ DESCRIPTION = ModelDescription(("input_ids",), 2, 8, {"input_ids": 0}, pads_left
 
 
 class _Ones:
-    """Runs a model whose every vector is (1, 1), and notes how wide the batches were."""
+    """Runs a model whose every vector is (1, 1), and records the width of its batches."""
 
     concurrency = 1
 
@@ -37,7 +37,7 @@ class _Ones:
 
 
 class _Runtime:
-    """Loads exports, unless `trouble` stands in the way."""
+    """Loads exports, and raises `trouble` if it is set."""
 
     name = "plain"
     package = "numpy"
@@ -194,7 +194,7 @@ def test_an_export_that_the_folder_has_no_room_for_is_made_elsewhere(
     with caplog.at_level(logging.WARNING):
         made = cache.make(model, runtime, export, _accept)
     assert made.dimension == 2
-    assert "cannot be kept ([Errno 28] No space left on device)" in caplog.text
+    assert "cannot be cached ([Errno 28] No space left on device)" in caplog.text
     assert not list(exports.iterdir())
     assert places[-1].is_dir()
     cache.close()
@@ -215,7 +215,7 @@ def test_a_model_that_only_single_precision_runs_well_keeps_to_it(
     assert runtime.loaded[-1]
     assert cache.load(model, runtime) is not None
     assert runtime.loaded[-1]
-    # On a processor with nothing quicker there is nothing else to try.
+    # If the processor has no faster precision, there is nothing else to try.
     runtime.best = SINGLE
     with pytest.raises(ExportError, match="other vectors"):
         cache.make(model, runtime, _export, refuse_half)
@@ -225,7 +225,7 @@ def test_a_model_that_only_single_precision_runs_well_keeps_to_it(
 def test_single_precision_may_be_asked_for(exports: Path, model: Path, runtime: _Runtime) -> None:
     for exact in (True, False):
         cache = ExportCache(exports, batch_size=4, exact=exact)
-        # An export is verified in the quickest precision whatever is asked for, since others share the folder.
+        # An export is verified in the fastest precision whatever is asked for, since others share the folder.
         cache.make(model, runtime, _export, _accept)
         assert runtime.loaded[-2:] == [False, exact]
         assert cache.load(model, runtime) is not None
@@ -245,7 +245,7 @@ def test_an_export_is_verified_in_the_precision_of_each_processor(
 def test_batches_are_filled_up_to_whole_blocks_as_far_as_the_model_reads(
     longest: int, widths: list[int], tmp_path: Path
 ) -> None:
-    """Half precision rounds by blocks of tokens: in whole blocks a text has the same vector whatever its company."""
+    """In half precision, sums depend on blocks of tokens. In full blocks a vector does not depend on the batch."""
     session = _Ones()
     tokenizer = Tokenizer(models.WordLevel({"a": 0}, "a"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -255,5 +255,5 @@ def test_batches_are_filled_up_to_whole_blocks_as_far_as_the_model_reads(
 
     exported.embed(["a " * tokens for tokens in (1, 16, 17, 48, 33, 100, 2, 3, 4)], "query")
 
-    # No text is filled up further because of another, and no more than four share a batch.
+    # No text is padded because of another, and at most four share a batch.
     assert sorted(session.widths) == widths

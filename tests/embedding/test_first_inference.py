@@ -1,4 +1,4 @@
-"""The first use of a native library by several threads at once: one enters alone, the others wait."""
+"""Several threads use a native library for the first time: one enters alone, the others wait."""
 
 import os
 import subprocess
@@ -21,8 +21,8 @@ from neurogated.embedding.local_embedder import LocalEmbedder
 from neurogated.embedding.runtimes import SINGLE
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
 
-# Bindings made with pybind11 read numpy's version when they first convert an array. While they do so here, they give
-# the interpreter to any other thread that wants it.
+# Bindings made with pybind11 read numpy's version when they first convert an array. Meanwhile another thread can run
+# Python code.
 FIRST_USE = """
 import sys
 import threading
@@ -42,7 +42,7 @@ from concurrent.futures import ThreadPoolExecutor
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.embedding.registry import build_embedder
 
-config = MemoryConfig(embedding_backend="openvino", embedding_devices="cpu")
+config = MemoryConfig.from_mapping({"embedding.backend": "openvino", "embedding.devices": "cpu"})
 embedders = [build_embedder(config, cache_home=sys.argv[1]) for _ in range(2)]
 with ThreadPoolExecutor() as threads:
     vectors = list(threads.map(lambda embedder: embedder.embed_documents([f"text {i}" for i in range(32)]), embedders))
@@ -58,7 +58,7 @@ def test_threads_that_embed_first_in_a_process_do_not_deadlock() -> None:
 
 
 class _Session:
-    """Counts the runs under way; the first run of all waits until another joins it, or long enough to see none."""
+    """Counts the active runs. The first run waits until another joins it, or long enough to show that none does."""
 
     concurrency = 4
 
@@ -83,7 +83,7 @@ class _Session:
 
 
 class _Runtime:
-    """Loads one session for all that ask, as all sessions share the tables of their library."""
+    """Returns one session for all, because all sessions share the tables of their library."""
 
     name = "plain"
     package = "numpy"

@@ -42,7 +42,8 @@ import sys
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.embedding.registry import build_embedder
 where, model = sys.argv[1:]
-embedder = build_embedder(MemoryConfig(embedding_export_dir=where, embedding_name=model, embedding_devices="cpu"))
+settings = {"embedding_name": model, "embedding.export_dir": where, "embedding.devices": "cpu"}
+embedder = build_embedder(MemoryConfig.from_mapping(settings))
 print(embedder.embed_documents(["a text"]).shape, embedder.embed_queries(["why"]).shape)
 unwanted = {"torch", "transformers", "sentence_transformers", "openvino_telemetry"}
 print(sorted(unwanted & set(sys.modules)))
@@ -66,7 +67,7 @@ def build(
 
 @pytest.fixture(scope="module")
 def exports(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder where each runtime's export of the tiny model is, once a test has asked for it."""
+    """A folder for the export of the tiny model by each runtime. A test makes the export when it needs it."""
     return tmp_path_factory.mktemp("exports")
 
 
@@ -98,7 +99,7 @@ def tiny_embedder(request: pytest.FixtureRequest, exports: Path, tiny_model: str
 
 @pytest.fixture
 def no_export(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every runtime finds a part in the model that it cannot export."""
+    """Every runtime finds a part of the model that it cannot export."""
 
     def refuse(*_: object) -> None:
         raise ExportError("there is a part")
@@ -125,7 +126,7 @@ def test_a_text_has_the_same_vector_in_every_batch(tiny_embedder: LocalEmbedder)
     together = tiny_embedder.embed_documents(TEXTS)
     alone = np.concatenate([tiny_embedder.embed_documents([text]) for text in TEXTS])
 
-    # Where half precision rounds by other blocks than ours.
+    # If half precision rounds by other blocks than ours.
     tolerance = 1e-3 if OpenVINORuntime().precision() != SINGLE else 2e-6
     np.testing.assert_allclose(together, alone, atol=tolerance)
     np.testing.assert_allclose(tiny_embedder.embed_documents(TEXTS[::-1])[::-1], together, atol=tolerance)
@@ -266,7 +267,7 @@ def test_a_damaged_export_is_made_anew(
     with caplog.at_level(logging.WARNING):
         vectors = build(tmp_path / "copy", tiny_model, "openvino").embed_documents(TEXTS[:2])
 
-    assert "is damaged and made anew" in caplog.text
+    assert "is damaged and will be exported again" in caplog.text
     np.testing.assert_allclose(vectors, sound.embed_documents(TEXTS[:2]), atol=2e-6)
     assert found.is_file()
 
@@ -280,7 +281,7 @@ def test_where_nothing_can_be_kept_the_model_runs_all_the_same(
     with caplog.at_level(logging.WARNING):
         assert embedder.embed_documents(["a"]).shape == (1, 16)
 
-    assert "cannot be kept" in caplog.text
+    assert "cannot be cached" in caplog.text
     embedder.close()
 
 

@@ -17,7 +17,7 @@ Answer = Callable[[list[str]], tuple[int, object]]
 
 
 def vector_of(text: str) -> list[float]:
-    """Return a vector that tells texts apart; not of unit length."""
+    """Return a vector that tells texts apart. It does not have unit length."""
     return [float(len(text)), float(sum(map(ord, text)) % 97), 1.0]
 
 
@@ -35,7 +35,7 @@ def shuffled_answer(texts: list[str]) -> tuple[int, object]:
 
 
 class Server:
-    """Speaks `POST /v1/embeddings` on this machine and keeps what it was asked."""
+    """Serves `POST /v1/embeddings` on this machine and records its requests."""
 
     def __init__(self) -> None:
         self.answer: Answer = shuffled_answer
@@ -74,7 +74,7 @@ class Server:
 @pytest.fixture
 def server() -> Iterator[Server]:
     server = Server()
-    # Polled often, so that shutting down does not take the half second it takes by default.
+    # Polled often, so that shutting down does not take the default half second.
     thread = threading.Thread(target=server.http.serve_forever, args=(0.01,))
     thread.start()
     yield server
@@ -223,7 +223,7 @@ def test_vectors_that_change_length_between_batches_are_refused(server: Server, 
 
 
 def test_a_port_where_nobody_listens_names_model_and_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The client waits between its attempts; that it makes several is its own affair.
+    # The client waits between its attempts. The number of attempts is its own decision.
     monkeypatch.setattr("openai._base_client.time.sleep", lambda _: None)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -238,7 +238,7 @@ def test_a_port_where_nobody_listens_names_model_and_address(monkeypatch: pytest
 
 
 def test_neither_key_nor_address_is_refused_when_built() -> None:
-    with pytest.raises(ConfigError, match=r"'test-model' needs OPENAI_API_KEY, or embedding_base_url"):
+    with pytest.raises(ConfigError, match=r"'test-model' needs OPENAI_API_KEY, or embedding\.base_url"):
         OpenAIEmbedder("test-model", api_key=None, base_url=None, batch_size=3)
 
 

@@ -27,7 +27,7 @@ ATOL = 1e-5
 LOAD_QUIETLY = """
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.embedding.registry import build_embedder
-embedder = build_embedder(MemoryConfig(embedding_backend="torch"))
+embedder = build_embedder(MemoryConfig.from_mapping({"embedding.backend": "torch"}))
 print(embedder.embed_documents(["a text"]).shape, embedder.embed_queries(["why"]).shape)
 embedder.close()
 """
@@ -167,7 +167,7 @@ def test_a_pool_of_processes_gives_the_vectors_of_one_and_is_started_once(
         started.append(devices)
         return start(model, devices)
 
-    # On the class, since the model itself is sent to the processes.
+    # Patched on the class, because the model itself is sent to the processes.
     monkeypatch.setattr(model_class, "start_multi_process_pool", count)
     try:
         few = pooled.embed_documents(TEXTS[:2])
@@ -194,7 +194,7 @@ def test_closing_stops_the_processes_of_the_pool() -> None:
     pooled.close()
 
     for process in processes:
-        # A closed process object says so by ValueError; one that is not closed must be dead.
+        # A closed process object raises ValueError. A process object that is not closed must be dead.
         try:
             alive = process.is_alive()
         except ValueError:

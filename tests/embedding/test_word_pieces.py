@@ -14,7 +14,7 @@ MAX_TOKENS = 32
 
 
 def is_settled(character: str) -> bool:
-    """Return whether a character is what it was in Unicode 3.2, so that the tables of both sides agree on it."""
+    """Return whether a character has not changed since Unicode 3.2, so that both tables agree on it."""
     return unicodedata.category(character) == unicodedata.ucd_3_2_0.category(character)
 
 

@@ -1,4 +1,4 @@
-"""A model of the sentence-transformers library with few numbers, which is made and exported in a moment."""
+"""A small model of the sentence-transformers library that is created and exported in a moment."""
 
 import importlib
 import string
@@ -15,7 +15,7 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "doctor", "patient", "que
 
 
 def make_tiny_model(folder: Path) -> Path:
-    """Write the model into `folder` and return where it is."""
+    """Write the model into `folder` and return its path."""
     parts, model = folder / "parts", folder / "model"
     parts.mkdir()
     letters = [*string.ascii_lowercase, *(f"##{letter}" for letter in string.ascii_lowercase)]
@@ -30,7 +30,7 @@ def make_tiny_model(folder: Path) -> Path:
         max_position_embeddings=LONGEST,
     )
     BertModel(config).save_pretrained(parts)
-    # What types it has is known in some versions only.
+    # Only some versions know its type names.
     tokenizer = importlib.import_module("transformers").BertTokenizerFast
     tokenizer(str(parts / "vocab.txt")).save_pretrained(parts)
     transformer = Transformer(str(parts), max_seq_length=LONGEST)

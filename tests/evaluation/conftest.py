@@ -31,7 +31,7 @@ def sample_config(sample: Dataset, config: MemoryConfig) -> MemoryConfig:
 
 @pytest.fixture
 def talks(tmp_path: Path) -> Dataset:
-    """Return two conversations; what is asked about the first is said in the second too."""
+    """Return two conversations. The second repeats the facts that the questions about the first ask for."""
 
     def conversation(name: str, texts: Sequence[str], qa: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         turns = [
@@ -65,7 +65,7 @@ def talks(tmp_path: Path) -> Dataset:
 
 @pytest.fixture
 def graph_of() -> GraphOf:
-    """Return a function that returns all there is in a memory: nodes, edges and history of each namespace."""
+    """Return a function that returns the whole state of a memory: nodes, edges and history of each namespace."""
 
     def read(config: MemoryConfig, *namespaces: str) -> list[tuple[Any, ...]]:
         graphs = []

@@ -1,4 +1,4 @@
-"""Ablation: its figures against an independent reckoning from the rankings it wrote, and what it leaves alone."""
+"""Ablation: its figures match an independent computation from its rankings, and it leaves the memory alone."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def few_config(tmp_path_factory: pytest.TempPathFactory) -> MemoryConfig:
 
 @pytest.fixture(scope="module")
 def full_report(few: Dataset, few_config: MemoryConfig) -> AblationReport:
-    """Return a report of all variants, which no test changes."""
+    """Return a report of all variants. No test changes it."""
     return ablate(few, config_for(few, few_config), progress=False)
 
 

@@ -1,4 +1,4 @@
-"""Charts: whole files, the same ones each time, and any text in them."""
+"""Charts are complete files, deterministic, and safe for any text."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ CHARTS: dict[str, Callable[[list[str], str, Path], None]] = {
 
 
 def _size_of_png(path: Path) -> tuple[int, int]:
-    """Return width and height, having checked every chunk of the file."""
+    """Return width and height after checking every chunk of the file."""
     data = path.read_bytes()
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
     place, kinds, pixels = 8, [], b""
@@ -127,7 +127,7 @@ def test_a_single_kind_is_drawn_as_all(tmp_path: Path) -> None:
 
 
 def test_drawing_leaves_the_librarys_settings_and_pyplot_alone(tmp_path: Path) -> None:
-    # Asking for the library's backend would choose one, so it is left out.
+    # A query for the library's backend would select one, so it is left out.
     names = [name for name in mpl.rcParams if not name.startswith("backend")]
     before = {name: mpl.rcParams[name] for name in names}
     recall_chart(_curve(["why"]), "One", tmp_path / "one")

@@ -1,4 +1,4 @@
-"""Reading data sets: both formats, what is joined and left out, what is refused, and the bundled sample."""
+"""Data sets: both formats, joined and omitted rows, refusals, and the bundled sample."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_evidence_that_names_no_turn_and_questions_without_any_are_reported(tmp_
 
 
 def test_dia_id_that_two_turns_bear_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"entry 0, conversation: dia_id 'D1:1' stands 2 times; make them differ"):
+    with pytest.raises(DatasetError, match=r"entry 0, conversation: dia_id 'D1:1' occurs 2 times; make them differ"):
         _locomo(tmp_path, {"session_1": [TURN], "session_2": [{**TURN, "text": "Again."}]})
 
 
@@ -205,7 +205,7 @@ def test_session_of_blank_turns_only_is_left_out(tmp_path: Path) -> None:
     assert [d.metadata["session"] for d in documents] == [2]
 
 
-# What is refused
+# Refusals
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", ".", "..", "/etc/x"])

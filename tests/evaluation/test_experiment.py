@@ -1,4 +1,4 @@
-"""Memories that experiments ask: they stay as they are, and no vector is computed twice."""
+"""Experiments do not change the memories that they ask, and compute no vector twice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GraphOf = Callable[..., list[tuple[Any, ...]]]
 
 
 class _Counting(HashEmbedder):
-    """Notes every text it is asked for."""
+    """Records every text that it embeds."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []

@@ -1,4 +1,4 @@
-"""Every form in which HippoRAG's data sets are written names the same gold passages, answers and recall."""
+"""All forms of HippoRAG's data sets give the same gold passages, answers and recall."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHARED = ROOT.parent / "shared"
 HOTPOTQA = ("heading", "inline", "hipporag", "hotpot") if SHARED.exists() else ()
 """Forms of HotpotQA's sample, where it is there."""
 
-# Two passages share a title, so that the text must decide.
+# Two passages have the same title, so the text must decide.
 CORPUS: Rows = [
     {"idx": place, "title": title, "text": text}
     for place, (title, text) in enumerate(
@@ -96,7 +96,7 @@ def _inline(rows: Rows, questions: Rows) -> tuple[Rows, Rows]:
 
 
 def _musique(rows: Rows, questions: Rows) -> tuple[Rows, Rows]:
-    """Return paragraphs that are numbered within their question."""
+    """Return paragraphs with numbers within their question."""
 
     def within(place: int, part: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -110,14 +110,14 @@ def _musique(rows: Rows, questions: Rows) -> tuple[Rows, Rows]:
 
 
 def _hipporag_sample(rows: Rows, questions: Rows) -> tuple[Rows, Rows]:
-    """Return neither numbers nor ids."""
+    """Return paragraphs without any numbers."""
     _, asked = _musique(rows, questions)
     plain = _each_paragraph(asked, lambda _, part: {name: part[name] for name in part if name != "idx"})
     return _bare(rows), [{name: question[name] for name in question if name != "id"} for question in plain]
 
 
 def _gold_alone(rows: Rows, questions: Rows) -> tuple[Rows, Rows]:
-    """Return paragraphs without a mark, which are all gold."""
+    """Return unlabelled paragraphs, which are all gold."""
     return _bare(rows), [
         {**question, "paragraphs": _bare([part for part in question["paragraphs"] if part["is_supporting"]])}
         for question in questions
@@ -141,7 +141,7 @@ def _supporting_facts(separator: str) -> Form:
 
 
 def _contexts(rows: Rows, questions: Rows) -> tuple[Rows, Rows]:
-    """Return PopQA's form, whose answers are lists that are written as text."""
+    """Return PopQA's form, in which the answers are lists written as text."""
     asked = []
     for question in questions:
         rest = {"id": question["id"], "question": question["question"], "contexts": question["paragraphs"]}
@@ -226,7 +226,7 @@ def test_corpus_of_titles_with_their_sentences_is_read(tmp_path: Path) -> None:
     assert [question.gold for question in collection.questions] == [{1}, {0, 3}, {2}]
 
 
-# The runner says what it made of the numbers
+# The runner prints how it read the numbers
 
 
 def test_runner_says_that_numbers_are_not_those_of_the_corpus(
@@ -234,7 +234,12 @@ def test_runner_says_that_numbers_are_not_those_of_the_corpus(
 ) -> None:
     _write(tmp_path, *_musique(CORPUS, QUESTIONS))
     place = ["--dataset_dir", str(tmp_path), "--save_dir", str(tmp_path / "out")]
-    for command in (["index"], ["run"], ["ablate", "--variants", "one_hop"], ["learn", "--seeds", "1"]):
+    for command in (
+        ["index"],
+        ["bench", "run"],
+        ["bench", "ablate", "--variants", "one_hop"],
+        ["bench", "learn", "--seeds", "1"],
+    ):
         assert main([*command, "--dataset", "d", "--embedding_name", "hash", *place]) == 0
         told = [line for line in capsys.readouterr().err.splitlines() if "idx" in line]
         (line,) = told

@@ -1,4 +1,4 @@
-"""The learning experiment: copies that equal their original, groups worked out anew, what is left alone."""
+"""The learning experiment: copies equal their original, groups are recomputed, and the original is not changed."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_every_seed_begins_with_the_same_graph(
     monkeypatch.setattr(learning, "copy_of", noting)
     report = learn(talks, indexed, seeds=3, progress=False)
     assert begun == begun[:2] * 3
-    # A half whose questions have one gold passage each teaches nothing.
+    # If all questions of a half have one gold passage each, that half teaches nothing.
     assert any(changed > 0 for changed in report.changed)
 
 
@@ -115,7 +115,7 @@ def test_groups_and_recalls_agree_with_an_independent_reckoning(
     own = config_for(sample, config)
     with NeuroGraphMemory(own) as memory:
         index(sample, memory)
-        # With all its edges the sample has no two questions that have nothing to do with each other.
+        # With all its edges, the sample has no two unrelated questions.
         others = tuple(edge.key for edge in memory.store.all_edges() if edge.type is not EdgeType.SEQ)
         memory.store.apply(GraphDelta(removed_edges=others))
     lines = (run(sample, own.replace(save_dir=config.save_dir)).folder / "rankings.jsonl").read_text("utf-8")
@@ -168,7 +168,7 @@ def test_summary_is_the_mean_over_seeds_with_its_spread(sample: Dataset, sample_
 
 
 def test_what_got_worse_is_named(sample: Dataset, sample_config: MemoryConfig) -> None:
-    # Energy that drowns similarity lets feedback pull up what was confirmed, whatever is asked.
+    # If activation outweighs similarity, feedback raises the confirmed memories for every question.
     harmful = sample_config.replace(learning={"assoc_weight": 1.0}, ACTIVATION_WEIGHT=50.0, SIMILARITY_WEIGHT=0.0)
     report = learn(sample, harmful, seeds=2, progress=False)
     fallen = report.summary[report.summary["difference"] < 0]

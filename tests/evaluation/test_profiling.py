@@ -32,7 +32,7 @@ class _Work:
 
 
 class _Special(_Work):
-    """Inherits what is timed."""
+    """Inherits the timed method."""
 
 
 def test_what_runs_within_another_stage_counts_once() -> None:

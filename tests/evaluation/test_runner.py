@@ -1,4 +1,4 @@
-"""The main job: what it writes, that its numbers are right, that it does not index twice."""
+"""The main job: its files, the correctness of its numbers, and no second indexing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _metrics(report: RunReport) -> dict[str, Any]:
 
 
 def _score(data: Path, report: RunReport) -> tuple[str, dict[str, tuple[int, list[float]]]]:
-    """Return what score.py says of a run: its first line, then count and recalls of each group."""
+    """Return the output of score.py for a run: its first line, then count and recalls of each group."""
     cutoffs = ",".join(map(str, RECALL_CUTOFFS))
     done = subprocess.run(
         [sys.executable, str(SCORE), str(data), str(report.folder / "rankings.jsonl"), "--k", cutoffs],
@@ -59,7 +59,7 @@ def _score(data: Path, report: RunReport) -> tuple[str, dict[str, tuple[int, lis
 
 
 def _agree(measured: dict[str, Any], scored: tuple[int, list[float]]) -> bool:
-    """Return whether a row of ours is one of score.py's, which prints one digit after the point."""
+    """Return whether a row of ours agrees with one of score.py, which prints one digit after the point."""
     recalls = [measured[f"R@{k}"] for k in RECALL_CUTOFFS]
     return measured["questions"] == scored[0] and recalls == pytest.approx(scored[1], abs=0.0501)
 
@@ -95,7 +95,7 @@ def test_spread_of_one_collection_is_over_random_folds(sample: Dataset, config: 
     metrics = _metrics(run(sample, config))
     assert metrics["spread"]["over"] == "5 random folds"
     for k in RECALL_CUTOFFS:
-        # Folds differ by a question in size, so their mean is nearly that of the questions.
+        # Folds differ by at most one question in size, so their mean is close to that of the questions.
         assert metrics["spread"]["mean"][f"R@{k}"] == pytest.approx(metrics["recall"]["all"][f"R@{k}"], abs=2)
         assert metrics["spread"]["standard deviation"][f"R@{k}"] > 0
 
@@ -188,7 +188,7 @@ TALK_GOLD: tuple[dict[str, set[str]], ...] = (
 
 
 def _locomo_file(folder: Path) -> Path:
-    """Write two conversations; the second says word for word what the questions about the first ask for."""
+    """Write two conversations. The second contains the exact words that the questions about the first ask for."""
 
     def turns(session: int, *texts: str) -> list[dict[str, str]]:
         return [

@@ -1,4 +1,4 @@
-"""Bootstrap intervals against exact and slow references of their own, spread against values worked out by hand."""
+"""Bootstrap intervals against exact and slow references, and spread against values computed by hand."""
 
 from __future__ import annotations
 

@@ -86,6 +86,13 @@ def test_a_deleted_memory_is_gone_with_its_edges(memory: NeuroGraphMemory) -> No
     assert memory.history()[-1].reason == "delete"
 
 
+def test_one_id_needs_no_list(memory: NeuroGraphMemory) -> None:
+    first, second = memory.add("The ferry left at dawn.") + memory.add("The lantern was lit.")
+    assert memory.delete(first) == 1
+    assert memory.feedback(memory.get(second)) == 0
+    assert [node.id for node in memory.list()] == [second]
+
+
 def test_nothing_is_deleted_where_an_id_is_unknown(memory: NeuroGraphMemory) -> None:
     ids = memory.add_document("A heron in Lyon.")
     for unknown in ("nowhere", uuid4()):

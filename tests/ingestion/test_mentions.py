@@ -34,9 +34,7 @@ chinese = st.lists(st.sampled_from(["北京", "的", "长城", "很", "长", "A"
 collections = st.lists(
     st.tuples(texts | chinese, st.sampled_from(TITLES)), min_size=1, max_size=14, unique_by=lambda pair: pair
 )
-limits = st.fixed_dictionaries(
-    {"indexing.max_term_texts": st.integers(0, 4), "indexing.max_mentions": st.integers(0, 4)}
-)
+limits = st.fixed_dictionaries({"max_term_texts": st.integers(0, 4), "max_mentions": st.integers(0, 4)})
 
 
 @given(collections, st.lists(st.integers(1, 5)), st.integers(0, 4), st.integers(0, 4))
@@ -69,16 +67,16 @@ def test_the_order_of_texts_makes_no_difference(pairs: list[tuple[str, str | Non
 def test_edges_follow_the_formulas_after_additions_are_undone_and_made_again(
     pairs: list[tuple[str, str | None]], bounds: dict[str, int], data: st.DataObject
 ) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(batch_size=3), **bounds)  # type: ignore[arg-type]
+    config = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(batch_size=3, **bounds))  # type: ignore[arg-type]
     documents = [Document.from_text(text, title=title) for text, title in pairs if any(map(str.isalnum, text))]
     with NeuroGraphMemory(config) as memory:
         for _ in range(data.draw(st.integers(1, 4), "rounds")):
             chosen = data.draw(st.permutations(documents), "order")[: data.draw(st.integers(0, len(documents)), "many")]
             memory.add_documents(chosen, progress=False)
-            assert_right(memory.store, bounds["indexing.max_term_texts"], bounds["indexing.max_mentions"])  # type: ignore[arg-type]
+            assert_right(memory.store, bounds["max_term_texts"], bounds["max_mentions"])  # type: ignore[arg-type]
             if data.draw(st.booleans(), "undo"):
                 memory.undo(to=data.draw(st.integers(0, memory.store.view().sequence), "to"))
-                assert_right(memory.store, bounds["indexing.max_term_texts"], bounds["indexing.max_mentions"])  # type: ignore[arg-type]
+                assert_right(memory.store, bounds["max_term_texts"], bounds["max_mentions"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("batch", [1, 4, 64])

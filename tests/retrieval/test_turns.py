@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode
+from neurogated.core.filters import Filter
 from neurogated.core.found import Found
 from neurogated.core.keywords import fold
-from neurogated.core.scope import Scope
+from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.turns import asks, length_level
+from neurogated.retrieval.answers import asks_for_answer
 from neurogated.retrieval.overviews import asks_for_overview
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import is_first_person, neighbours
@@ -24,6 +26,7 @@ OFF = {
     "retrieval.question_cost": 0,
     "retrieval.length_cost": 0,
     "retrieval.place_cost": 0,
+    "retrieval.generic_cost": 0,
     "retrieval.own_words_weight": 0,
     "retrieval.switches.learn_names": False,
 }
@@ -49,7 +52,7 @@ def asked(store: GraphStore, query: str = QUERY, **changes: object) -> QuestionS
 
 
 texts = st.sampled_from(
-    ["a heron", "Lyon and a heron?", "what?", "stone", "the heron of Lyon", "Where is it?", "bird " * 60]
+    ["a heron", "Lyon and a heron?", "what?", "stone", "the heron of Lyon", "Where is it?", "bird " * 120]
 )
 vectors = st.sampled_from([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.8, 0.6]])
 turns = st.lists(st.tuples(texts, vectors, st.sampled_from(["user", "assistant", None])), max_size=6)
@@ -100,7 +103,7 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
             if reach and place and asks(one[place - 1].content):
                 expected += 0.25 * (similarity[one[place - 1].id] - average)
             expected -= 0.1 * asks(node.content)
-            expected /= 2 ** (length_level(len(node.content.split())) / 2)
+            expected /= 2 ** length_level(len(node.content.split()))
             assert got.neighbours[row] == pytest.approx(expected, abs=1e-6)
             row += 1
 
@@ -113,7 +116,11 @@ def test_turns_are_measured_the_same_however_they_are_asked_for(
     store = chained(*(session(number, one) for number, one in enumerate(drawn)))
     every = store.view().live_nodes()
     piecewise, whole = (
-        asked(store, retrieval={"neighbour_weight": 0.75, "answer_weight": 0.25, "length_cost": 0.05}) for _ in range(2)
+        asked(
+            store,
+            retrieval={"neighbour_weight": 0.75, "answer_weight": 0.25, "length_cost": 0.05, "generic_cost": 0.3},
+        )
+        for _ in range(2)
     )
     for row in later:
         piecewise.of(every[every == row])
@@ -139,7 +146,7 @@ def test_neighbours_never_leave_the_session(reach: int) -> None:
 
 
 def test_a_message_loses_with_its_length_and_the_place_in_it() -> None:
-    parts = [MemoryNode(f"p{place}", "a heron", position=place, found=Found(part=(place, 200))) for place in range(4)]
+    parts = [MemoryNode(f"p{place}", "a heron", position=place, found=Found(part=(place, 400))) for place in range(4)]
     store = chained([*parts, MemoryNode("brief", "a heron", position=9)])
     got = asked(store, retrieval={"length_cost": 0.05, "place_cost": 0.1}).of(store.view().live_nodes())
     assert got.message.tolist() == pytest.approx([-0.15, -0.25, -0.25, -0.35, 0.0])
@@ -147,7 +154,7 @@ def test_a_message_loses_with_its_length_and_the_place_in_it() -> None:
 
 @pytest.mark.parametrize("query", ["Can you summarise what I saw?", "Give me an overview of the heron", "总结一下"])
 def test_for_an_overview_length_costs_nothing(query: str) -> None:
-    store = chained([MemoryNode("long", "a heron", role="user", position=0, found=Found(part=(0, 200)))])
+    store = chained([MemoryNode("long", "a heron", role="user", position=0, found=Found(part=(0, 400)))])
     assert asks_for_overview(fold(query))
     for overviews, expected in ((True, 0.0), (False, -0.15)):
         got = asked(store, query, retrieval={"length_cost": 0.05, "switches": {"long_for_overviews": overviews}}).of(
@@ -175,6 +182,71 @@ def test_who_asks_of_herself_is_told_her_own_words_first(query: str, *, first: b
     )
     got = asked(store, query, retrieval={"own_words_weight": 0.05}).of(store.view().live_nodes())
     assert got.message.tolist() == pytest.approx([0.05 * first, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("query", "asks_for"),
+    [
+        ("How did you recommend structuring the work?", True),
+        ("What was the book you mentioned?", True),
+        ("Welches Buch hast du empfohlen?", True),
+        ("Quel livre m'as-tu conseillé ?", True),
+        ("¿Qué libro me recomendaste?", True),
+        ("你之前推荐了哪本书?", True),
+        ("What would you recommend?", False),
+        ("Can you list what I bought?", False),
+        ("Did I meet Ann?", False),
+        ("你能推荐几本书吗?", False),
+        ("Was empfiehlst du?", False),
+    ],
+)
+def test_what_the_assistant_said_is_found_at_any_length(query: str, *, asks_for: bool) -> None:
+    assert asks_for_answer(fold(query)) is asks_for
+    answer = MemoryNode("long", "a heron", role="assistant", position=0, found=Found(part=(0, 400)))
+    (cost,) = asked(chained([answer]), query, retrieval={"length_cost": 0.05}).of(np.array([0])).message
+    assert cost == pytest.approx(0.0 if asks_for else -0.15)
+
+
+@given(st.lists(turns, min_size=1, max_size=3))
+@settings(max_examples=40)
+def test_a_turn_loses_by_its_mean_cosine_with_all_turns(
+    drawn: list[list[tuple[str, list[float], str | None]]],
+) -> None:
+    sessions = [session(number, one) for number, one in enumerate(drawn)]
+    everything = [node for one in sessions for node in one]
+    # A document is like no turn in this, and changes nothing.
+    store = chained(*sessions, [MemoryNode("document", "a heron", embedding=[0.6, 0.8])])
+    got = asked(store, retrieval={"generic_cost": 0.3}).of(store.view().live_nodes())
+    units = [np.asarray(node.embedding) / np.linalg.norm(np.asarray(node.embedding)) for node in everything]
+    means = [sum(float(unit @ other) for other in units) / len(units) for unit in units]
+    expected = [0.3 * (sum(means) / len(means) - mean) for mean in means] if means else []
+    assert got.message.tolist() == pytest.approx([*expected, 0.0], abs=1e-6)
+
+
+def test_turns_of_others_change_nothing() -> None:
+    ours = [
+        MemoryNode(f"a{n}", "a heron", embedding=[1.0, n], position=n, scope=Scope(user_id="ana")) for n in range(3)
+    ]
+    theirs = [MemoryNode("b", "a heron", embedding=[-1.0, 0.0], position=0, scope=Scope(user_id="bob"))]
+    messages = []
+    for sessions in ([ours], [ours, theirs]):
+        store = chained(*sessions)
+        view = store.view(filters=Filter(scope=ScopeFilter(user_id="ana")))
+        config = MemoryConfig().replace(**{**OFF, "retrieval.generic_cost": 0.3})
+        similarity = QuestionSimilarity(store, view, config, query=QUERY, vector=TOWARDS, kernel=Kernel())
+        similarity.propose(100)
+        messages.append(similarity.of(np.arange(3)).message.tolist())
+    assert any(messages[0])
+    assert messages[0] == messages[1]
+
+
+def test_activation_counts_half_as_much_with_every_doubling_of_a_message() -> None:
+    lengths = (10, 95, 96, 192, 400)
+    said = [MemoryNode(f"n{n}", "a heron", position=n, found=Found(part=(0, n))) for n in lengths]
+    store = chained([*said, MemoryNode("document", "a heron " * 300)])
+    rows = store.view().live_nodes()
+    assert asked(store).activation_shares(rows).tolist() == [1.0, 1.0, 0.5, 0.25, 0.125, 1.0]
+    assert asked(store, retrieval={"length_decay": 0}).activation_shares(rows).tolist() == [1.0] * 6
 
 
 def talk(*said: tuple[str, str, list[str]], user: str | None = None) -> list[MemoryNode]:

@@ -235,7 +235,7 @@ def test_what_was_used_in_a_dropped_namespace_keeps_no_other_from_being_written(
         memory.drop_namespace("dropped")
         memory.flush()
         assert next(memory.in_namespace("kept").store.all_nodes()).last_accessed > before
-        assert "could not be marked" not in caplog.text
+        assert "could not be written" not in caplog.text
 
 
 def test_an_interrupted_flush_still_closes_the_memory(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,6 +165,10 @@ class QuestionSimilarity:
         self._learn(rows)
         return self.known.at(rows)
 
+    def activation_shares(self, rows: Rows) -> Values:
+        """Return the share of the activation that reaches each node (n,) and counts for its score."""
+        return self._turns.shares(rows)
+
     def similarity(self, rows: Rows) -> Values:
         """Return the similarity of nodes (n,); `rows` ascend."""
         self._learn(rows)

@@ -16,6 +16,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
+from neurogated.retrieval.answers import asks_for_answer
 from neurogated.retrieval.called_names import SpeakersByName
 from neurogated.retrieval.overviews import asks_for_overview
 
@@ -30,10 +31,12 @@ TURN_WEIGHTS = (
     "question_cost",
     "length_cost",
     "place_cost",
+    "generic_cost",
     "own_words_weight",
 )
 """The settings of `config.retrieval` that weigh what makes a turn differ from other memories."""
 _MESSAGE_TAGS = (*LENGTH_TAGS, *PLACE_TAGS, role_tag("user"))
+_SPARE = 8
 # The first person singular in English, German, French, Spanish and Chinese; the pronouns of a language are few.
 _FIRST_PERSON = frozenset(
     [
@@ -83,12 +86,14 @@ class Turns:
 
     A turn counts as similar where the turns around it are: the mean similarity of `NEIGHBOUR_TURNS` on each side. The
     turn after a question takes over a part of the question's similarity, and a question itself loses a little, for it
-    holds no answer. Both count half as much with every four-fold length, since a long message explains itself. They are
-    centred at the mean over the first nodes that are measured, the candidates, so that turns are favoured over other
-    memories no more than they deserve.
+    holds no answer. Both count half as much with every doubling of the length, since a long message explains itself.
 
     Of the message, its length and the place of a piece in it count: what is brief says most with each word, and the
-    first piece tells what the others are about.
+    first piece tells what the others are about. A turn that is like all the others is specific to no question, so it
+    loses with its mean cosine with a sample of them.
+
+    What the turns around add, and the mean cosine, are centred at the mean over the first nodes that are measured, the
+    candidates, so that turns are favoured over other memories no more than they deserve.
     """
 
     def __init__(
@@ -100,17 +105,20 @@ class Turns:
         self._vector = vector
         folded = fold(query)
         words = split_words(folded)
-        # For an overview, what is told at length is as good as what is brief.
-        brief = not (config.retrieval.switches.long_for_overviews and asks_for_overview(folded))
+        # For an overview, and for what the assistant told, a long message is as good as a brief one.
+        switches = config.retrieval.switches
+        brief = not (
+            (switches.long_for_overviews and asks_for_overview(folded))
+            or (switches.long_for_answers and asks_for_answer(folded))
+        )
         self._length_cost = config.retrieval.length_cost * brief
         self._own_words = config.retrieval.own_words_weight * (brief and is_first_person(folded))
-        self._speakers = (
-            SpeakersByName(store, view, words)
-            if config.retrieval.switches.learn_names and config.retrieval.subject_weight
-            else None
-        )
+        learns = switches.learn_names and config.retrieval.subject_weight
+        self._speakers = SpeakersByName(store, view, words) if learns else None
         self._counts = any(getattr(config.retrieval, name) for name in TURN_WEIGHTS)
         self._centre: tuple[float, float] | None = None
+        self._mean_vector: NDArray[np.float32] | None = None
+        self._usual: float | None = None
 
     def named(self, rows: Rows) -> Values:
         """Return 1 for the turns of speakers whom the question calls by a name learned from their conversation."""
@@ -132,9 +140,19 @@ class Turns:
             here = rows[turns]
             tags = self._store.has_tags(_MESSAGE_TAGS, self._view, here)
             levels = _level(tags[: len(LENGTH_TAGS)])
-            parts.neighbours[turns] = self._around(here, own[turns], measure) * np.exp2(-levels / 2)
-            parts.message[turns] = self._of_message(levels, _level(tags[len(LENGTH_TAGS) : -1]), tags[-1])
+            parts.neighbours[turns] = self._around(here, own[turns], measure) * self._decayed(levels)
+            parts.message[turns] = self._of_message(here, levels, _level(tags[len(LENGTH_TAGS) : -1]), tags[-1])
         return parts
+
+    def shares(self, rows: Rows) -> Values:
+        """Return the share of the activation that counts for each node (n,): less for long messages, 1 for others."""
+        if not self._config.retrieval.length_decay:
+            return np.ones(rows.size)
+        return self._decayed(_level(self._store.has_tags(LENGTH_TAGS, self._view, rows)))
+
+    def _decayed(self, levels: Values) -> Values:
+        shares: Values = np.exp2(-self._config.retrieval.length_decay * levels)
+        return shares
 
     def _around(self, rows: Rows, own: Values, measure: Measure) -> Values:
         config, size = self._config, rows.size
@@ -154,15 +172,44 @@ class Turns:
         around += config.retrieval.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
         return around - config.retrieval.question_cost * asking[every.searchsorted(rows)].astype(np.float64)
 
-    def _of_message(self, length: Values, place: Values, by_user: NDArray[np.bool_]) -> Values:
-        costs = self._length_cost * length + self._config.retrieval.place_cost * place
-        return self._own_words * by_user.astype(np.float64) - costs
+    def _of_message(self, rows: Rows, length: Values, place: Values, by_user: NDArray[np.bool_]) -> Values:
+        config = self._config.retrieval
+        worth = self._own_words * by_user.astype(np.float64) - self._length_cost * length - config.place_cost * place
+        return worth - config.generic_cost * self._likeness_to_all(rows) if config.generic_cost else worth
+
+    def _likeness_to_all(self, rows: Rows) -> Values:
+        """Return the mean cosine of turns with a sample of the turns that the question may find, centred."""
+        if self._mean_vector is None:
+            self._mean_vector = self._store.mean_vector(self._view, self._sample())
+        mean = self._mean_vector
+        if not mean.any():
+            return np.zeros(rows.size)
+        likeness = np.linalg.norm(mean) * self._store.similarities(mean, self._view, rows)
+        if self._usual is None:
+            self._usual = float(likeness.mean())
+        centred: Values = likeness - self._usual
+        return centred
+
+    def _sample(self) -> Rows:
+        """Return turns that the question may find, spread evenly; the cost does not grow with the graph."""
+        view, wanted = self._view, self._config.retrieval.generic_sample
+        size = view.node_count if view.among is None else view.among.size
+        # Some of the rows hold other memories than turns.
+        places = _spread(size, _SPARE * wanted)
+        rows = places if view.among is None else view.among[places]
+        turns = rows[(view.position.take(rows) >= 0) & ~np.isin(rows, view.hidden)]
+        return turns[_spread(turns.size, wanted)]
 
 
 def _level(digits: NDArray[np.bool_]) -> Values:
     """Return (n,) the number whose binary digits, the lowest first, each node carries as tags."""
     levels: Values = np.exp2(np.arange(len(digits))) @ digits
     return levels
+
+
+def _spread(size: int, count: int) -> Rows:
+    """Return up to `count` of the numbers below `size`, evenly spaced."""
+    return np.arange(size) if size <= count else np.linspace(0, size - 1, count).astype(np.int64)
 
 
 def is_first_person(folded: str) -> bool:

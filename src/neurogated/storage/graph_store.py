@@ -115,8 +115,8 @@ class GraphStore(
         self.apply(GraphDelta(removed_nodes=(str(node_id),), reason="remove_node", at=self._clock()))
 
     def remove_edge(self, edge: MemoryEdge | EdgeKey) -> None:
-        key = edge.key if isinstance(edge, MemoryEdge) else EdgeKey(*edge)
-        self.apply(GraphDelta(removed_edges=(key,), reason="remove_edge", at=self._clock()))
+        keys = (edge.key if isinstance(edge, MemoryEdge) else EdgeKey(*edge),)
+        self.apply(GraphDelta(removed_edges=keys, reason="remove_edge", at=self._clock()))
 
     def bind_embedder(self, name: str, dimension: int | None) -> None:
         self.graph.bind_embedder(name, dimension)
@@ -165,11 +165,9 @@ class GraphStore(
         )
 
     def all_edges(self) -> Iterator[MemoryEdge]:
-        state = self.graph.latest_isolated()
+        state, get = self.graph.latest_isolated(), self.get_edge
         return chain.from_iterable(
-            unerased(
-                partial(state.edges, rows), map(state.view.edge_key, rows.tolist()), lambda key: self.get_edge(*key)
-            )
+            unerased(partial(state.edges, rows), map(state.view.edge_key, rows.tolist()), lambda key: get(*key))
             for rows in portions(state.view.live_edges())
         )
 
@@ -234,9 +232,8 @@ class GraphStore(
         view = self.view(filters=filters)
         rows = (live := view.live_nodes())[view.admitted(live)]
         part = slice(offset, None if limit is None else offset + limit)
-        nodes = self.get_nodes(
-            [view.ids[row] for row in rows[part if order_by is None else ...].tolist()], missing_ok=True
-        )
+        chosen = rows[part if order_by is None else ...].tolist()
+        nodes = self.get_nodes([view.ids[row] for row in chosen], missing_ok=True)
         return nodes if order_by is None else in_order(nodes, order_by)[part]
 
     @property
@@ -258,6 +255,11 @@ class GraphStore(
         with self.graph.searching:
             state = self.graph.search_state()
             return state.form.vectors.similarities(query, state.rows_of(view, rows))
+
+    def mean_vector(self, view: GraphView, rows: Rows) -> NDArray[np.float32]:
+        with self.graph.searching:
+            state = self.graph.search_state()
+            return state.form.vectors.mean(state.rows_of(view, rows))
 
     def vector_search(self, query_vec: Vector, k: int | None = None) -> list[tuple[MemoryNode, float]]:
         """Return the `k` nodes most similar to a vector by cosine, best first; `k` defaults to `TOP_K_ANCHORS`."""
@@ -329,8 +331,7 @@ class GraphStore(
 
     def journal_of(self, node_id: str) -> Iterator[JournalEntry]:
         self.graph.latest()
-        log = self.graph.log
-        return log.entries_of(node_id) if isinstance(log, SupportsEntriesOf) else log.entries()
+        return log.entries_of(node_id) if isinstance(log := self.graph.log, SupportsEntriesOf) else log.entries()
 
     def as_of(self, moment: int | datetime) -> GraphStore:
         graph = self.graph
