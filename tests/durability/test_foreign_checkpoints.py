@@ -131,7 +131,7 @@ def test_a_reader_that_meets_it_first_is_told_that_a_writer_mends_it(path: Path,
     with SqliteStore.open(path, read_only=True) as reader:
         assert len(reader) == COUNT
         _checkpoint(path)
-        with pytest.raises(CorruptMemoryError, match="open it for writing once, for another program may have written"):
+        with pytest.raises(CorruptMemoryError, match="open it for writing once, because another program may have"):
             reader.check()
         store.add_node(_node("later"))
         assert reader.check() == []

@@ -373,7 +373,7 @@ def test_a_reader_changes_nothing(path: Path) -> None:
             lambda: reader.bind_embedder("hash", 2),
         ]
         for write in writes:
-            with pytest.raises(StorageError, match="reading only"):
+            with pytest.raises(StorageError, match="open read-only"):
                 write()
         assert _ids(reader) == ["a"]
         assert reader.namespaces() == ["default"]

@@ -51,7 +51,7 @@ class GraphStore(
     abilities.SupportsExactSearch,
     abilities.SupportsExclusion,
 ):
-    """One graph of an engine: a `LiveGraph`, its log and index, and what graphs share. Threads may share it."""
+    """One graph of an engine: a `LiveGraph` (its log and index) and the shared `Family`. Threads may share a store."""
 
     def __init__(
         self,

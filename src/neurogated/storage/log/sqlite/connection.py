@@ -68,7 +68,7 @@ def connect(path: Path, *, read_only: bool = False, create: bool = False) -> aps
 def connect_reader(path: Path) -> apsw.Connection:
     """Return a read-only connection to a memory file beside a writer, even in a read-only folder."""
     if not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists():
-        # Without a log there is no writer to share it with, and SQLite need not create files.
+        # Without a log there is no writer to share it with; a normal connection would have to create files.
         return read_whole_file(path)
     return connect(path, read_only=True)
 

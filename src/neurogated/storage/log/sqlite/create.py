@@ -36,7 +36,7 @@ def make_file(path: Path) -> None:
 
 def drop_file(path: Path) -> None:
     """Delete a memory file with its log."""
-    # The file goes first: a log without its file is nothing, but a file without its log lacks recent writes.
+    # The file goes first: a log without its file is harmless, but a file without its log lacks recent writes.
     path.unlink(missing_ok=True)
     drop_log(path)
 

@@ -237,7 +237,7 @@ class SqliteLog:
         return self._last_change("AND at <= ?", up_to, to_micros(moment))[0]
 
     def _last_change(self, condition: str, *values: int) -> tuple[int, int]:
-        """Return number and time of the last delta up to `sequence` that changed the graph; (0, 0) if there is none."""
+        """Return number and time of the last delta, up to a number, that changed the graph; (0, 0) if there is none."""
         statement = "SELECT sequence, at FROM deltas WHERE namespace = ? AND changes IS NOT NULL AND sequence <= ?"
         with self.file.reading() as connection:
             rows = fetch(
