@@ -1,4 +1,4 @@
-"""A conversation, and how a memory holds the order of a session."""
+"""A conversation, and the order of a session in a memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def following_of(memory: NeuroGraphMemory) -> set[tuple[str, str]]:
 
 
 def order_of(memory: NeuroGraphMemory, session: str = "s") -> list[str]:
-    """Return the texts of a session by position, having seen that SEQ edges join each with the next and no others."""
+    """Return the texts of a session by position, after checking that SEQ edges join exactly the neighbours."""
     turns = turns_of(memory, session)
     ids = [node.id for node in turns]
     joined = {pair for pair in following_of(memory) if set(pair) & set(ids)}

@@ -1,4 +1,4 @@
-"""Arguments of a wrong type: an error of ours that names one, and a memory that is as it was."""
+"""An argument of a wrong type raises an error of ours that names it, and changes nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from neurogated.storage.graph_store import GraphStore
 WRONG = (None, 3, -1, 2.5, math.nan, 10**30, b"bytes", "text", ["x"], [3], {"x": 1}, {3}, object(), np.zeros(2), True)
 UNTRIED = {"close", "disown", "in_namespace", "drop_namespace"}
 VECTOR = np.ones(256, np.float32)
-# Of arguments without a default, values that fit.
+# Fitting values for arguments without a default.
 FITTING: dict[str, Any] = {
     "content": "A stone.", "text": "A stone.", "documents": ["A stone."], "document_id": "doc", "query": "heron",
     "queries": ["heron"], "path": "nowhere", "callback": print, "event": "added", "name": "other", "moment": 0,
@@ -47,7 +47,7 @@ def methods() -> list[tuple[type, str]]:
 
 
 def calls(memory: NeuroGraphMemory, method: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - any method
-    """Yield the arguments of calls in which all but one fit."""
+    """Yield the arguments of calls in which one argument does not fit."""
     node = next(memory.store.all_nodes())
     now = memory._parts.clock()
     of_memory: dict[str, Any] = {
@@ -85,14 +85,14 @@ def test_a_wrong_argument_is_refused_and_changes_nothing(memory: NeuroGraphMemor
         assert now == (before, nodes), arguments
 
 
-def test_the_error_names_argument_value_and_what_it_must_be(memory: NeuroGraphMemory) -> None:
+def test_the_error_names_argument_value_and_requirement(memory: NeuroGraphMemory) -> None:
     with pytest.raises(InputError, match=r"k is 'two', but must be int"):
         memory.store.nearest(VECTOR, "two")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"node_ids is 3, but must be Sequence\[str\]"):
         memory.store.tags_of(3)  # type: ignore[arg-type]
 
 
-def test_an_error_that_no_argument_explains_stays_what_it_is() -> None:
+def test_an_error_that_no_argument_explains_is_unchanged() -> None:
     @names_arguments
     class Part:
         def divide(self, number: float) -> float:  # noqa: ARG002 - it fits

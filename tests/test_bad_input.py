@@ -1,4 +1,4 @@
-"""Input and places that cannot be: a clear error each, and nothing lost."""
+"""Impossible input and paths: each raises a clear error, and nothing is lost."""
 
 import os
 import subprocess
@@ -98,7 +98,7 @@ def test_a_memory_that_is_open_cannot_be_dropped(kept: NeuroGraphMemory) -> None
 
 @pytest.fixture
 def read_only(tmp_path: Path) -> Iterator[Path]:
-    """A memory that cannot be written: for root, whom no permission stops, on a disk mounted read-only."""
+    """A memory that cannot be written. Permissions do not stop root, so root gets a disk mounted read-only."""
     folder = tmp_path / "disk"
     folder.mkdir()
     as_root = os.geteuid() == 0
@@ -189,7 +189,11 @@ def test_a_ttl_may_be_seconds_everywhere(kept: NeuroGraphMemory) -> None:
         assert timedelta(seconds=4) < node.expires_at - node.created_at < timedelta(seconds=9)
 
 
-def test_what_reads_only_notes_no_use_and_can_be_copied(kept: NeuroGraphMemory, tmp_path: Path, caplog: Any) -> None:  # noqa: ANN401
+def test_a_read_only_memory_records_no_access_and_can_be_copied(
+    kept: NeuroGraphMemory,
+    tmp_path: Path,
+    caplog: Any,  # noqa: ANN401
+) -> None:
     kept.flush()
     with NeuroGraphMemory(kept.config.replace(read_only=True)) as reader:
         for graph in (reader, reader.in_namespace(kept.config.namespace)):

@@ -1,4 +1,4 @@
-"""A Chinese memory from end to end: names, keywords, edges, times, and two steps of a question."""
+"""A Chinese memory from end to end: names, keywords, edges, times, and questions of two hops."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,7 @@ BY_KEYWORD = {
     "候鸟为什么迁徙？": "候鸟（动物）",  # noqa: RUF001
     "谁去看了湖边的鹭？": "读书笔记",
 }
-# Questions whose answer stands in a passage that the first one only names.
+# The answer is in a passage that only the first passage names.
 TWO_STEPS = {
     "出产龙井茶的城市有什么湖？": "杭州",
     "苏州园林中最大的一座由谁建造？": "拙政园",
@@ -61,7 +61,7 @@ def titles(memory: NeuroGraphMemory, question: str, top_n: int) -> list[str]:
 def test_a_question_finds_the_passage_that_holds_its_words(
     chinese: NeuroGraphMemory, question: str, title: str
 ) -> None:
-    # The bundled model knows English only, and its cosines may put another passage above the one with the words.
+    # The bundled model knows only English, so its cosines may rank another passage first.
     knows_no_chinese = chinese.config.embedding_name != "hash"
     assert title in titles(chinese, question, 6 if knows_no_chinese else 1)
 
@@ -78,7 +78,7 @@ def test_a_question_of_two_steps_finds_the_second_passage_among_the_first_three(
     assert title in titles(chinese, question, 3)
 
 
-def test_names_in_passages_lead_to_what_they_name(chinese: NeuroGraphMemory) -> None:
+def test_names_in_passages_lead_to_their_subjects(chinese: NeuroGraphMemory) -> None:
     title = {node.id: str(node.title) for node in chinese.store.all_nodes()}
     mentions = {
         (title[edge.source_id], title[edge.target_id])
@@ -97,10 +97,10 @@ def test_names_in_passages_lead_to_what_they_name(chinese: NeuroGraphMemory) -> 
     }
 
 
-def test_energy_of_a_question_comes_over_a_mention(chinese: NeuroGraphMemory) -> None:
+def test_activation_of_a_question_flows_over_a_mention(chinese: NeuroGraphMemory) -> None:
     recall = chinese.recall("大运河连接的城市出产什么？", top_n=12)
     reached = {str(one.node.title): one for one in recall}
-    assert reached["杭州"].parts["energy"] > 0
+    assert reached["杭州"].parts["activation"] > 0
     flows = [step.type for one in recall for step in one.path]
     assert EdgeType.MENTION in flows
 

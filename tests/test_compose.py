@@ -1,4 +1,4 @@
-"""From settings to parts: where settings come from, what is built, what an error leaves behind."""
+"""From settings to parts: sources of settings, the built parts, and the state after an error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _written(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-# Where settings come from
+# Sources of settings
 
 
 @pytest.mark.parametrize(("name", "text"), [("s.yaml", YAML), ("s.yml", YAML), ("s.json", JSON)])
@@ -114,7 +114,7 @@ def test_unknown_name_in_a_settings_file_is_refused(tmp_path: Path, text: str) -
         load_config(_written(tmp_path, "s.yaml", text), {})
 
 
-# What is built
+# The built parts
 
 
 def test_sqlite_memory_lies_in_the_save_dir(config: MemoryConfig, clock: ManualClock) -> None:
@@ -137,7 +137,7 @@ def test_memory_storage_writes_nothing(config: MemoryConfig) -> None:
     assert not Path(config.save_dir).exists()
 
 
-def test_what_was_built_with_sqlite_is_there_again(config: MemoryConfig) -> None:
+def test_a_memory_built_with_sqlite_is_restored(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         memory.add_document("Kept on disk.")
     with NeuroGraphMemory(config) as memory:
@@ -151,7 +151,7 @@ def test_force_index_from_scratch_forgets_the_graph(config: MemoryConfig) -> Non
         assert list(memory.store.all_nodes()) == []
 
 
-# What an error leaves behind
+# After an error
 
 
 def test_memory_of_another_embedder_is_refused_and_both_are_named(config: MemoryConfig) -> None:

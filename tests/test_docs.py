@@ -1,4 +1,4 @@
-"""Every command and every example of the README and of the pages in docs works; nothing is missing from the lists."""
+"""Every command and example of the README and of docs works, and the lists of the docs are complete."""
 
 import os
 import re
@@ -28,7 +28,7 @@ def _pages_with(language: str) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let examples run in a folder of their own, with settings that keep them quick; flags still win over these."""
+    """Run examples in a folder of their own, with settings that keep them fast. Flags override these."""
     for name in ("main.py", "dataset"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.setenv("NEUROGATED_EMBEDDING_NAME", "hash")
@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _run(line: str) -> int:
-    """Run a command line in this process: starting Python takes longer than most commands."""
+    """Run a command line in this process, because starting Python takes longer than most commands."""
     words = shlex.split(line, comments=True)
     assert words[0] == "neurogated" or words[:2] == ["python", "main.py"], line
     return main(words[1:] if words[0] == "neurogated" else words[2:])

@@ -1,4 +1,4 @@
-"""What was forgotten is left in no file after `compact`, and recalled with nothing else before it."""
+"""After `compact` no file contains a forgotten text. Before it no recall returns one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ TALK = (
 
 
 class Parrot(BaseLLM):
-    """A language model that says the secret whatever it is asked."""
+    """A language model that always says the secret."""
 
     name = "parrot"
     parameters: Mapping[str, Any] = {}
@@ -82,14 +82,14 @@ def test_where_there_was_no_language_model_no_cache_is_made_for_one(config: Memo
     assert not list(Path(config.save_dir).glob("llm_cache*"))
 
 
-def test_what_has_expired_is_erased_in_every_namespace(config: MemoryConfig, clock: ManualClock) -> None:
+def test_expired_memories_are_erased_in_every_namespace(config: MemoryConfig, clock: ManualClock) -> None:
     with _opened(config, clock) as memory:
         for graph in (memory, memory.in_namespace("bob"), memory.in_namespace("eve")):
             graph.add_document(f"The code is {WORD}.", ttl=timedelta(hours=1))
             graph.add_document("The gate is green.")
         assert memory.compact() == 0
     clock.advance(timedelta(hours=2))
-    # Another process has opened one of them only.
+    # Another process has opened only one of them.
     with _opened(config.replace(namespace="bob"), clock) as memory:
         assert memory.compact() == 3
         assert _files_with(Path(config.save_dir)) == []
@@ -117,7 +117,7 @@ def test_old_texts_are_kept_or_erased_as_is_asked_for(config: MemoryConfig) -> N
     assert _files_with(folder) == []
 
 
-# What is hidden but still there
+# Hidden but not yet erased
 
 
 @pytest.mark.parametrize("gone", range(3))

@@ -1,4 +1,4 @@
-"""A memory that is held in memory erases deleted texts as one on disk does."""
+"""A memory in RAM erases deleted texts like one on disk."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
 
 
 def new_word() -> str:
-    """Return a word that nothing in the process holds yet."""
+    """Return a word that nothing in the process contains yet."""
     return f"zebra{uuid4().hex}"
 
 
 def texts_with(word: str) -> int:
-    """Return how many texts in the process hold a word, as far as containers refer to them, but for the word itself."""
+    """Return how many texts in the process contain a word, except the word itself. The search follows containers."""
     gc.collect()
     return sum(
         issubclass(type(one), str) and one is not word and word in one.lower()

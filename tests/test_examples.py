@@ -1,4 +1,4 @@
-"""The examples do what they say, each as a process of its own."""
+"""The examples run, each in its own process."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_agent_runs_offline_and_learns(tmp_path: Path) -> None:
 
 
 class _Model(BaseHTTPRequestHandler):
-    """A language model that says how long its prompt is, and keeps every prompt."""
+    """A language model that answers with the length of its prompt, and records every prompt."""
 
     prompts: list[list[dict[str, str]]]
 
@@ -127,7 +127,7 @@ def test_the_service_keeps_tenants_and_users_apart(tmp_path: Path) -> None:
         assert _request("GET", f"{address}/acme/ana/{asked}")["memories"] == []
 
 
-def test_the_service_says_what_is_wrong(tmp_path: Path) -> None:
+def test_the_service_names_the_error(tmp_path: Path) -> None:
     with _service(tmp_path) as address:
         for path, status in {
             "acme": 404,

@@ -1,4 +1,4 @@
-"""What an agent's author calls in the first hour: browsing, deleting, feedback, callbacks, text for a prompt."""
+"""The calls that an agent's author needs first: browsing, deleting, feedback, callbacks, text for a prompt."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_pages_together_are_the_whole_list(memory: NeuroGraphMemory) -> None:
         cursor = page.cursor
         if cursor is None:
             break
-        # A memory that goes between two pages does not move the others.
+        # A memory that is deleted between two pages does not move the others.
         if cursor == ids[2]:
             memory.delete([ids[2], ids[3]])
     assert seen[:3] == ids[:3]
@@ -93,7 +93,7 @@ def test_deleting_a_user_leaves_the_others(memory: NeuroGraphMemory, tmp_path: P
     assert b"secret heron" not in kept
 
 
-def test_a_session_is_deleted_without_what_is_in_no_session(memory: NeuroGraphMemory) -> None:
+def test_deleting_a_session_leaves_memories_without_a_session(memory: NeuroGraphMemory) -> None:
     memory.add("A note.", user_id="ana")
     memory.add("A turn.", user_id="ana", session_id="s")
     assert memory.delete(user_id="ana", session_id="s") == 1
@@ -119,7 +119,7 @@ def test_a_user_is_exported_with_her_past_and_nobody_elses(memory: NeuroGraphMem
         export_user(memory, "ana", file)
 
 
-def test_failure_weakens_what_success_strengthened(memory: NeuroGraphMemory) -> None:
+def test_failure_weakens_edges_that_success_strengthened(memory: NeuroGraphMemory) -> None:
     first, second = memory.add("A heron.")[0], memory.add("A pond.")[0]
 
     def weight() -> float:
@@ -314,7 +314,7 @@ def clock() -> ManualClock:
 
 
 def _faded(clock: ManualClock, days: list[int]) -> float:
-    """Return the weight of an edge after maintenances on these days."""
+    """Return the weight of an edge after maintenance on these days."""
     config = MemoryConfig(storage="memory", embedding_name="hash", TIME_DECAY_FACTOR=0.9, MIN_EDGE_WEIGHT=0.0)
     with NeuroGraphMemory(config, parts=build(config, clock)) as memory:
         one, other = memory.add("A heron.")[0], memory.add("A pond.")[0]

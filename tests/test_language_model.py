@@ -1,4 +1,4 @@
-"""A memory with a language model behind real HTTP: kernels, causes, names, answers, and what happens when it fails."""
+"""A memory with a language model behind real HTTP: kernels, causes, names, answers, and failures."""
 
 import asyncio
 import json
@@ -18,15 +18,15 @@ from neurogated.evaluation.runner import run
 from neurogated.ingestion.document import Document, Passage
 
 ASKED_AT_ONCE = 20
-# Long enough for the slowest machine; nothing waits for it unless a test fails.
+# Long enough for the slowest machine. The test waits this long only if it fails.
 PATIENCE = 30.0
-# The model judges every question, however sure the offline judge is.
+# The model judges every question, even if the offline judge is sure.
 ALWAYS_ASKED = {"llm.kernel_sure": 2.0, "llm.kernel_deadline": PATIENCE}
 STORY = Document((Passage("The dam broke at dawn."), Passage("The fields lay under water.")), "Flood")
 
 
 class _Answers(BaseHTTPRequestHandler):
-    """Plays a model that knows four tasks by the words of their prompts, or one that is down."""
+    """Plays a model that recognises four tasks by the words of their prompts, or a model that is down."""
 
     server: "Model"
 
@@ -67,7 +67,7 @@ class _Answers(BaseHTTPRequestHandler):
         self.wfile.write(payload)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class Model(ThreadingHTTPServer):
@@ -76,7 +76,7 @@ class Model(ThreadingHTTPServer):
         self.down = False
         self.requests: list[dict[str, Any]] = []
         self.together: threading.Barrier | None = None
-        """Answers wait for each other, and for whoever else is to come."""
+        """Answers wait for each other and for late calls."""
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_questions_wait_for_the_model_together_and_writes_go_on_meanwhile(
         recalls = asyncio.run(ask(memory))
         assert [recall.query for recall in recalls] == questions
         assert all("asks for a why" in recall.kernel.justification for recall in recalls)
-        # A batch asks for all its kernels at once too.
+        # A batch also requests all its kernels at once.
         model.together = threading.Barrier(ASKED_AT_ONCE, timeout=PATIENCE)
         batch = memory.retrieve_batch([f"{question} Tell!" for question in questions])
         assert len(batch) == ASKED_AT_ONCE
@@ -150,7 +150,7 @@ def test_the_model_judges_questions_causes_and_names(with_model: MemoryConfig) -
         assert memory.stats()["language model"]
 
 
-def test_the_model_answers_from_what_was_recalled(with_model: MemoryConfig, model: Model) -> None:
+def test_the_model_answers_from_the_recalled_memories(with_model: MemoryConfig, model: Model) -> None:
     with NeuroGraphMemory(with_model) as memory:
         memory.add_documents([STORY])
         assert memory.answer(memory.recall("What broke?")) == "the dam"
@@ -183,7 +183,7 @@ def test_when_the_model_fails_a_question_is_judged_offline_and_the_recall_says_s
         assert "the language model failed" in recall.notes[0]
 
 
-def test_what_fails_at_indexing_is_stored_and_made_up_by_resume(
+def test_judgements_that_fail_at_indexing_are_queued_and_resumed(
     with_model: MemoryConfig, model: Model, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model.down = True
@@ -201,7 +201,7 @@ def test_what_fails_at_indexing_is_stored_and_made_up_by_resume(
         assert _causes(memory) == [0.7, 0.7]
 
 
-def test_a_budget_stops_cleanly_and_the_rest_is_made_up_later(with_model: MemoryConfig, model: Model) -> None:
+def test_a_budget_stops_cleanly_and_resume_judges_the_rest(with_model: MemoryConfig, model: Model) -> None:
     with NeuroGraphMemory(with_model.replace(llm={"max_calls": 1})) as memory:
         memory.add_documents([STORY])
         assert memory.stats()["pending"] == 2

@@ -1,4 +1,4 @@
-"""The facade's learning: feedback, maintenance, history, undo, freezing, and judgements made up later."""
+"""The facade's learning: feedback, maintenance, history, undo, freezing, and the backlog of judgements."""
 
 import asyncio
 import dataclasses
@@ -84,7 +84,7 @@ def test_feedback_on_an_unknown_id_changes_nothing(memory: NeuroGraphMemory) -> 
     assert memory.store.view().sequence == before
 
 
-def test_maintenance_fades_what_is_idle_and_says_how_many_edges_are_gone(
+def test_maintenance_fades_idle_edges_and_reports_how_many_are_gone(
     memory: NeuroGraphMemory, clock: ManualClock
 ) -> None:
     fixed = {key: weight for key, weight in _weights(memory).items() if not key.type.plastic}  # type: ignore[attr-defined]
@@ -154,7 +154,7 @@ def test_a_frozen_memory_learns_nothing(memory: NeuroGraphMemory, clock: ManualC
     assert memory.feedback(_ids(memory)[:3]) > 0
 
 
-def test_stats_count_what_there_is(memory: NeuroGraphMemory) -> None:
+def test_stats_count_nodes_and_edges(memory: NeuroGraphMemory) -> None:
     stats = memory.stats()
     assert stats["nodes"] == 6
     assert stats["edges"]["SEQ"] == 3
@@ -163,7 +163,7 @@ def test_stats_count_what_there_is(memory: NeuroGraphMemory) -> None:
     assert stats["embedder"] == "hash-256"
 
 
-def test_async_and_batch_give_what_the_plain_calls_give(memory: NeuroGraphMemory) -> None:
+def test_async_and_batch_calls_agree_with_plain_calls(memory: NeuroGraphMemory) -> None:
     questions = ["What broke at dawn?", "When is bread baked?"]
     expected = [memory.retrieve(question, top_n=2) for question in questions]
     assert memory.retrieve_batch(questions, top_n=2) == expected
@@ -192,7 +192,7 @@ def test_recalls_beside_a_transaction_and_in_it_wait_for_no_one(memory: NeuroGra
 
 
 class _Flaky:
-    """A judge that fails until it is mended."""
+    """A judge that fails until it is repaired."""
 
     def __init__(self) -> None:
         self.broken = True
@@ -209,7 +209,7 @@ class _Flaky:
         return tuple(text.split()[:1])
 
 
-def test_what_a_failing_model_leaves_out_is_stored_and_made_up_later(caplog: pytest.LogCaptureFixture) -> None:
+def test_judgements_of_a_failing_model_are_queued_and_made_later(caplog: pytest.LogCaptureFixture) -> None:
     flaky = _Flaky()
     parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), flaky, flaky)
     with NeuroGraphMemory(
@@ -252,7 +252,7 @@ def test_use_counts_from_when_it_was(memory: NeuroGraphMemory, clock: ManualCloc
     assert memory.store.get_node(first).last_accessed == used
 
 
-def test_a_node_that_comes_back_keeps_when_it_was_last_accessed(memory: NeuroGraphMemory) -> None:
+def test_a_restored_node_keeps_its_last_access(memory: NeuroGraphMemory) -> None:
     first = _ids(memory)[0]
     before = memory.store.get_node(first).last_accessed
     memory.store.apply(GraphDelta(removed_nodes=(first,)))
@@ -269,7 +269,7 @@ def test_names_that_come_with_a_text_stay_the_callers(config: MemoryConfig) -> N
         assert len(memory.history()) == 1
 
 
-def test_resume_keeps_what_changed_while_it_judged() -> None:
+def test_resume_keeps_changes_made_while_it_judged() -> None:
     flaky = _Flaky()
     parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), flaky, flaky)
     with NeuroGraphMemory(MemoryConfig(storage="memory"), parts=parts) as memory:

@@ -1,4 +1,4 @@
-"""What the package logs: under its own name, without the texts of whoever uses it, and silent unless asked."""
+"""The package logs under its own name and without users' texts. It is silent unless it is asked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def test_every_logger_is_that_of_its_module() -> None:
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("getLogger"):
-                # The command line sets up the whole package's; an export quiets those of other libraries.
+                # The command line configures the logger of the package. An export silences the loggers of other
+                # libraries.
                 expected = {"logs.py": "'neurogated'", "export.py": "name"}.get(path.name, "__name__")
                 assert [ast.unparse(argument) for argument in node.args] == [expected], path
                 made += 1
@@ -55,7 +56,7 @@ def test_nothing_is_logged_past_the_loggers(line: str) -> None:
     forbidden = line.split("(", maxsplit=1)[0]
     for path in SOURCES:
         calls = [node.func for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
-        # A file that was not closed is told as Python tells of its own.
+        # Python itself warns about a file that was not closed.
         allowed = forbidden == "warnings.warn" and path.parts[-3:] == ("log", "sqlite", "file.py")
         assert allowed or forbidden not in map(ast.unparse, calls), path
 
@@ -86,7 +87,7 @@ def test_opening_a_memory_is_logged(caplog: pytest.LogCaptureFixture, tmp_path: 
 def test_no_text_of_a_memory_and_no_question_is_logged(
     memory: NeuroGraphMemory, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What was forgotten for good must not live on in a log."""
+    """A text that was forgotten for good must not survive in a log."""
     with caplog.at_level(logging.DEBUG, "neurogated"):
         _use(memory)
     assert len(caplog.records) > 4

@@ -1,4 +1,4 @@
-"""The facade: put in, ask, close, open again tomorrow."""
+"""The facade: add, ask, close, and open again."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ def timed(config: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemory
         yield memory
 
 
-def test_what_is_put_in_is_recalled(memory: NeuroGraphMemory) -> None:
+def test_added_texts_are_recalled(memory: NeuroGraphMemory) -> None:
     memory.add_documents(STORY)
     assert memory.retrieve("when did the ferry leave with lamp oil?", top_n=1) == [STORY[0]]
     recall = memory.recall("who lit the lantern?", top_n=3)
@@ -253,7 +253,7 @@ def test_a_killed_indexing_process_loses_nothing_acknowledged(config: MemoryConf
             {"text": f"Entry {number}. The keeper wrote it down. " * 30, "title": f"Log {number}"}
             for number in range(last + 1)
         )
-        assert memory.store.view().sequence == before, "what was acknowledged is there whole"
+        assert memory.store.view().sequence == before, "an acknowledged delta is incomplete"
         assert len({node_id for one in ids for node_id in one}) == sum(map(len, ids))
 
 
@@ -267,7 +267,7 @@ def test_settings_that_do_not_fit_leave_no_lock_behind(tmp_path: Path) -> None:
         assert caught.value.args
 
 
-def test_a_recall_does_without_what_another_thread_takes_back(tmp_path: Path) -> None:
+def test_a_recall_skips_memories_that_another_thread_rolls_back(tmp_path: Path) -> None:
     config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
     with NeuroGraphMemory(config) as memory, ThreadPoolExecutor(2) as pool:
         memory.add_document("alpha text beta")

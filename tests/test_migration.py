@@ -45,7 +45,7 @@ BOBS = ("Bob sold the herring.", "The sea was calm.")
 
 
 class OtherEmbedder(HashEmbedder):
-    """Another model: it hears the beginnings of words only, and has another dimension."""
+    """Another model with another dimension. It reads only the beginnings of words."""
 
     DIMENSION = 64
     name = "beginnings"
@@ -72,7 +72,7 @@ def _fill(config: MemoryConfig, texts: Sequence[Sequence[str]], clock: ManualClo
             memory.in_namespace("bob").add_document(text)
 
 
-def _what_there_is(memory: NeuroGraphMemory) -> tuple[object, ...]:
+def _contents(memory: NeuroGraphMemory) -> tuple[object, ...]:
     nodes = {node.id: (node.content, np.asarray(node.embedding).tobytes()) for node in memory.store.all_nodes()}
     edges = {(edge.key, edge.weight) for edge in memory.store.all_edges()}
     return nodes, edges
@@ -99,7 +99,7 @@ def test_a_migrated_memory_is_one_that_was_indexed_with_the_new_model(
         NeuroGraphMemory(new, parts=compose.build(new, clock)) as other,
     ):
         for left, right in ((one, other), (one.in_namespace("bob"), other.in_namespace("bob"))):
-            assert _what_there_is(left) == _what_there_is(right)
+            assert _contents(left) == _contents(right)
             for question in QUESTIONS:
                 before, after = left.recall(question, top_n=9), right.recall(question, top_n=9)
                 assert before.ids == after.ids
@@ -176,11 +176,11 @@ def test_a_model_that_fails_leaves_the_memory_as_it_was(filled: MemoryConfig, mo
 
     monkeypatch.setattr(OtherEmbedder, "embed_documents", fail)
     with NeuroGraphMemory(filled) as memory:
-        before = _what_there_is(memory)
+        before = _contents(memory)
     with pytest.raises(EmbeddingError, match="beginnings"):
         migrate(filled.replace(embedding_name="other"), progress=False)
     with NeuroGraphMemory(filled) as memory:
-        assert _what_there_is(memory) == before
+        assert _contents(memory) == before
 
 
 @pytest.mark.parametrize("when", ["vectors", "second namespace"])
@@ -204,7 +204,7 @@ def test_a_switch_that_fails_leaves_the_memory_as_it_was(
             yield pair
 
     with NeuroGraphMemory(filled) as memory:
-        before = _what_there_is(memory)
+        before = _contents(memory)
     with monkeypatch.context() as patched:
         if when == "vectors":
             patched.setattr(administration, "_vectors", fail_midway)
@@ -213,7 +213,7 @@ def test_a_switch_that_fails_leaves_the_memory_as_it_was(
         with pytest.raises(StorageError, match="disk is full"):
             migrate(filled.replace(embedding_name="other"), progress=False)
     with NeuroGraphMemory(filled) as memory:
-        assert _what_there_is(memory) == before
+        assert _contents(memory) == before
         assert memory.recall("herring").ids
 
 
@@ -251,10 +251,10 @@ def test_a_killed_migration_goes_on_where_it_was(filled: MemoryConfig) -> None:
         return subprocess.run(words, env=dict(os.environ), capture_output=True, text=True, check=False)
 
     with NeuroGraphMemory(filled) as memory:
-        before = _what_there_is(memory)
+        before = _contents(memory)
     assert run(4).returncode == -signal.SIGKILL
     with NeuroGraphMemory(filled) as memory:
-        assert _what_there_is(memory) == before
+        assert _contents(memory) == before
     done = run(100)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == len(SENTENCES) + len(BOBS) - 4
@@ -263,7 +263,7 @@ def test_a_killed_migration_goes_on_where_it_was(filled: MemoryConfig) -> None:
 
 
 class Twin(HashEmbedder):
-    """Another model of the same dimension: it reads backwards."""
+    """Another model with the same dimension. It reads backwards."""
 
     name = "backwards"
 
@@ -331,7 +331,7 @@ def test_an_open_memory_that_was_moved_does_not_answer_with_the_old_model(
         assert memory.store.view().live_nodes().size == len(SENTENCES)
 
 
-def test_what_cannot_be_migrated_is_said(tmp_path: Path, clock: ManualClock) -> None:
+def test_an_impossible_migration_is_refused(tmp_path: Path, clock: ManualClock) -> None:
     with pytest.raises(StorageError, match="there is no memory in"):
         migrate(MemoryConfig(save_dir=str(tmp_path / "nowhere")))
     assert not (tmp_path / "nowhere").exists()

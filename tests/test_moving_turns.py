@@ -54,7 +54,7 @@ def test_turns_stand_where_their_last_time_and_session_put_them(calls: list[tupl
         assert memory.check() == []
 
 
-def test_what_use_made_of_other_edges_stays() -> None:
+def test_learned_weights_of_other_edges_stay() -> None:
     with NeuroGraphMemory(CONFIG) as memory:
         for number in range(5):
             at = NOON + timedelta(hours=number)
@@ -81,7 +81,7 @@ def test_a_document_becomes_a_turn_and_keeps_the_scope_that_is_not_given() -> No
 
 @pytest.mark.parametrize("text", ["The pump works.", "The pump failed."])
 @pytest.mark.parametrize("session", [{}, {"session_id": "s"}])
-def test_an_upsert_of_what_another_process_deletes_meanwhile_is_new(
+def test_an_upsert_of_a_memory_that_another_process_deletes_meanwhile_is_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, session: dict[str, Any]
 ) -> None:
     config = CONFIG.replace(storage="sqlite", save_dir=str(tmp_path))

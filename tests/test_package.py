@@ -1,4 +1,4 @@
-"""What holds for the package as a whole."""
+"""Rules for the whole package."""
 
 import ast
 import importlib
@@ -20,69 +20,69 @@ TESTS = sorted((ROOT / "tests").rglob("*.py"))
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 
-# Numbers that say nothing about behaviour: none, one, the other direction, and twice.
+# Numbers without influence on behaviour: none, one, the other direction, and twice.
 NEUTRAL_NUMBERS = {0, 1, -1, 2}
-# Named constants outside the configuration, each fixed by something that no one can set.
+# Named constants outside the configuration. Each depends on something that no user can set.
 FIXED_CONSTANTS = {
-    "core/filters.py": {"_DEEPEST"},  # what fits into Python's stack
+    "core/filters.py": {"_DEEPEST"},  # the depth of Python's stack
     "core/kernel.py": {"MAX_WEIGHT", "NEUTRAL"},  # the definition of a kernel
     "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
     "core/edge_type.py": {"_MOST_TYPES"},  # a width of the file format
     "core/model.py": {"_DEEPEST", "MOST_COUNTED", "LAST_POSITION", "DEFAULT_IMPORTANCE"},  # columns; a default
     "core/node_kind.py": {"_MOST_KINDS"},  # a width of the file format
-    "core/column_view.py": {"_MANY_SCOPES"},  # which of two equal ways is quicker
+    "core/column_view.py": {"_MANY_SCOPES"},  # the faster of two equal methods
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
-    "core/clock.py": {"_EPOCH", "MICROS_A_DAY"},  # the year of the file format's time zero
+    "core/clock.py": {"_EPOCH", "MICROS_A_DAY"},  # the time zero of the file format
     "cli/chat.py": {"_WIDTH", "_TEXT_WIDTH", "_ORIGIN_WIDTH"},  # of the terminal
     "cli/doctor.py": {"_LEAST_FREE_GIB", "_GIB", "_MILLISECONDS"},
     "cli/list_.py": {"_PAGE"},  # the default of a flag
     "cli/settings.py": {"_WIDTH"},
-    "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # what the demonstration shows
-    "embedding/export.py": {"_MIN_COSINE", "_PROBES"},  # when an export is trusted
-    "embedding/export_cache.py": {"_UNUSED_DAYS"},  # longer than a model in use lies idle
-    "embedding/exported_model.py": {"_BLOCK"},  # how processors multiply; measured in docs/adr/0013
+    "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # the demonstration
+    "embedding/export.py": {"_MIN_COSINE", "_PROBES"},  # trust in an export
+    "embedding/export_cache.py": {"_UNUSED_DAYS"},  # longer than the idle time of a model in use
+    "embedding/exported_model.py": {"_BLOCK"},  # blocks of processors, measured in docs/adr/0013
     "embedding/onnx_runtime.py": {"_OPSET"},  # a version of a format
     "embedding/word_pieces.py": {"_LONGEST_WORD", "_REMEMBERED", "_HAN"},  # the tokenizer's definition; a cache
     "embedding/hash_embedder.py": {"DIMENSION", "_BYTES_PER_HASH"},  # part of the embedder's name; size of a hash
-    "evaluation/gold.py": {"_BEGINNING"},  # how much of a passage an error quotes
+    "evaluation/gold.py": {"_BEGINNING"},  # quoted characters of a passage
     "evaluation/locomo.py": {"_ADVERSARIAL"},  # a number of LoCoMo's format
     "evaluation/metrics.py": {"RECALL_CUTOFFS", "PERCENT", "_MILLISECONDS", "_HIGH_QUANTILE", "_MEDIAN"},  # reporting
-    # The layout of SQLite's log; more than a note takes.
+    # The layout of SQLite's log
     "storage/log/sqlite/integrity.py": {"_LOG_HEADER", "_SALTS_AT", "_SALTS_SIZE", "_FRAME_HEADER", "_FRAME_SALTS_AT"},
-    # How the offline analysers weigh words; measured by their tests on labelled texts, of no use to set by hand.
+    # Weights of the offline analysers. Their tests measure them on labelled texts, so nobody needs to set them.
     "ingestion/causal_patterns.py": {"STRONG", "FIRM", "WEAK"},
     "ingestion/causal_words.py": {"_WORDS_A_CHARACTER", "_WORDS_A_LONE_CHARACTER", "_MIN_STEM", "_REMEMBERED"},
     "ingestion/causality.py": {
         "_REACH", "_PHRASE_SHARE", "_CLAUSE_SHARE", "_LONG_SHARE", "_LONG", "_INDIRECT", "_OVERLAP_GAIN", "_QUOTED",
     },
-    # What is still a heading or a name, and no sentence.
+    # The longest headings and names
     "ingestion/titles.py": {"_LONGEST_HEADING", "_LONGEST_HAN_HEADING", "_MOST_WORDS"},
     "ingestion/first_subject.py": {"_MOST_WORDS", "_MOST_TERM_WORDS"},
     "ingestion/aliases.py": {"_THREE"},
     "ingestion/entities.py": {"_LONGEST_TERM", "_LONGEST_NUMBER"},
-    "core/language.py": {"_ENOUGH"},  # characters that tell a language
+    "core/language.py": {"_ENOUGH"},  # characters that identify a language
     "ingestion/foreign_names.py": {"_LONGEST_NUMBER", "_LONGEST_JOINT", "_LONGEST_GERMAN_NAME"},  # of grammar
     "ingestion/sessions.py": {"_STEP", "_FIRST"},  # room between positions
-    "ingestion/writer.py": {"_ATTEMPTS"},  # judging again is rare, and one of two writers has to wait in the end
-    "core/quoting.py": {"_BYTES_A_TOKEN"},  # an estimate from above; callers count exactly
-    "llm/bounds.py": {"_THOUGHT_TOKENS", "_CHARACTERS_A_TOKEN", "_FRAME"},  # from above; see prompts
+    "ingestion/writer.py": {"_ATTEMPTS"},  # more attempts are rare; the last runs under the lock
+    "core/quoting.py": {"_BYTES_A_TOKEN"},  # an upper estimate; callers count exactly
+    "llm/bounds.py": {"_THOUGHT_TOKENS", "_CHARACTERS_A_TOKEN", "_FRAME"},  # upper estimates; see prompts
     **{f"prompts/templates/{name}.py": {"SCHEMA"} for name in ("causal_extraction", "kernel_generation", "ner", "qa")},
-    "plasticity/plasticity_engine.py": {"_SHORTEST_DECAY", "_DECAY_STEPS"},  # how finely time is cut
-    "retrieval/neuro_retriever.py": {"_PATIENCE"},  # longer than a recall takes
-    "retrieval/turns.py": {"_SPARE"},  # rows looked at for each that is taken
+    "plasticity/plasticity_engine.py": {"_SHORTEST_DECAY", "_DECAY_STEPS"},  # the steps of time
+    "retrieval/neuro_retriever.py": {"_PATIENCE"},  # longer than a recall
+    "retrieval/turns.py": {"_SPARE"},  # rows read for each row that is used
     "retrieval/question_cues.py": {"_LONGEST_END"},
     "retrieval/question_kinds.py": {"_STATEMENT_STRENGTH"},
-    "retrieval/regression.py": {  # when a fit is exact
+    "retrieval/regression.py": {  # the precision of a fit
         "TOLERANCE", "_MAX_ITERATIONS", "_MEMORY", "_LEAST_DECREASE", "_SHORTER", "_SHORTEST",
     },
     "retrieval/question_learning.py": {
         "_CUE_SCALE", "_JOINT_FREEDOM", "_MEANING_FREEDOM", "_SHARE",
     },
-    "llm/structured.py": {"_SHOWN"},  # how much of a wrong answer an error shows
+    "llm/structured.py": {"_SHOWN"},  # quoted characters of a wrong answer
     "cli/profile.py": {"_QUERIES", "_TEXTS", "_FUNCTIONS", "_QUESTION_LENGTH", "_MILLISECONDS"},  # defaults of flags
-    "cli/output.py": {"_WIDTH"},  # how a line is cut for the eye
+    "cli/output.py": {"_WIDTH"},  # the layout of a line
     "storage/log/sqlite/loading.py": {"NOW", "UNCHANGED"},  # the largest number SQLite holds
-    # A property of single precision; how much is worked on at once; what measurements showed to be enough.
+    # The rounding of single precision, batch sizes, and measured bounds
     "storage/index/vectors/search.py": {
         "_ROUNDING_ERROR",
         "_SPARE",
@@ -94,61 +94,62 @@ FIXED_CONSTANTS = {
     "storage/index/vectors/state.py": {"_SAMPLES", "_AT_ONCE", "_GROWTH"},
     "storage/index/vectors/centroids.py": {"_ROUNDS", "_AT_ONCE"},
     "storage/index/vectors/slots.py": {"_BYTE_SHIFT", "_BYTE_MASK"},  # bits of a byte
-    # Number formats; what made steps fine enough; memory at once.
+    # Number formats, measured step sizes, and batch sizes
     "storage/index/vectors/matrix.py": {"_LARGEST", "_BLOCK", "_AT_ONCE", "_LEAST_ROOM"},
-    "storage/checkpoint/array_files.py": {"_WORTH_MAPPING"},  # what is quicker to map than to read
+    "storage/checkpoint/array_files.py": {"_WORTH_MAPPING"},  # arrays that are faster to map than to read
     "storage/index/vectors/inverted_lists.py": {"_ID_SIZE", "_BY_QUERY"},  # FAISS's format and modes
-    # How the keyword index is laid out; measured in docs/adr/0015, of no use to set by hand.
+    # The layout of the keyword index, measured in docs/adr/0015
     "storage/index/text/posting_table.py": {"MEMTABLE_TEXTS", "_RATIO", "_SHORT_MERGE", "_MOST_SEGMENTS"},
     "storage/index/text/segment.py": {"_DENSE_SHARE", "_HALF_BITS"},
     "storage/index/text/term_lookup.py": {"_FEW", "_LATEST", "_WIDENING"},
     "storage/checkpoint/checkpointer.py": {"_SHARE", "_OPERATOR_SHARE", "_PATIENCE"},  # measured in docs/adr/0016
-    "storage/checkpoint/checkpoints.py": {"_READ_AT_ONCE"},  # how much is in memory at once
+    "storage/checkpoint/checkpoints.py": {"_READ_AT_ONCE"},  # batch size
     "storage/log/sqlite/catch_up.py": {"_VECTORS_AT_ONCE"},
     "storage/index/text/best_texts.py": {"_ROUNDINGS", "_GROWTH", "_FEW", "_SAMPLE", "_WORTH_SCORING"},
     "storage/index/text/table_files.py": {"_RATIO", "_FORMAT"},
     "storage/index/text/term_dictionary.py": {"_REMEMBERED"},
-    # Lucene's.
-    # Of calendars.
+    # Of calendars
     "retrieval/time_spans.py": {"_MOST_DAYS", "_WEEK", "_YEAR", "_DAYS_OF_A_YEAR", "_SHORTER_THAN_A_MONTH"},
     "storage/index/text/bm25.py": {"_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "IMPACT_STEPS", "_AT_ONCE", "_FEW"},
-    "storage/index/graph_index.py": {"_INDEX_CHUNK"},  # how many texts are in memory at once
-    "core/rendering.py": {"_LONGEST_SUBJECT"},  # what is still a name
-    "core/turns.py": {"_SHORT"},  # what stored tags mean
-    "ingestion/labels.py": {"_LONGEST"},  # what is still a name
-    "retrieval/called_names.py": {"_LEAST_CALLS", "_OWN_NAME"},  # how sure a learned name is
+    "storage/index/graph_index.py": {"_INDEX_CHUNK"},  # texts in a batch
+    "core/rendering.py": {"_LONGEST_SUBJECT"},  # the longest name
+    "core/turns.py": {"_SHORT"},  # the meaning of stored tags
+    "ingestion/labels.py": {"_LONGEST"},  # the longest name
+    "retrieval/called_names.py": {"_LEAST_CALLS", "_OWN_NAME"},  # the confidence of a learned name
     "viewer/layout.py": {  # pixels
-        "_BOX_WIDTH", "_BOX_HEIGHT", "_SMALL_WIDTH", "_SMALL_HEIGHT", "_PORT_HEIGHT", "_COLUMN_GAP", "_ROW_GAP",
-        "_MARGIN", "_HEAD", "_MIN_STROKE", "_MAX_STROKE", "_LABEL_GAP", "_LETTER", "_BOW", "_SWEEPS",
+        "_SENDER_WIDTH", "_SENDER_HEIGHT", "_MEMORY_WIDTH", "_MEMORY_HEIGHT", "_GAP", "_ROW_GAP", "_GROUP_GAP",
+        "_MARGIN", "_BOW", "_BOW_SHARE", "_HEAD", "_MIN_STROKE", "_MAX_STROKE", "_SLOT", "_LABEL_SLOT", "_LETTER",
+        "_OVERHANG", "_LABELS", "_FAINT_SHARE",
     },
-    "viewer/page.py": {"_LABEL", "_SHOWN", "_MOST", "_PERCENT"},  # how text is cut for the eye
+    "viewer/page.py": {"_LABEL", "_SHOWN", "_MOST", "_PERCENT", "_LISTED"},  # how text is cut for the eye
+    "viewer/sums.py": {"_DIGITS", "_STEPS", "_LARGEST", "_NOISE"},  # the digits that are shown
     "evaluation/uncertainty.py": {"ROUNDS", "LEVEL", "FOLDS", "_DRAWS_AT_ONCE"},  # how sure is sure
     "evaluation/learning.py": {"DEFAULT_SEEDS"},
-    "evaluation/charts.py": {  # inches, points and shares of them
+    "evaluation/charts.py": {  # inches, points and their fractions
         "_DPI", "_TITLE_SIZE", "_TEXT_SIZE", "_SMALL_SIZE", "_WIDTH", "_HEIGHT", "_PANEL_WIDTH", "_LABEL_WIDTH",
         "_ROW_HEIGHT", "_FRAME_HEIGHT", "_LEARNING_ROW_HEIGHT", "_LEARNING_FRAME_HEIGHT", "_THICK", "_THIN", "_RING",
         "_DOT", "_SMALL_DOT", "_STROKE", "_LONGEST_LABEL", "_FULL_PERCENT", "_CURVE_TICKS", "_MARGIN",
         "_LEAST_MARGIN", "_ABOVE", "_LEGEND_AT", "_SPARE_ROW", "_FEW_TICKS",
     },
-    "storage/log/sqlite/connection.py": {  # SQLite's; longer than any commit takes; memory at once
+    "storage/log/sqlite/connection.py": {  # SQLite's format; longer than any commit; batch size
         "RESERVED_BYTES", "_BUSY_MILLISECONDS", "_ROWS_AT_ONCE",
     },
-    "storage/log/sqlite/reembed.py": {"_AT_ONCE"},  # how many texts are in memory at once
-    "core/forking.py": {"_PATIENCE_SECONDS"},  # longer than a write takes
-    "storage/live_graph.py": {"_LOOKS", "_LOOK_SECONDS"},  # how often a lock is looked at
-    # Who may read it; how often a lock is looked at, which costs next to nothing; a line of fixed length.
+    "storage/log/sqlite/reembed.py": {"_AT_ONCE"},  # texts in a batch
+    "core/forking.py": {"_PATIENCE_SECONDS"},  # longer than a write
+    "storage/live_graph.py": {"_LOOKS", "_LOOK_SECONDS"},  # how often a lock is tried
+    # File permissions; pauses between two attempts, which cost almost nothing; a line of fixed length
     "storage/log/sqlite/process_lock.py": {"_MODE", "_FIRST_PAUSE", "_LONGEST_PAUSE", "_DIGITS"},
     "storage/log/sqlite/file_guard.py": {"_SHARED_FIRST", "_SHARED_SIZE", "_IN_USE_AT"},  # the bytes that SQLite locks
-    # How many nodes or edges are in memory at once.
+    # Nodes or edges in a batch
     "core/edge_columns.py": {"_AT_ONCE"},
     "plasticity/undo.py": {"_AT_ONCE"},
     "storage/verify.py": {"_AT_ONCE"},
     "storage/log/records.py": {"_AT_ONCE"},
     "core/ports.py": {"SCORE_TOLERANCE"},  # of single precision
-    "core/arguments.py": {"_SHOWN"},  # how much of a value an error shows
+    "core/arguments.py": {"_SHOWN"},  # quoted characters of a value
     # SQLite's file format.
     "storage/log/sqlite/sealing.py": {"_HEADER_SIZE", "_PAGE_SIZE_AT", "_PAGES_AT", "_LARGEST_PAGE"},
-    # A line of fixed length; who may read it.
+    # A line of fixed length; file permissions
     "storage/log/sqlite/commit_watermark.py": {"_DIGITS", "_LONGEST", "_MODE", "_PARTS"},
     "storage/log/sqlite/schema.py": {  # the file format
         "FORMAT_VERSION", "APPLICATION_ID", "_HEADER_SIZE", "_USER_VERSION_AT", "_APPLICATION_ID_AT", "_RESERVED_AT",
@@ -207,9 +208,9 @@ def test_every_public_name_is_exported_listed_and_importable() -> None:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=_name)
-def test_every_module_lists_what_it_offers(path: Path) -> None:
+def test_every_module_lists_its_public_names(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert ast.get_docstring(tree), "every module says what it is for"
+    assert ast.get_docstring(tree), "every module needs a docstring"
     defined = {
         n.name for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) and not n.name.startswith("_")
     }
@@ -263,7 +264,7 @@ def test_no_module_prints_but_the_command_line() -> None:
 def test_nothing_is_caught_blindly() -> None:
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            # A callback of the caller's may raise anything, after the write that it is told of is done.
+            # A caller's callback may raise anything. It runs after the write.
             if isinstance(node, ast.ExceptHandler) and path.name != "runtime.py":
                 caught = ast.unparse(node.type) if node.type else "everything"
                 reraises = any(isinstance(n, ast.Raise) and n.exc is None for n in ast.walk(node))

@@ -1,4 +1,4 @@
-"""Texts and messages put in with `add`: the order of a session, and what is refused."""
+"""Texts and messages given to `add`: storage, the order of a session, and refusals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _seen(recall: Recall) -> list[tuple[str, float, Mapping[str, float]]]:
     return [(one.id, one.score, one.parts) for one in recall]
 
 
-# What is stored
+# Storage
 
 
 def test_a_message_is_a_memory_with_role_speaker_time_and_metadata(memory: NeuroGraphMemory) -> None:
@@ -47,7 +47,7 @@ def test_a_message_is_a_memory_with_role_speaker_time_and_metadata(memory: Neuro
     assert (note.role, note.speaker, note.timestamp, note.position) == (None, None, None, None)
 
 
-def test_what_is_said_of_all_holds_unless_a_message_says_otherwise(memory: NeuroGraphMemory) -> None:
+def test_fields_for_all_messages_apply_unless_a_message_has_its_own(memory: NeuroGraphMemory) -> None:
     later = NOON + timedelta(hours=1)
     ids = memory.add(["One.", message_of("Two.", timestamp=later)], timestamp=NOON, title="Numbers", importance=0.9)
     assert [(node.title, node.importance, node.timestamp) for node in memory.store.get_nodes(ids)] == [
@@ -66,7 +66,7 @@ def test_the_same_words_are_two_turns_of_a_session_and_one_document(config: Memo
 
 
 @pytest.mark.parametrize("name", ["title", "speaker", "role", "timestamp", "date", "context"])
-def test_metadata_changes_nothing_in_what_is_recalled(name: str) -> None:
+def test_metadata_does_not_change_a_recall(name: str) -> None:
     recalls = []
     for metadata in ({}, {name: "Mio the cat"}):
         with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
@@ -110,7 +110,7 @@ def test_sessions_are_told_apart_by_name_and_user(memory: NeuroGraphMemory) -> N
 
 
 def _fed(calls: Sequence[Sequence[int | None]], step: int) -> list[str]:
-    """Return the order of a session whose turns came at these hours, where positions lie `step` apart."""
+    """Return the order of a session whose turns came at these hours, with positions `step` apart."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sessions, "_STEP", step)
         patch.setattr(sessions, "_FIRST", 2 * step)
@@ -149,7 +149,7 @@ def test_a_turn_without_a_time_follows_all_that_came_before_it(calls: list[list[
             assert set(range(number)) <= set(order[:place])
 
 
-def test_turns_that_come_backwards_find_room(config: MemoryConfig) -> None:
+def test_turns_in_reverse_order_find_room(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         for hour in reversed(range(12)):
             memory.add(message_of(f"Turn {hour}.", timestamp=NOON + timedelta(hours=hour)), session_id="s")
@@ -161,7 +161,7 @@ def _in(session: sessions.Session, hour: float) -> None:
 
 
 @given(st.lists(st.integers(0, 40), max_size=80), st.sampled_from([1, 4, 1 << 30]))
-def test_positions_ascend_whatever_the_order_in_which_turns_come(hours: list[int], step: int) -> None:
+def test_positions_ascend_for_any_order_of_arrival(hours: list[int], step: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sessions, "_STEP", step)
         patch.setattr(sessions, "_FIRST", 4 * step)
@@ -250,7 +250,7 @@ def test_two_processes_lose_no_turn_of_one_session(tmp_path: Path) -> None:
     names = ["Ann", "Bo"]
     commands = [[sys.executable, "-c", _SAYING, str(tmp_path), name] for name in names]
     saying = [subprocess.Popen(one, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for one in commands]
-    # They begin together.
+    # The threads start together.
     assert [one.stdout and one.stdout.readline() for one in saying] == ["open\n"] * 2
     for one in saying:
         assert one.stdin
@@ -293,7 +293,7 @@ def test_two_processes_lose_no_turn_of_one_session(tmp_path: Path) -> None:
         ({"x"}, "neither text nor a message"),
     ],
 )
-def test_what_is_no_text_or_message_is_refused_by_name(
+def test_a_value_that_is_neither_text_nor_message_is_refused_by_name(
     memory: NeuroGraphMemory,
     content: Any,  # noqa: ANN401
     message: str,

@@ -1,4 +1,4 @@
-"""A memory whose embedder hangs says so in the log, and leaves no thread."""
+"""A memory with a hanging embedder logs a warning and leaves no thread."""
 
 import logging
 import threading
@@ -13,14 +13,14 @@ from neurogated.compose import Parts
 from neurogated.config.groups import RuntimeSettings
 from neurogated.embedding.hash_embedder import HashEmbedder
 
-# Long enough for the slowest machine; nothing waits for it unless a test fails.
+# Long enough for the slowest machine. The test waits this long only if it fails.
 PATIENCE = 60.0
 
 Watchdogs = Callable[[], list[threading.Thread]]
 
 
 class _Hanging(HashEmbedder):
-    """Hangs until the log has told of it."""
+    """Hangs until the log has a warning."""
 
     def __init__(self) -> None:
         self.told = threading.Event()
@@ -35,7 +35,7 @@ class _Hanging(HashEmbedder):
 
 
 class _Until(logging.Handler):
-    """Releases the embedder at a warning that holds some words."""
+    """Releases the embedder when a warning contains the words."""
 
     def __init__(self, embedder: _Hanging, words: Sequence[str]) -> None:
         super().__init__(logging.WARNING)

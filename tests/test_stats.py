@@ -1,4 +1,4 @@
-"""What a memory says of itself in figures."""
+"""The statistics of a memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from neurogated.stats import memory_stats
 
 
 class Oracle(BaseLLM):
-    """Answers everything with an empty object, five tokens asked and two answered."""
+    """Returns an empty object to every question. A call has five input tokens and two output tokens."""
 
     name = "oracle"
 
@@ -32,7 +32,7 @@ class Oracle(BaseLLM):
 
 
 class WeighedStore(GraphStore):
-    """A store that says what it takes on disk."""
+    """A store that reports its size on disk."""
 
     def statistics(self) -> dict[str, int | float]:
         return {"bytes": 4096}
@@ -111,11 +111,11 @@ def test_the_caches_of_a_memory_on_disk_are_handed_out(tmp_path: Path, address: 
     config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash", llm_base_url=address)
     parts = build(config)
     text = " ".join(f"word{number}" for number in range(500))
-    # SQLite cuts a long value in two; this much of it stays in one piece.
+    # SQLite splits a long value in two. This part stays in one piece.
     vector = parts.embedder.embed_documents([text]).tobytes()[500:900]
     caches = [path for path in sorted(tmp_path.iterdir()) if path.is_file()]
     assert any(vector in path.read_bytes() for path in caches)
-    # That of the language model too, whether or not there is one just now: it may have been used before.
+    # That of the language model too, with or without a model now, because an earlier run may have used one.
     assert len(parts.caches) == 2
 
     for cache in parts.caches:

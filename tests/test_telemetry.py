@@ -1,4 +1,4 @@
-"""Spans and metrics, as an application with OpenTelemetry's own SDK receives them."""
+"""Spans and metrics, received by OpenTelemetry's own SDK like an application's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an update promises beside the new text: no lock while it is judged, and a vector of the whole text."""
+"""An update judges its text without the lock and embeds the whole text."""
 
 from __future__ import annotations
 

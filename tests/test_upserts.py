@@ -1,4 +1,4 @@
-"""Memories with ids of the caller's own: adding one again replaces it."""
+"""Adding a memory again under the caller's own id replaces it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def storage(request: pytest.FixtureRequest) -> str:
 
 
 def _by_words(memory: NeuroGraphMemory) -> dict[object, float]:
-    """Return the weights of the edges that follow from texts alone; TERM edges have no direction."""
+    """Return the weights of the edges that depend on texts alone. TERM edges have no direction."""
     found: dict[object, float] = {}
     for edge in memory.store.all_edges():
         if edge.type is EdgeType.TERM:
@@ -45,7 +45,7 @@ def test_an_id_given_again_replaces_text_and_metadata(config: MemoryConfig) -> N
         assert memory.retrieve("pump?", top_n=1, as_of=known) == ["The pump broke on Monday."]
         assert memory.store.as_of(known).get_node("pump").found.times == ("on Monday",)
         assert "The pump broke on Monday." not in memory.retrieve("Monday pump", top_n=5)
-        # What use made stays; what follows from the texts is that of the new ones.
+        # Learned edges stay. Edges that depend on texts match the new texts.
         assert any(edge.type is EdgeType.ASSOC for edge in memory.store.all_edges())
         with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as fresh:
             fresh.add("A mill drives the pump.", id="pump", metadata={"b": 2}, title="Pump")
@@ -91,7 +91,7 @@ def test_a_longer_version_of_a_turn_goes_on_where_the_turn_stands(small: NeuroGr
     small.add(message_of(LONG, id="turn 3"), session_id="s")
     expected = ["Turn 2.", *(f"{sentence.strip('.')}." for sentence in LONG.split(". ")), "Turn 4."]
     assert order_of(small)[2:7] == expected[:5]
-    # A turn to be moved is replaced at the same time.
+    # A turn that must move is replaced at the same time.
     moment = NOON - timedelta(days=1)
     small.add([message_of("Turn null.", id="turn 0"), message_of("Begin.", timestamp=moment)], session_id="s")
     small.add(message_of("It rained.", id="turn 3"), session_id="s")
@@ -127,8 +127,8 @@ def test_an_id_of_another_user_is_refused(small: NeuroGraphMemory, owner: str | 
     small.delete(["note"])
     small.compact()
     small.add("Mine now.", id="note", user_id=thief)
-    # What is left of the other text stays.
+    # The edges of the other text stay.
     assert small.store.get_node("note#1").scope.user_id == owner
 
 
-# What is refused
+# Refusals

@@ -1,4 +1,4 @@
-"""One memory, several users: what each of them sees, and what nothing joins."""
+"""One memory, several users: the memories that each user sees, and the walls between users."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_each_user_sees_her_own_memories_and_those_of_nobody(memory: NeuroGraphM
         assert path.source_id in {*ana, *shared}
 
 
-def test_no_text_of_another_user_changes_what_a_user_is_told(memory: NeuroGraphMemory) -> None:
+def test_no_text_of_another_user_changes_a_users_recall(memory: NeuroGraphMemory) -> None:
     memory.freeze()
     ana = _tell(memory, "ana", ANA)
     before = [_seen(memory.recall(question, user_id="ana", top_n=20)) for question in QUESTIONS]
@@ -86,7 +86,7 @@ def test_no_text_of_another_user_changes_what_a_user_is_told(memory: NeuroGraphM
     after = [_seen(memory.recall(question, user_id="ana", top_n=20)) for question in QUESTIONS]
     assert after == before
     assert {key: weight for key, weight in _edges(memory).items() if key[0] in ana} == edges
-    # Nor does a text that goes or changes.
+    # A text that is deleted or changed does not either.
     gone = memory.find(user_id="bob")
     memory.delete([node.id for node in gone if node.scope.user_id == "bob"][:2])
     memory.update(
@@ -148,7 +148,7 @@ def test_sessions_agents_paths_kinds_tags_and_conditions_narrow_a_recall(memory:
     assert [node.id for node in memory.find(user_id="ana", order_by="-importance", limit=1)] == [always]
 
 
-def test_a_filter_finds_the_best_of_what_passes(memory: NeuroGraphMemory) -> None:
+def test_a_filter_finds_the_best_admitted_memories(memory: NeuroGraphMemory) -> None:
     for number in range(60):
         memory.add_document(f"The tower clock of Lyon stood still in week {number}.", metadata={"n": number})
     (late,) = memory.add_document("A clock.", metadata={"n": 100})
@@ -157,7 +157,7 @@ def test_a_filter_finds_the_best_of_what_passes(memory: NeuroGraphMemory) -> Non
     )
 
 
-def test_what_cannot_be_a_filter_is_refused(memory: NeuroGraphMemory) -> None:
+def test_an_invalid_filter_is_refused(memory: NeuroGraphMemory) -> None:
     memory.add_document("A clock.")
     with pytest.raises(ConfigError, match="unknown node kind"):
         memory.recall("clock", kinds=["fakt"])
@@ -271,7 +271,7 @@ def test_a_document_of_nobody_cannot_have_the_id_of_a_users_document() -> None:
     assert forged.document_id != Document((Passage("My secret is blue."),), scope=Scope("ana")).document_id
 
 
-def test_what_a_document_of_another_user_says_is_no_neighbour(memory: NeuroGraphMemory) -> None:
+def test_a_document_of_another_user_is_no_neighbour(memory: NeuroGraphMemory) -> None:
     (mine,) = memory.add_document("The pump failed.", user_id="ana")
     document = memory.store.get_node(mine).found.document_id
     vector = memory.store.get_node(mine).embedding

@@ -111,7 +111,7 @@ def test_a_file_cut_short_or_grown_or_gone_is_found(exported: Path, name: str) -
     assert name in str(_refused(exported))
 
 
-def test_an_export_of_a_newer_format_says_what_to_do(exported: Path) -> None:
+def test_an_export_of_a_newer_format_names_the_remedy(exported: Path) -> None:
     values = json.loads((exported / MANIFEST).read_text("utf-8"))
     values["version"] = FORMAT_VERSION + 1
     values["something"] = "new"
@@ -122,7 +122,7 @@ def test_an_export_of_a_newer_format_says_what_to_do(exported: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "7", "{}", '{"format": "tar"}', "[" * 100_000])
-def test_what_is_no_manifest_is_called_so(exported: Path, text: str) -> None:
+def test_an_invalid_manifest_is_refused(exported: Path, text: str) -> None:
     (exported / MANIFEST).write_text(text, encoding="utf-8")
     assert isinstance(_refused(exported), CorruptMemoryError)
 
@@ -193,7 +193,7 @@ def test_a_store_without_transactions_takes_no_import(exported: Path) -> None:
 
 
 @pytest.mark.parametrize("there", ["folder", "file", "dangling link"])
-def test_an_export_never_replaces_what_is_there(tmp_path: Path, there: str) -> None:
+def test_an_export_never_replaces_a_file(tmp_path: Path, there: str) -> None:
     target = tmp_path / "out"
     if there == "folder":
         target.mkdir()

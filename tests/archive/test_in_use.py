@@ -118,7 +118,7 @@ def test_namespaces_are_exported_as_they_were_at_one_moment(
     assert [counts.nodes for counts in manifest.namespaces] == [1, 1]
 
 
-def test_what_cannot_be_exported_leaves_nothing(durable: MemoryConfig, tmp_path: Path) -> None:
+def test_a_failed_export_leaves_nothing(durable: MemoryConfig, tmp_path: Path) -> None:
     with NeuroGraphMemory(durable) as memory:
         memory.add_document("A dam.")
         (tmp_path / "out").mkdir()

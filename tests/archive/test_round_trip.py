@@ -122,7 +122,7 @@ class _Forgetful(GraphStore):
 
 @given(steps=histories())
 @settings(max_examples=20)
-def test_use_and_what_waits_survive_a_journal_that_leaves_them_out(
+def test_accesses_and_backlog_survive_a_journal_without_them(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
 ) -> None:
     clock, folder = ManualClock(), tmp_path_factory.mktemp("export") / "out"

@@ -84,7 +84,7 @@ def test_every_benchmark_was_run(noted: dict[str, dict[str, Any]]) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_measured_answered_rightly(noted: dict[str, dict[str, Any]]) -> None:
+def test_measured_calls_answered_correctly(noted: dict[str, dict[str, Any]]) -> None:
     assert noted["test_vectors_ours"]["recall@10"] == 1
     assert noted["test_vectors_numpy"]["recall@10"] == 1
     assert noted["test_vectors_faiss[flat]"]["recall@10"] == 1

@@ -46,7 +46,7 @@ def test_it_talks_about_the_sample_where_there_is_no_memory(chat: Chat) -> None:
     assert "memories. Ask a question" in chat("/quit", "never read")
 
 
-def test_what_is_added_is_remembered_the_next_time(chat: Chat) -> None:
+def test_an_added_text_is_remembered_the_next_time(chat: Chat) -> None:
     flags = ("--dataset", "mine", "--user_id", "ana")
     assert "remembered as chunk-" in chat("/add The heron stands by the upper gate.", flags=flags)
     assert "1. The heron stands by the upper gate." in chat("Where is the heron?", flags=flags)

@@ -63,7 +63,7 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
 # Run
 
 
-def test_run_prints_what_it_measured_and_where_it_wrote_it(
+def test_run_prints_its_figures_and_their_folder(
     sample: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(sample) == 0
@@ -157,7 +157,7 @@ def test_misspelt_variable_stops_the_run(
 # Demo
 
 
-def test_demo_shows_two_kernels_on_one_graph_and_what_each_recalled(
+def test_demo_shows_two_kernels_on_one_graph_and_their_recalls(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -211,11 +211,12 @@ def test_demo_for_people_has_scores_paths_and_a_chart(flags: list[str], capsys: 
     assert main(["demo", *flags, "--TOP_K_ANCHORS", "1", "--ACTIVATION_WEIGHT", "9"]) == 0
     captured = capsys.readouterr()
     assert re.search(
-        r"^1\. score \d\.\d{3} \(similarity \d\.\d{3}, energy \d\.\d{3}, cosine \d\.\d{3}, [^)]*\)  id chunk-",
+        r"^1\. score \d\.\d{3} = similarity \d\.\d{3} \+ activation \d\.\d{3} - held back \d\.\d{3}  id chunk-\w+\n"
+        r"   similarity \d\.\d{3} from cosine \d\.\d{3}, keywords ",
         captured.out,
         re.MULTILINE,
     )
-    assert re.search(r"^   energy \d\.\d{3} came by \w+ from: .", captured.out, re.MULTILINE)
+    assert re.search(r"^   activation \d\.\d{3} over \w+ from: .", captured.out, re.MULTILINE)
     assert re.search(r"^day   0 SIM  █+", captured.out, re.MULTILINE)
     assert OFFLINE_NOTICE in captured.err
 

@@ -81,7 +81,7 @@ def test_learn_prints_the_figures_it_wrote(
         assert re.search(rf"^half {row['seed']}, {row['group']} +{row['questions']} .*{cell}", shown, re.MULTILINE)
 
 
-def test_learn_says_in_so_many_words_what_got_worse(
+def test_learn_names_the_groups_that_got_worse(
     flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     harmful = ["--set", "learning.assoc_weight=1", "--ACTIVATION_WEIGHT", "50", "--SIMILARITY_WEIGHT", "0"]
@@ -136,7 +136,7 @@ def test_no_bar_is_drawn_where_there_is_no_terminal(
         (["bench", "ablate", "--dataset", "absent"], f"{ROOT / 'dataset' / 'absent_corpus.json'} does not exist"),
     ],
 )
-def test_what_cannot_be_is_one_line_on_stderr_and_exit_code_2(
+def test_an_impossible_request_is_one_line_on_stderr_and_exit_code_2(
     words: list[str], message: str, flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*words[:2], *flags, *words[2:]]) == 2

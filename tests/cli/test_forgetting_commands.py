@@ -62,7 +62,7 @@ def test_memories_are_deleted_by_id_and_by_document(run: Run, memory: NeuroGraph
 
 
 @pytest.mark.parametrize("words", [["delete"], ["delete", "chunk-1", "--document", "doc-1"]])
-def test_what_to_delete_is_said_in_one_way(run: Run, words: list[str]) -> None:
+def test_delete_takes_exactly_one_selection(run: Run, words: list[str]) -> None:
     assert run(*words) == (2, "error: give either ids, --document or --user_id\n")
 
 
@@ -79,7 +79,7 @@ def test_an_updated_memory_is_asked_as_it_is_and_as_it_was(run: Run, clock: Manu
     assert "The heron sleeps." in run("ask", "What of the heron?", "--valid_at", "2026-01-01")[1]
 
 
-def test_what_was_added_with_a_ttl_expires(run: Run, memory: NeuroGraphMemory, clock: ManualClock) -> None:
+def test_a_text_with_a_ttl_expires(run: Run, memory: NeuroGraphMemory, clock: ManualClock) -> None:
     end = datetime(2027, 1, 1, tzinfo=UTC)
     node_id = run("add", "The code is 4711.", "--ttl", "60", "--valid_to", end.isoformat())[1].strip()
     node = memory.store.get_node(node_id)

@@ -48,7 +48,7 @@ def test_the_page_of_settings_is_the_table_that_the_command_prints() -> None:
 
 
 @pytest.mark.parametrize("words", [[], ["--help"]], ids=["nothing", "--help"])
-def test_without_a_command_it_says_what_it_can_do(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_command_it_prints_its_commands(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert (_exit_code(words) if words else main([])) == 0
     shown = capsys.readouterr().out
     for name in [*(name for group in COMMANDS.values() for name in group), "bench"]:

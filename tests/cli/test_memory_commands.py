@@ -47,7 +47,7 @@ def _json(run: Run, *words: str) -> Any:  # noqa: ANN401 - JSON
     return json.loads(out)
 
 
-def test_what_was_added_is_asked_for_and_shown_with_kernel_and_reason(run: Run, filled: list[str]) -> None:
+def test_an_added_text_is_recalled_and_shown_with_kernel_and_reason(run: Run, filled: list[str]) -> None:
     code, out = run("ask", "Why was the field flooded?", "--top_n", "2")
     assert code == 0
     assert filled[1] in out
@@ -122,7 +122,7 @@ def test_text_comes_from_a_file_or_by_standard_input(run: Run, tmp_path: Path, m
         (["index", "--resume"], "there is no memory"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(run: Run, words: list[str], message: str) -> None:
+def test_an_impossible_request_is_refused_in_one_line(run: Run, words: list[str], message: str) -> None:
     code, out = run(*words)
     assert code in {1, 2}
     assert message in out
@@ -178,7 +178,7 @@ def test_check_finds_a_sound_memory_sound_and_a_broken_one_broken(
     assert re.search(said, out), out
 
 
-def test_what_is_changed_behind_sqlites_back_is_found_on_reading(run: Run, filled: list[str], tmp_path: Path) -> None:
+def test_damage_that_sqlite_misses_is_found_on_reading(run: Run, filled: list[str], tmp_path: Path) -> None:
     assert filled
     path = tmp_path / "agent" / "memory" / "memory.db"
     with sqlite3.connect(path) as connection:
@@ -216,7 +216,7 @@ def test_every_flag_has_help_and_every_command_has_examples(words: list[str]) ->
 
 
 @pytest.mark.parametrize("words", [["ask", "pump"], ["stats"], ["history"], ["index", "--resume"]])
-def test_only_indexing_forgets_what_is_there(run: Run, filled: list[str], words: list[str]) -> None:
+def test_only_indexing_forgets_old_content(run: Run, filled: list[str], words: list[str]) -> None:
     assert run(*words, "--force_index_from_scratch")[0] == 0
     assert _json(run, "stats")["nodes"] == len(filled)
 
@@ -253,7 +253,7 @@ def test_a_model_that_was_named_but_cannot_be_asked_is_named(
     assert filled
 
 
-def test_whoever_stops_reading_gets_no_traceback(filled: list[str], tmp_path: Path) -> None:
+def test_a_closed_output_pipe_gives_no_traceback(filled: list[str], tmp_path: Path) -> None:
     program = f"{shlex.quote(sys.executable)} -m neurogated stats --embedding_name hash --save_dir {tmp_path / 'agent'}"
     done = subprocess.run(["bash", "-c", f"{program} | true"], capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr

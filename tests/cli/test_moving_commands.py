@@ -49,7 +49,7 @@ def _asked(run: Run, folder: str, **model: str) -> Any:  # noqa: ANN401 - JSON
     return json.loads(out)["memories"]
 
 
-def test_what_was_exported_is_imported_and_answers_alike(run: Run, filled: list[str], tmp_path: Path) -> None:
+def test_an_imported_memory_answers_like_the_exported_one(run: Run, filled: list[str], tmp_path: Path) -> None:
     folder = str(tmp_path / "out")
     code, out = run("one", "export", folder)
     assert code == 0
@@ -76,7 +76,7 @@ def test_there_must_be_a_memory(run: Run, tmp_path: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["import", "restore"])
-def test_what_is_not_there_cannot_be_brought_back(run: Run, tmp_path: Path, command: str) -> None:
+def test_a_missing_file_cannot_be_restored(run: Run, tmp_path: Path, command: str) -> None:
     code, out = run("new", command, str(tmp_path / "missing"))
     assert code == 1
     assert "missing" in out

@@ -57,7 +57,7 @@ def test_stats_are_printed_a_line_each_for_people(flags: list[str], capsys: pyte
 @pytest.mark.parametrize(
     ("level", "seen"), [("debug", "DI"), ("info", "I"), ("warning", ""), (None, "")], ids=lambda value: value or "none"
 )
-def test_log_shows_what_is_logged_from_a_level_on(
+def test_log_shows_records_from_a_level_on(
     level: str | None, seen: str, flags: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()

@@ -139,7 +139,7 @@ def test_people_see_a_table_each(flags: list[str], tmp_path: Path, capsys: pytes
         (["--cprofile", "/missing/it.prof"], 1, "/missing/it.prof cannot be written"),
     ],
 )
-def test_what_cannot_be_done_is_one_line_that_names_the_flag(
+def test_an_impossible_request_is_one_line_that_names_the_flag(
     flags: list[str], capsys: pytest.CaptureFixture[str], words: list[str], code: int, message: str
 ) -> None:
     assert main(["bench", "profile", *flags, *words]) == code
@@ -157,7 +157,7 @@ def test_a_file_without_content_is_refused(
     assert message in capsys.readouterr().err
 
 
-def test_an_empty_memory_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_memory_names_the_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash"]
     assert main(["bench", "profile", *words]) == 1
     assert "there is no memory in" in capsys.readouterr().err

@@ -71,7 +71,7 @@ def test_the_file_stays_within_its_bound_and_keeps_the_newest(path: Path) -> Non
     assert len(found) * len(VALUE) > BOUND / 2
 
 
-def test_what_is_used_again_and_again_outlives_what_is_not(path: Path) -> None:
+def test_values_in_use_outlive_unused_ones(path: Path) -> None:
     with closing(CacheFile(path, BOUND)) as cache:
         put(cache, [1, 2])
         for number in range(10, 800):
@@ -154,7 +154,7 @@ def test_a_writer_that_is_killed_in_between_leaves_a_sound_bounded_cache(path: P
     assert size(path) <= BOUND
 
 
-def test_an_embedder_computes_again_what_was_evicted(path: Path) -> None:
+def test_an_embedder_computes_evicted_vectors_again(path: Path) -> None:
     texts = [f"text {number}" for number in range(600)]
     plain = HashEmbedder()
     with closing(CachedEmbedder(plain, path, max_bytes=100_000)) as cached:

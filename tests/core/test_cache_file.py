@@ -73,7 +73,7 @@ def lay_out(files: dict[str, bytes], folder: Path) -> Path:
     return folder / "answers.db"
 
 
-def test_what_was_put_is_there_again_and_after_a_kill_too(left_behind: dict[str, bytes], tmp_path: Path) -> None:
+def test_values_survive_reopening_and_a_kill(left_behind: dict[str, bytes], tmp_path: Path) -> None:
     with closing(CacheFile(lay_out(left_behind, tmp_path / "copy"), ROOM)) as cache:
         assert kept(cache) == VALUES
         assert cache.get([b"other"], bytes) == {}
@@ -92,7 +92,7 @@ def _damaged(content: bytes, kind: str, chance: random.Random) -> bytes:
 
 @pytest.mark.parametrize("kind", ["bit", "bits", "cut"])
 @pytest.mark.parametrize("name", ["answers.db", "answers.db-wal", "answers.db-shm"])
-def test_a_damaged_file_gives_the_right_value_or_none_and_keeps_again_what_is_put(
+def test_a_damaged_file_gives_the_right_value_or_none_and_stores_new_values(
     name: str, kind: str, left_behind: dict[str, bytes], tmp_path: Path
 ) -> None:
     chance = random.Random(f"{name} {kind}")
@@ -135,7 +135,7 @@ def test_a_value_that_its_reader_refuses_is_a_miss_and_dropped(cache: CacheFile)
     assert cache.statistics()["cache misses"] == 2
 
 
-def test_putting_into_a_damaged_file_begins_it_anew(cache: CacheFile, caplog: pytest.LogCaptureFixture) -> None:
+def test_putting_into_a_damaged_file_rebuilds_it(cache: CacheFile, caplog: pytest.LogCaptureFixture) -> None:
     cache.put(VALUES)
     _spoil(cache)
 
@@ -156,7 +156,7 @@ def _spoil(cache: CacheFile) -> None:
         file.write(b"\xee" * (cache.path.stat().st_size - 100))
 
 
-def test_a_cache_without_checksums_is_begun_anew(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_cache_without_checksums_is_rebuilt(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as old, old:
         old.execute("CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
@@ -181,7 +181,7 @@ def test_a_cache_of_the_format_before_is_deleted_and_begun_again(path: Path) -> 
         assert kept(cache) == VALUES
 
 
-def test_a_cache_that_another_process_began_anew_is_taken_over_as_it_is(
+def test_a_cache_that_another_process_rebuilt_is_used(
     cache: CacheFile, path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with closing(CacheFile(path, ROOM)) as other:
@@ -196,7 +196,7 @@ def test_a_cache_that_another_process_began_anew_is_taken_over_as_it_is(
         assert "replaced it" not in caplog.text
 
 
-def test_a_damaged_cache_that_cannot_be_begun_anew_costs_lines_in_the_log(
+def test_a_damaged_cache_that_cannot_be_rebuilt_only_logs(
     cache: CacheFile, path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
@@ -225,7 +225,7 @@ def _bytes_of(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
 
 
-def test_nothing_is_left_on_disk_of_what_was_cleared(cache: CacheFile, path: Path) -> None:
+def test_nothing_cleared_is_left_on_disk(cache: CacheFile, path: Path) -> None:
     assert isinstance(cache, SupportsClear)
     cache.put(VALUES)
     cache.remove([b"key 1"])
@@ -241,7 +241,7 @@ def test_nothing_is_left_on_disk_of_what_was_cleared(cache: CacheFile, path: Pat
     assert kept(cache) == VALUES
 
 
-def test_what_a_killed_process_left_is_cleared_too(left_behind: dict[str, bytes], tmp_path: Path) -> None:
+def test_values_of_a_killed_process_are_cleared_too(left_behind: dict[str, bytes], tmp_path: Path) -> None:
     assert SECRET in left_behind["answers.db-wal"]
     with closing(CacheFile(lay_out(left_behind, tmp_path / "copy"), ROOM)) as cache:
         cache.clear()

@@ -26,7 +26,7 @@ GIVEN: dict[str, Any] = {
 
 @pytest.mark.parametrize("given", [{}, GIVEN])
 @pytest.mark.parametrize("about", [{}, {"session_id": "s"}, {"id": "own"}])
-def test_metadata_is_what_the_caller_gave(tmp_path: Any, given: dict[str, Any], about: dict[str, Any]) -> None:  # noqa: ANN401
+def test_metadata_is_the_callers_own(tmp_path: Any, given: dict[str, Any], about: dict[str, Any]) -> None:  # noqa: ANN401
     config = MemoryConfig(save_dir=tmp_path, embedding_name="hash", indexing=IndexingSettings(chunk_size=60))
     with NeuroGraphMemory(config) as memory:
         ids = memory.add(TEXT, metadata=given, **about)
@@ -62,12 +62,12 @@ def test_metadata_is_what_the_caller_gave(tmp_path: Any, given: dict[str, Any], 
         {"part": (True, 5)},
     ],
 )
-def test_what_cannot_be_found_is_refused(values: dict[str, Any]) -> None:
+def test_invalid_findings_are_refused(values: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         Found(**values)
 
 
-def test_it_comes_back_from_json() -> None:
+def test_it_survives_json() -> None:
     found = Found(["Ann"], ["on Monday"], ["The pump"], "doc-1", (0, 90))
     assert Found.from_json(found.to_json()) == found
     assert NOTHING_FOUND.to_json() == {}

@@ -20,7 +20,7 @@ def test_a_type_that_is_not_named_is_neutral_and_walking_against_counts_as_walki
     assert kernel.backwards(EdgeType.TERM) == 1.0
 
 
-def test_a_kernel_cannot_be_changed_through_what_it_was_made_of() -> None:
+def test_a_kernel_does_not_change_with_its_arguments() -> None:
     given_weights, given_marks = {EdgeType.SEQ: 0.5}, {"time": 1.0}
     kernel = Kernel(given_weights, marks=given_marks)
     given_weights[EdgeType.SEQ], given_marks["time"] = 2.0, 0.0
@@ -79,7 +79,7 @@ def test_an_empty_text_is_the_neutral_kernel() -> None:
 @pytest.mark.parametrize(
     "text", ["SEQ", "SEQ=", "SEQ=high", "SEQ=1/", "SEQ=1/2/3", "@time", "@time=1/2", "@time=", "=1"]
 )
-def test_what_is_no_kernel_is_refused_and_quoted(text: str) -> None:
+def test_an_invalid_kernel_is_refused_and_quoted(text: str) -> None:
     with pytest.raises((InputError, ConfigError), match=r"kernel|edge type"):
         Kernel.parse(f"SIM=1.0, {text}", "wrong")
 

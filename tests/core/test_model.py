@@ -66,12 +66,12 @@ def test_a_uuid_is_kept_as_text() -> None:
         ({"metadata": {"x": "\udfff"}}, "lone surrogate"),
     ],
 )
-def test_what_cannot_be_stored_is_refused_with_the_reason(arguments: dict[str, object], message: str) -> None:
+def test_a_value_that_cannot_be_stored_is_refused_with_the_reason(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         MemoryNode(**{"id": "a", "content": "x", **arguments})  # type: ignore[arg-type]
 
 
-def test_metadata_becomes_what_a_store_gives_back() -> None:
+def test_metadata_becomes_the_form_that_a_store_returns() -> None:
     given_values = {"entities": ("a", "b"), 3: {"deep": [None, True]}}
     node = MemoryNode(id="a", content="x", metadata=given_values)  # type: ignore[arg-type]
     assert node.metadata == {"entities": ["a", "b"], "3": {"deep": [None, True]}}

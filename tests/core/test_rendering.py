@@ -106,9 +106,7 @@ def test_keywords_hold_the_date_of_the_timestamp(fields: dict[str, Any], first_l
         (None, ()),
     ],
 )
-def test_a_node_is_about_its_title_with_and_without_what_qualifies_it(
-    title: str | None, names: tuple[str, ...]
-) -> None:
+def test_a_node_is_about_its_title_with_and_without_its_qualifier(title: str | None, names: tuple[str, ...]) -> None:
     assert subjects(title) == names
 
 

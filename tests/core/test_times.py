@@ -20,7 +20,7 @@ ENGLISH = {
     "I will paint the fence next Saturday.": True,
     "They have lived there for ten years.": True,
     "The train leaves on Monday.": True,
-    "In March the storks come back.": True,
+    "In March the storks return.": True,
     "The lease ends on 2026-04-30.": True,
     "It was signed on 12/05/1999.": True,
     "The band was big in the 1970s.": True,

@@ -36,12 +36,12 @@ def turn(
     "text",
     ["Where?", 'She said, "Where?"', "真的吗\uff1f", "أين\u061f", "**Where?**", "Fine. And you?  "],
 )
-def test_what_ends_with_a_question_mark_asks(text: str) -> None:
+def test_a_text_with_a_final_question_mark_asks(text: str) -> None:
     assert asks(text)
 
 
 @pytest.mark.parametrize("text", ["", "Where? There.", "Fine.", "?!x"])
-def test_what_goes_on_after_a_question_does_not_ask(text: str) -> None:
+def test_a_text_that_continues_after_a_question_does_not_ask(text: str) -> None:
     assert not asks(text)
 
 
@@ -70,7 +70,7 @@ def test_a_level_is_a_doubling_of_the_length(words: int) -> None:
     assert length_level(words) == level
 
 
-def test_a_turn_carries_its_role_and_what_it_asks() -> None:
+def test_a_turn_carries_its_role_and_its_question() -> None:
     node = turn("Thanks, Ann! Where is Bo?", role="User", found=Found(["Ann", "Bo"]))
     assert set(turn_tags(node)) == {role_tag("user"), ASKS_TAG, call_tag("ann")}
 

@@ -71,7 +71,7 @@ def test_layers_stay_few_and_cover_every_edge() -> None:
 
 
 @given(st.lists(st.lists(st.integers(-5, 5), max_size=9)))
-def test_a_column_keeps_what_was_appended_and_its_snapshots(batches: list[list[int]]) -> None:
+def test_a_column_keeps_appended_values_and_its_snapshots(batches: list[list[int]]) -> None:
     column = Column(np.int64)
     seen: list[int] = []
     snapshots = []

@@ -31,7 +31,7 @@ def test_words_of_many_scripts_are_found_in_lower_case(text: str, words: list[st
 
 
 @given(st.lists(st.text("abcxyzàßж019", min_size=1, max_size=6), max_size=8), st.sampled_from([" ", ", ", "\n", " – "]))
-def test_words_come_back_in_order_whatever_stands_between_them(words: list[str], separator: str) -> None:
+def test_words_are_found_in_order_with_any_separator(words: list[str], separator: str) -> None:
     assert split_words(separator.join(words)) == words
 
 

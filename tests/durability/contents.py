@@ -42,7 +42,7 @@ def fill(store: GraphStore, clock: ManualClock, *, nodes: int = 24) -> None:
     store.apply(GraphDelta(operators=(Decay(0.7, clock(), 0.4),), at=clock()))
     store.apply(GraphDelta(touch=Access.of(frozenset({"n3"}), frozenset({key})), at=clock()))
     store.remove_node("n4")
-    expiring = MemoryNode(id="n6", content="n6 said anew", embedding=_vector(chance),
+    expiring = MemoryNode(id="n6", content="n6 said afresh", embedding=_vector(chance),
                           metadata={"timestamp": "2024-05-01"}, valid_from=clock(),
                           expires_at=clock() + timedelta(days=900))  # fmt: skip
     store.add_node(expiring)
@@ -54,7 +54,7 @@ def graph_of(store: GraphStore) -> tuple[Any, ...]:
     view = store.view()
     query = np.ones(1100, dtype=np.float32)
     found = store.nearest(query, 5) if store.graph.index.vectors.size else []
-    keys = store.keyword_search("apple elsewhere anew stone", 8)
+    keys = store.keyword_search("apple elsewhere afresh stone", 8)
     return view.sequence, list(store.all_nodes()), list(store.all_edges()), found, keys
 
 

@@ -261,7 +261,7 @@ class Rounds:
         child, read = run_child(lambda pipe: _write(pipe, look(self.folder, death, self.last)))
         said = _read_all(read)
         if os.waitpid(child, 0)[1]:
-            raise SystemExit(f"killed {death}: what it left is not what it was promised")
+            raise SystemExit(f"killed {death}: its files break a promise")
         (self.last,) = said
         return self
 

@@ -121,10 +121,10 @@ HARMLESS = {"memory.db-shm", "memory.acknowledged", "memory.open", "memory.lock"
 def test_damage_to_any_file_is_repaired_or_refused(killed: Killed, tmp_path: Path, seed: int, cases: int) -> None:
     chance, outcomes = random.Random(seed), Counter[tuple[str, str]]()
     for case, name in zip(range(cases), itertools.cycle(NAMES), strict=False):
-        what = _damaged(killed, name, chance, tmp_path / str(case))
+        damage = _damaged(killed, name, chance, tmp_path / str(case))
         read_only = bool(chance.randrange(2))
         outcome = _outcome(killed, tmp_path / str(case), read_only=read_only)
-        assert outcome in ({"same"} if name in HARMLESS else {"same", "refused"}), (name, what, read_only)
+        assert outcome in ({"same"} if name in HARMLESS else {"same", "refused"}), (name, damage, read_only)
         outcomes[name, outcome] += 1
         shutil.rmtree(tmp_path / str(case))
     assert outcomes["memory.db-wal", "refused"], "damage to the log goes by unnoticed"
@@ -166,7 +166,7 @@ def test_a_lost_log_is_noticed(killed: Killed, tmp_path: Path, *, read_only: boo
         killed.open(tmp_path / "copy", read_only=read_only)
 
 
-def test_a_lost_file_is_noticed_and_not_made_anew(killed: Killed, tmp_path: Path) -> None:
+def test_a_lost_file_is_noticed_and_not_recreated(killed: Killed, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(killed.folder, folder)
     (folder / "memory.db").unlink()
@@ -217,7 +217,7 @@ def test_a_note_of_garbage_is_only_a_warning(killed: Killed, tmp_path: Path, cap
     assert "memory.acknowledged is damaged" in caplog.text
 
 
-def test_a_folder_in_the_place_of_a_file_is_named(killed: Killed, tmp_path: Path) -> None:
+def test_a_folder_instead_of_a_file_is_named(killed: Killed, tmp_path: Path) -> None:
     for name in ("memory.db", "memory.db-wal", "memory.lock"):
         shutil.copytree(killed.folder, tmp_path / name)
         (tmp_path / name / name).unlink()

@@ -245,7 +245,7 @@ def _recall_in_worker(memory: NeuroGraphMemory, results: "multiprocessing.Simple
         results.put(str(error))
 
 
-def test_a_worker_of_multiprocessing_is_told_what_to_do(config: MemoryConfig) -> None:
+def test_a_worker_of_multiprocessing_gets_the_remedy(config: MemoryConfig) -> None:
     context = multiprocessing.get_context("fork")
     results = context.SimpleQueue()
     with NeuroGraphMemory(config) as memory:

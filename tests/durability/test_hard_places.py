@@ -107,7 +107,7 @@ def test_a_folder_that_may_not_be_written_to_is_for_readers(mounted: Path, *, cl
             reader.add_node(_node("b"))
 
 
-def test_a_reader_cannot_make_what_is_not_there(tmp_path: Path) -> None:
+def test_a_reader_cannot_create_a_memory(tmp_path: Path) -> None:
     for path in (tmp_path / "memory.db", tmp_path / "missing" / "memory.db"):
         with pytest.raises(StorageError, match="cannot be found"):
             SqliteStore.open(path, read_only=True)
@@ -131,7 +131,7 @@ ODD = [
 ]  # fmt: skip
 
 
-def test_odd_ids_come_back(tmp_path: Path) -> None:
+def test_odd_ids_are_restored(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with SqliteStore.open(path) as store:
         for place, name in enumerate(ODD):
@@ -184,7 +184,7 @@ def test_a_clock_that_goes_backwards_does_not_disturb_the_order(tmp_path: Path, 
         assert store.as_of(start - timedelta(hours=1)).view().sequence == 0
         assert len(store) == 3
         clock.advance(timedelta(hours=1))
-        assert store.view().live_nodes().size == 0, "what expired shows"
+        assert store.view().live_nodes().size == 0, "an expired node is visible"
         clock.advance(timedelta(hours=-1))
         assert store.view().live_nodes().size == 3
         if isinstance(store, SqliteStore):

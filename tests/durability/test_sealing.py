@@ -60,7 +60,7 @@ def test_it_is_sound_and_all_of_it_is_there(path: Path, caplog: pytest.LogCaptur
         visit(path)
 
 
-def test_a_process_that_only_reads_says_what_to_do(path: Path) -> None:
+def test_a_process_that_only_reads_names_the_remedy(path: Path) -> None:
     before = path.read_bytes()
     with pytest.raises(StorageError, match="open it for writing once"):
         SqliteStore.open(path, read_only=True)

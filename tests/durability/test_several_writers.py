@@ -305,7 +305,7 @@ def test_a_memory_that_only_asked_brings_nothing_back_that_another_erased(config
         assert memory.check() == []
 
 
-def test_a_checkpoint_of_what_was_erased_is_not_even_begun(config: MemoryConfig) -> None:
+def test_a_checkpoint_of_erased_content_is_not_started(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two:
         secret = one.add_document("The password is swordfish.")
         assert isinstance(two.store, SqliteStore)
@@ -378,7 +378,7 @@ def test_a_lock_file_that_was_deleted_is_noticed(tmp_path: Path) -> None:
         assert one.check() == []
 
 
-def test_what_another_memory_stored_is_seen_while_a_thread_keeps_the_graph(config: MemoryConfig) -> None:
+def test_writes_of_another_memory_are_seen_during_a_checkpoint(config: MemoryConfig) -> None:
     config = config.replace(runtime={"checkpoint_changes": 1})
     with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two:
         for number in range(40):

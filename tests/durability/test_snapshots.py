@@ -65,7 +65,7 @@ def test_a_memory_is_not_restored_from_its_own_file(killed: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["with -shm", "without"])
-def test_what_is_only_in_the_log_of_a_copied_memory_is_restored(
+def test_writes_only_in_the_log_of_a_copied_memory_are_restored(
     killed: Path, target: MemoryConfig, *, shared: bool
 ) -> None:
     if not shared:

@@ -110,7 +110,7 @@ def test_looking_back_while_another_thread_writes_ends(path: Path) -> None:
         _at_once(look, write)
 
 
-def test_whoever_walks_the_journal_halfway_holds_up_nobody(path: Path) -> None:
+def test_a_half_read_journal_blocks_no_other_call(path: Path) -> None:
     with SqliteStore.open(path) as store:
         for name in ("a", "b"):
             store.add_node(_node(name))
@@ -153,7 +153,7 @@ def test_a_failure_that_is_swallowed_within_a_transaction_undoes_its_part(path: 
         assert store.check() == []
 
 
-def test_what_cannot_be_acknowledged_is_not_made(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_cannot_be_acknowledged_is_not_made(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with SqliteStore.open(path) as store:
         store.add_node(_node("before"))
 
@@ -199,7 +199,7 @@ def test_a_reader_takes_in_an_older_state_that_went_on_otherwise(path: Path) -> 
             assert [node.id for node in reader.all_nodes()] == [node.id for node in store.all_nodes()]
 
 
-def test_what_a_crash_left_of_a_draft_is_deleted(path: Path) -> None:
+def test_a_draft_that_a_crash_left_is_deleted(path: Path) -> None:
     SqliteStore.open(path).close()
     for suffix in (".draft", ".draft-journal"):
         path.with_name("memory" + suffix).write_bytes(b"a text that was deleted since")
@@ -210,7 +210,7 @@ def test_what_a_crash_left_of_a_draft_is_deleted(path: Path) -> None:
 def test_a_crash_while_a_memory_is_dropped_never_leaves_an_older_one(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever deletion comes last, the memory is complete or absent."""
+    """In any order of deletions, the memory is complete or absent."""
     with SqliteStore.open(path) as store:
         store.add_node(_node("a"))
         store.engine.file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

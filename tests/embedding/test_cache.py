@@ -85,7 +85,9 @@ def test_a_text_is_computed_once_however_often_it_is_asked(cached: CachedEmbedde
     assert counting.documents == {"x": 1, "y": 1, "z": 1}
 
 
-def test_known_and_new_texts_come_back_in_the_order_asked(cached: CachedEmbedder, counting: CountingEmbedder) -> None:
+def test_known_and_new_texts_are_returned_in_the_order_asked(
+    cached: CachedEmbedder, counting: CountingEmbedder
+) -> None:
     cached.embed_documents(["b", "d"])
     mixed = ["a", "b", "c", "b", "d", "a"]
 
@@ -125,7 +127,7 @@ def test_another_model_does_not_share_the_vectors(path: Path) -> None:
     assert other.documents == Counter(TEXTS)
 
 
-def test_questions_are_neither_kept_nor_answered_from_what_is_kept(
+def test_questions_are_neither_cached_nor_answered_from_the_cache(
     cached: CachedEmbedder, counting: CountingEmbedder
 ) -> None:
     cached.embed_documents(["x"])
@@ -209,7 +211,7 @@ def test_a_folder_that_cannot_be_made_is_a_storage_error_that_names_the_file(
     assert str(path) in str(caught.value)
 
 
-def test_a_folder_in_the_place_of_the_file_is_a_storage_error(counting: CountingEmbedder, path: Path) -> None:
+def test_a_folder_instead_of_the_file_is_a_storage_error(counting: CountingEmbedder, path: Path) -> None:
     path.mkdir(parents=True)
 
     with pytest.raises(StorageError, match="cannot write the cache"):
@@ -256,7 +258,7 @@ def test_a_real_embedder_is_wrapped_without_a_difference(path: Path) -> None:
             assert np.array_equal(cached.embed_documents(TEXTS), plain.embed_documents(TEXTS))
 
 
-def test_a_vector_of_another_length_is_computed_anew(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_vector_of_another_length_is_computed_again(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with closing(CachedEmbedder(CountingEmbedder(), path)) as first:
         first.embed_documents(TEXTS)
 
@@ -284,7 +286,7 @@ def test_bytes_changed_on_disk_never_become_a_vector(path: Path) -> None:
     assert counting.documents == Counter(TEXTS) + Counter(TEXTS[:1])
 
 
-def test_a_cleared_cache_computes_anew_and_holds_no_vector_on_disk(
+def test_a_cleared_cache_computes_again_and_has_no_vector_on_disk(
     cached: CachedEmbedder, counting: CountingEmbedder, path: Path
 ) -> None:
     assert isinstance(cached, SupportsClear)

@@ -143,7 +143,7 @@ def test_a_damaged_export_is_deleted(cache: ExportCache, exports: Path, model: P
             assert not list(exports.iterdir())
 
 
-def test_what_interrupted_exports_left_is_deleted_after_a_day(
+def test_leftovers_of_interrupted_exports_are_deleted_after_a_day(
     cache: ExportCache, exports: Path, model: Path, runtime: _Runtime
 ) -> None:
     cache.make(model, runtime, _export, _accept)
@@ -158,7 +158,7 @@ def test_what_interrupted_exports_left_is_deleted_after_a_day(
     assert {path.name for path in exports.iterdir()} == {kept.name, "draft-young"}
 
 
-def test_what_no_process_has_loaded_for_ninety_days_is_deleted_with_the_next_export(
+def test_exports_unused_for_ninety_days_are_deleted_with_the_next_export(
     cache: ExportCache, exports: Path, model: Path, runtime: _Runtime
 ) -> None:
     places = []
@@ -225,7 +225,7 @@ def test_a_model_that_only_single_precision_runs_well_keeps_to_it(
 def test_single_precision_may_be_asked_for(exports: Path, model: Path, runtime: _Runtime) -> None:
     for exact in (True, False):
         cache = ExportCache(exports, batch_size=4, exact=exact)
-        # An export is verified in the fastest precision whatever is asked for, since others share the folder.
+        # An export is always verified in the fastest precision, since other processes share the folder.
         cache.make(model, runtime, _export, _accept)
         assert runtime.loaded[-2:] == [False, exact]
         assert cache.load(model, runtime) is not None
@@ -242,7 +242,7 @@ def test_an_export_is_verified_in_the_precision_of_each_processor(
 
 
 @pytest.mark.parametrize(("longest", "widths"), [(64, [16, 16, 32, 48, 64]), (40, [16, 16, 32, 40])])
-def test_batches_are_filled_up_to_whole_blocks_as_far_as_the_model_reads(
+def test_batches_are_padded_to_full_blocks_up_to_the_limit_of_the_model(
     longest: int, widths: list[int], tmp_path: Path
 ) -> None:
     """In half precision, sums depend on blocks of tokens. In full blocks a vector does not depend on the batch."""

@@ -66,7 +66,7 @@ def test_chinese_texts_are_compared_by_character(embedder: HashEmbedder) -> None
     assert first @ other < 0.5
 
 
-def test_the_square_root_of_the_count_is_what_a_word_adds(embedder: HashEmbedder) -> None:
+def test_a_word_adds_the_square_root_of_its_count(embedder: HashEmbedder) -> None:
     cat, dog, mixed = embedder.embed_documents(["cat", "dog", "cat cat cat cat dog"])
 
     np.testing.assert_allclose(mixed, (2 * cat + dog) / np.sqrt(5), atol=1e-6)

@@ -219,7 +219,7 @@ def test_a_model_is_exported_once(
 
 
 @pytest.mark.slow
-def test_what_was_exported_runs_without_torch_without_telemetry_and_quietly(exports: Path, tiny_model: str) -> None:
+def test_an_export_runs_without_torch_without_telemetry_and_quietly(exports: Path, tiny_model: str) -> None:
     build(exports, tiny_model, "openvino").embed_queries(["a"])
     answer = subprocess.run(
         [sys.executable, "-c", QUIET, str(exports), tiny_model], capture_output=True, text=True, check=True
@@ -249,7 +249,7 @@ def empty(path: Path) -> None:
         ("description.json", Path.unlink),
     ],
 )
-def test_a_damaged_export_is_made_anew(
+def test_a_damaged_export_is_repeated(
     name: str,
     harm: Callable[[Path], object],
     exports: Path,
@@ -313,7 +313,7 @@ def test_a_backend_that_was_asked_for_is_not_replaced(backend: str, tmp_path: Pa
 @pytest.mark.parametrize(
     "trouble", [OSError(errno.ENOSPC, "no space"), KeyError("part"), TypeError("part"), IndexError("part")]
 )
-def test_whatever_goes_wrong_with_an_export_the_model_runs(
+def test_the_model_runs_after_any_failure_of_an_export(
     trouble: Exception,
     tmp_path: Path,
     tiny_model: str,

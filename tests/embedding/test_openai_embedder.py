@@ -159,9 +159,9 @@ def test_a_key_is_sent_as_bearer(server: Server) -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
 def test_a_refusal_names_model_and_address(server: Server, embedder: OpenAIEmbedder, status: int) -> None:
-    server.answer = lambda _: (status, {"error": {"message": "what the server says"}})
+    server.answer = lambda _: (status, {"error": {"message": "the server's complaint"}})
 
-    with pytest.raises(EmbeddingError, match="what the server says") as caught:
+    with pytest.raises(EmbeddingError, match="the server's complaint") as caught:
         embedder.embed_documents(["a"])
 
     assert "'test-model'" in str(caught.value)

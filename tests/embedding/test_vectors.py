@@ -46,7 +46,7 @@ def test_very_small_and_very_large_vectors_get_unit_length_too(size: float) -> N
     np.testing.assert_allclose(unit_vectors([[3 * size, 4 * size]], "m"), [[0.6, 0.8]], rtol=1e-6)
 
 
-def test_what_was_given_is_not_changed() -> None:
+def test_arguments_are_not_changed() -> None:
     given_vectors = np.full((2, 2), 7.0, dtype=np.float32)
 
     unit_vectors(given_vectors, "m")

@@ -127,7 +127,7 @@ def test_each_variant_ranks_as_a_run_with_its_settings(
         assert _rankings(full_report, variant.name) == expected, variant.name
 
 
-def test_memory_and_what_it_learned_stay_as_they_are(talks: Dataset, config: MemoryConfig, graph_of: GraphOf) -> None:
+def test_memory_and_its_learned_weights_do_not_change(talks: Dataset, config: MemoryConfig, graph_of: GraphOf) -> None:
     own = config_for(talks, config).replace(learning={"access_flush_seconds": 0.0})
     with NeuroGraphMemory(own) as memory:
         first, _ = index(talks, memory)

@@ -125,7 +125,7 @@ def test_turns_keep_speaker_and_order_and_empty_sessions_are_left_out(tmp_path: 
 
 
 @pytest.mark.parametrize(("text", "spoken"), [("Look!", "Look! [shares a red boat]"), (" ", "[shares a red boat]")])
-def test_caption_of_a_shared_picture_follows_what_was_said(tmp_path: Path, text: str, spoken: str) -> None:
+def test_caption_of_a_shared_picture_follows_the_text(tmp_path: Path, text: str, spoken: str) -> None:
     (document,) = _locomo(tmp_path, {"session_1": [{**TURN, "text": text, "blip_caption": "a red boat"}]}).documents
     assert _texts(document) == [spoken]
 

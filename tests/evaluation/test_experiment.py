@@ -85,7 +85,7 @@ def test_rankings_are_those_of_a_run(sample: Dataset, config: MemoryConfig) -> N
 
 
 @pytest.mark.parametrize("storage", ["sqlite", "memory"])
-def test_what_is_indexed_anew_is_not_put_into_the_durable_memory(
+def test_reindexed_texts_are_not_added_to_the_durable_memory(
     talks: Dataset, config: MemoryConfig, storage: str, graph_of: GraphOf
 ) -> None:
     own = config_for(talks, config).replace(storage=storage)

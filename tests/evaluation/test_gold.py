@@ -82,7 +82,7 @@ def test_gold_passage_that_stands_twice_is_the_first_of_its_rows_or_the_numbered
     assert _gold(tmp_path, corpus, {**TAR, "idx": 0}, {**TAR, "idx": 2}) == {0, 2}
 
 
-def test_copy_counts_as_found_whichever_document_it_stands_in(tmp_path: Path, config: MemoryConfig) -> None:
+def test_copy_counts_as_found_in_any_document(tmp_path: Path, config: MemoryConfig) -> None:
     # As a part of another document, and with other white space, it is a memory of its own.
     corpus = [TAR, MOON, {"title": "Tar", "text": "Tar is  black."}, {"title": "Tar", "text": "Tar seals hulls."}]
     report = run(_load(tmp_path, corpus, {"question": "Is tar black?", "paragraphs": [TAR]}), config)
@@ -220,7 +220,7 @@ def test_memory_with_passages_that_the_files_no_longer_have_is_not_measured(
     assert run(changed, config.replace(force_index_from_scratch=True)).nodes == first.nodes
 
 
-def test_rows_that_were_numbered_anew_are_ranked_under_their_new_numbers(tmp_path: Path, config: MemoryConfig) -> None:
+def test_renumbered_rows_are_ranked_under_their_new_numbers(tmp_path: Path, config: MemoryConfig) -> None:
     run(_load(tmp_path, [MOON, TAR], {"paragraphs": [TAR]}), config)
     report = run(_load(tmp_path, [TAR, MOON], {"question": "Is tar black?", "paragraphs": [TAR]}), config)
     assert report.recall["all"]["R@1"] == 100

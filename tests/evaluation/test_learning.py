@@ -58,7 +58,7 @@ def test_copy_has_the_same_nodes_and_edges_and_ranks_the_same(talks: Dataset, in
         assert rank_all(twins, asked) == rank_all(memories, asked)
 
 
-def test_what_a_copy_learns_its_original_does_not(talks: Dataset, indexed: MemoryConfig) -> None:
+def test_a_copy_learns_without_its_original(talks: Dataset, indexed: MemoryConfig) -> None:
     with frozen_memories(talks, indexed, {}, indexed=True) as (parts, memories):
         edges = list(memories[0].store.all_edges())
         copy = copy_of(memories[0].store, indexed)
@@ -167,7 +167,7 @@ def test_summary_is_the_mean_over_seeds_with_its_spread(sample: Dataset, sample_
         assert row["low"] <= row["high"]
 
 
-def test_what_got_worse_is_named(sample: Dataset, sample_config: MemoryConfig) -> None:
+def test_groups_that_got_worse_are_named(sample: Dataset, sample_config: MemoryConfig) -> None:
     # If activation outweighs similarity, feedback raises the confirmed memories for every question.
     harmful = sample_config.replace(learning={"assoc_weight": 1.0}, ACTIVATION_WEIGHT=50.0, SIMILARITY_WEIGHT=0.0)
     report = learn(sample, harmful, seeds=2, progress=False)

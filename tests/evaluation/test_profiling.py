@@ -35,7 +35,7 @@ class _Special(_Work):
     """Inherits the timed method."""
 
 
-def test_what_runs_within_another_stage_counts_once() -> None:
+def test_a_stage_within_another_counts_once() -> None:
     timer, work = StageTimer(), _Work()
     begin = time.perf_counter()
     with timer.watching([Stage("inner", _Work, "inner"), Stage("outer", _Work, "outer")]):

@@ -125,7 +125,7 @@ def test_many_chunks_of_a_passage_count_once_and_do_not_shorten_the_ranking(
         assert len(set(ranked)) == len(ranked)
 
 
-def test_recall_of_the_sample_is_what_the_scoring_program_computes(sample: Dataset, config: MemoryConfig) -> None:
+def test_recall_of_the_sample_agrees_with_the_scoring_program(sample: Dataset, config: MemoryConfig) -> None:
     report = run(sample, config)
     first, groups = _score(SAMPLE, report)
     count = len(sample.collections[0].questions)
@@ -146,7 +146,7 @@ def test_second_run_indexes_nothing_and_ranks_the_same(sample: Dataset, config: 
     assert _rankings(second) == _rankings(first)
 
 
-def test_force_index_from_scratch_forgets_what_else_was_stored(sample: Dataset, config: MemoryConfig) -> None:
+def test_force_index_from_scratch_forgets_all_else(sample: Dataset, config: MemoryConfig) -> None:
     clean = run(sample, config)
     with _memory_of(config, "sample", "default") as memory:
         memory.add_document("A stray note that is in no data set.")
@@ -230,7 +230,7 @@ def test_locomo_question_searches_its_own_conversation_only(tmp_path: Path, conf
     assert report.nodes == 7
 
 
-def test_recall_of_locomo_is_what_the_scoring_program_computes(tmp_path: Path, config: MemoryConfig) -> None:
+def test_recall_of_locomo_agrees_with_the_scoring_program(tmp_path: Path, config: MemoryConfig) -> None:
     path = _locomo_file(tmp_path)
     report = run(load_dataset("talk", tmp_path, "locomo"), config)
     first, groups = _score(path, report)

@@ -1,4 +1,4 @@
-"""A memory that is forgotten from: in memory."""
+"""Fixtures of the tests about forgetting."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Deleting, updating and expiring memories: nothing of the text stays, and the rest is as if it had never been."""
+"""After a deletion, an update or an expiry no word of the text stays, and the rest is as if it never existed."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +42,7 @@ def nodes_of(memory: NeuroGraphMemory) -> list[MemoryNode]:
 
 
 def followed(memory: NeuroGraphMemory) -> dict[tuple[object, ...], float]:
-    """Return the edges that follow from the set of texts alone, by the texts; TERM edges have no direction."""
+    """Return the edges that depend on the set of texts alone, by their texts. TERM edges have no direction."""
     content = {node.id: node.content for node in nodes_of(memory)}
     found: dict[tuple[object, ...], float] = {}
     for edge in memory.store.all_edges():
@@ -59,7 +59,7 @@ def edges_of(memory: NeuroGraphMemory, node_id: str, kind: EdgeType) -> list[Mem
 
 
 def assert_vectors_fit(memory: NeuroGraphMemory) -> None:
-    """Every vector is that of its rendering, and every SIM edge the cosine of its ends."""
+    """Check that every vector is that of its rendering, and every SIM weight the cosine of its ends."""
     nodes = {node.id: node for node in nodes_of(memory)}
     for node in nodes.values():
         assert np.array_equal(np.asarray(node.embedding), HashEmbedder().embed_documents([render(node)])[0])
@@ -107,7 +107,7 @@ def test_nothing_is_deleted_where_an_id_is_unknown(memory: NeuroGraphMemory) -> 
 
 @given(st.lists(st.sets(st.integers(0, 5), max_size=3), min_size=1, max_size=3))
 @settings(max_examples=30)
-def test_words_of_deleted_turns_are_nowhere_and_coming_back_they_are_everywhere(rounds: list[set[int]]) -> None:
+def test_words_of_deleted_turns_are_nowhere_and_restored_they_are_everywhere(rounds: list[set[int]]) -> None:
     config = MemoryConfig(storage="memory", embedding_name="hash")
     with NeuroGraphMemory(config) as memory:
         said = [(speaker, f"{text} Turn{place}.") for place, (speaker, text) in enumerate(TALK)]
@@ -136,7 +136,7 @@ texts = st.lists(
 
 @given(texts, texts, st.data())
 @settings(max_examples=40)
-def test_what_is_left_has_the_edges_of_a_memory_that_never_had_the_rest(
+def test_the_remaining_texts_have_the_edges_of_a_memory_without_the_deleted_ones(
     first: list[tuple[str, str | None]], second: list[tuple[str, str | None]], data: st.DataObject
 ) -> None:
     config = MemoryConfig(
@@ -175,7 +175,7 @@ def test_a_document_is_deleted_whole_and_no_other(memory: NeuroGraphMemory) -> N
             memory.delete_document(unknown)
 
 
-def test_what_was_deleted_comes_back_by_undo_and_is_followed_again(memory: NeuroGraphMemory) -> None:
+def test_undo_restores_deleted_memories_and_their_edges(memory: NeuroGraphMemory) -> None:
     (ids,) = memory.add_documents([talk(*TALK)], progress=False)
     before, edges = {node.id: node.metadata for node in nodes_of(memory)}, followed(memory)
     memory.delete(ids[1:3])
@@ -326,7 +326,7 @@ def test_an_update_that_cannot_be_stored_changes_nothing(
     assert len(memory.history()) == 1
 
 
-def test_a_document_given_again_does_not_bring_back_what_was_updated(memory: NeuroGraphMemory) -> None:
+def test_adding_a_document_again_does_not_undo_an_update(memory: NeuroGraphMemory) -> None:
     (ids,) = memory.add_documents([talk(*TALK)], progress=False)
     memory.update(ids[2], "The vet gave Mio nothing.")
     assert "blue pill" not in everything(memory)
@@ -354,7 +354,7 @@ def test_edges_after_updates_are_those_of_the_new_texts(
         assert _weights(memory) == pytest.approx(_weights(other))
 
 
-def test_causes_of_a_new_text_are_judged_anew_and_what_use_made_stays(memory: NeuroGraphMemory) -> None:
+def test_causes_of_a_new_text_are_judged_again_and_learned_edges_stay(memory: NeuroGraphMemory) -> None:
     turns = (("Ann", "The pump failed."), ("Ann", "Because the pump failed, the field was flooded."))
     (ids,) = memory.add_documents([talk(*turns)], progress=False)
     (other,) = memory.add_document("A pebble.")

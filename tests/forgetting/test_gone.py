@@ -1,4 +1,4 @@
-"""Memories that go while others work with them: what is gone is passed over, what never was is an error."""
+"""A call skips memories that another thread has deleted. An id that never existed is an error."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ids(memory: NeuroGraphMemory) -> list[str]:
     return [memory.add_document(text)[0] for text in TEXTS]
 
 
-def test_feedback_passes_over_what_was_deleted_since_the_recall(
+def test_feedback_skips_memories_deleted_since_the_recall(
     memory: NeuroGraphMemory, ids: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     recall = memory.recall("heron in Lyon", top_n=3)
@@ -61,12 +61,12 @@ def test_memories_of_a_recall_are_gone_and_not_unknown_even_after_a_compaction(
     memory.delete([ids[1]])
     memory.store.compact()  # type: ignore[attr-defined]
     assert memory.feedback(part(recall)).gone == (ids[1],)  # type: ignore[arg-type]
-    # By its bare id it leaves no trace, as a compaction promises.
+    # A bare id leaves no trace, as a compaction promises.
     with pytest.raises(UnknownIdError, match=ids[1]):
         memory.feedback(recall.ids)
 
 
-def test_what_has_expired_is_gone(memory: NeuroGraphMemory, ids: list[str]) -> None:
+def test_expired_memories_are_gone(memory: NeuroGraphMemory, ids: list[str]) -> None:
     (mortal,) = memory.add_document("A moth.", ttl=timedelta(days=1))
     memory.maintenance(memory._parts.clock() + timedelta(days=2))
     assert memory.feedback([*ids, mortal]).gone == (mortal,)
@@ -81,7 +81,7 @@ def test_an_id_that_never_was_stays_an_error(memory: NeuroGraphMemory, ids: list
     assert memory.store.view().sequence == before
 
 
-def test_what_is_deleted_already_is_passed_over(
+def test_deleted_memories_are_skipped(
     memory: NeuroGraphMemory, ids: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     assert memory.delete(ids[:1]) == 1
@@ -96,7 +96,7 @@ def test_what_is_deleted_already_is_passed_over(
 def test_a_delete_waits_for_the_feedback_that_has_seen_the_memory(
     memory: NeuroGraphMemory, ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The deletion begins while feedback lies between reading the graph and writing to it."""
+    """The deletion begins after the feedback has read the graph and before it writes."""
     seen, deleting = threading.Event(), threading.Event()
     present = ColumnView.present
 
@@ -121,7 +121,7 @@ def test_a_delete_waits_for_the_feedback_that_has_seen_the_memory(
     assert [entry.reason for entry in memory.history()][-2:] == ["feedback on 3 memories", "delete"]
 
 
-def test_marks_of_what_was_deleted_since_are_passed_over(memory: NeuroGraphMemory, ids: list[str]) -> None:
+def test_accesses_of_deleted_memories_are_skipped(memory: NeuroGraphMemory, ids: list[str]) -> None:
     kept = memory.store.get_node(ids[2]).last_accessed
     memory.freeze()
     memory.unfreeze()
@@ -133,7 +133,7 @@ def test_marks_of_what_was_deleted_since_are_passed_over(memory: NeuroGraphMemor
 
 
 def test_eight_threads_add_recall_give_feedback_and_delete(memory: NeuroGraphMemory, ids: list[str]) -> None:
-    """No call fails for what another thread deleted; only an update of it does, which has nothing to update."""
+    """Only an update fails if another thread has deleted its memory. Every other call succeeds."""
     start = threading.Barrier(WORKERS)
     shared: list[str] = list(ids)
 

@@ -1,4 +1,4 @@
-"""What expires, questions about the past, and what keeps a memory in order."""
+"""Expiry, questions about the past, and maintenance."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -22,9 +22,7 @@ def nodes_of(memory: NeuroGraphMemory) -> list[MemoryNode]:
 # Expiring
 
 
-def test_what_has_expired_is_removed_by_maintenance_with_all_that_follows(
-    memory: NeuroGraphMemory, clock: ManualClock
-) -> None:
+def test_maintenance_removes_expired_memories_with_their_edges(memory: NeuroGraphMemory, clock: ManualClock) -> None:
     kept = [memory.add_document(text)[0] for text in ("A heron.", "The heron.")]
     (lost,) = memory.add_document("Heron and stone.", ttl=timedelta(hours=1))
     assert memory.store.get_node(lost).expires_at == clock() + timedelta(hours=1)
@@ -151,7 +149,7 @@ def test_abilities_of_a_store_are_handed_on(settings_used: MemoryConfig, tmp_pat
         def snapshot(self, path: object) -> None:
             self.done = [*self.done, path]
 
-        def compact(self, *, history: bool = False) -> int:  # noqa: ARG002 - whatever
+        def compact(self, *, history: bool = False) -> int:  # noqa: ARG002 - unused
             return 7
 
     store = Able()
@@ -170,7 +168,7 @@ def test_a_frozen_memory_deletes_and_updates(memory: NeuroGraphMemory) -> None:
     assert memory.update(second, "A pebble.").content == "A pebble."
 
 
-def test_names_are_found_anew_in_a_new_text(memory: NeuroGraphMemory) -> None:
+def test_names_are_found_again_in_a_new_text(memory: NeuroGraphMemory) -> None:
     (node_id,) = memory.add_document("We met Lucan Dray at the mill.")
     assert memory.get(node_id).found.entities == ("Lucan Dray",)
     assert memory.update(node_id, "We met Edda Moor at the mill.").found.entities == ("Edda Moor",)

@@ -1,4 +1,4 @@
-"""Which texts cause which, told from their words."""
+"""Causes between texts, found by their words."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -12,7 +12,7 @@ from neurogated.ingestion.chunker import Chunker
 
 
 def count_characters(texts: Sequence[str]) -> list[int]:
-    """Return the number of characters that are no white space: another measure that adds up."""
+    """Return the number of characters without white space, as another additive measure."""
     return [len(bare(text)) for text in texts]
 
 
@@ -37,13 +37,13 @@ latin_texts = st.lists(
     st.tuples(latin_words, st.sampled_from([" ", "  ", "\n", "\n\n", "\t"])), min_size=1, max_size=25
 ).map(lambda pairs: "".join(word + space for word, space in pairs))
 sentence_lists = st.lists(st.integers(1, 6), min_size=1, max_size=15).map(
-    # Each sentence holds its number, so that a chunk tells which sentences it is made of.
+    # Each sentence contains its number, so a chunk shows its sentences.
     lambda lengths: [" ".join([f"Wolf{n}", *["river"] * (words - 1)]) + "." for n, words in enumerate(lengths)]
 )
 
 
 @given(text=texts, size=sizes, counter=st.sampled_from(COUNTERS))
-@example(text="我愛？我", size=1, counter=count_words)  # a piece of no tokens stands at the border
+@example(text="我愛？我", size=1, counter=count_words)  # a piece without tokens is at the border
 def test_without_overlap_the_chunks_are_the_text_but_for_white_space(
     text: str, size: int, counter: Callable[[Sequence[str]], list[int]]
 ) -> None:
@@ -170,7 +170,7 @@ def test_a_blank_text_has_no_chunks(text: str) -> None:
     ],
 )
 def test_an_abbreviation_does_not_end_a_sentence(sentence: str) -> None:
-    # Whatever of the sentence were a sentence of its own would fit into the first chunk.
+    # If a part of the sentence were a sentence of its own, it would fit into the first chunk.
     (size,) = count_words([sentence])
 
     assert Chunker(size, 0, count_words).split(f"Yes. {sentence}") == ["Yes.", sentence]

@@ -41,7 +41,7 @@ def test_a_lone_surrogate_is_refused_with_its_position(make: Callable[[str], obj
 
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("value", [b"bytes", None, 7, ["text"]])
-def test_what_is_no_text_is_refused_by_the_name_of_its_type(make: Callable[[Any], object], value: object) -> None:
+def test_a_value_without_text_is_refused_with_its_type(make: Callable[[Any], object], value: object) -> None:
     with pytest.raises(InputError, match=f"must be text, not {type(value).__name__}"):
         make(value)
 
@@ -85,7 +85,7 @@ def test_other_titles_or_texts_or_cuts_have_another_id(
     first: tuple[str | None, list[str]], second: tuple[str | None, list[str]]
 ) -> None:
     assume(first != second)
-    # A blank title is none.
+    # A blank title counts as none.
     assume(all(title is None or title.strip() for title, _ in (first, second)))
     one, other = (Document(tuple(map(Passage, texts)), title) for title, texts in (first, second))
 
@@ -97,7 +97,7 @@ def test_a_title_is_not_mistaken_for_a_passage() -> None:
 
 
 def test_the_id_is_written_down_and_must_not_change() -> None:
-    # Ids are in the files of every memory: a changed rule would make every known document a new one.
+    # Every memory file contains ids. A changed rule would make every known document a new one.
     document = Document((Passage("We met."), Passage("We spoke.")), "Day 1")
 
     assert document.document_id == "doc-" + compute_mdhash_id("Day 1\0We met.\0We spoke.")

@@ -13,7 +13,7 @@ from neurogated.testing import ManualClock
 
 AT = ManualClock().now
 
-# Few numbers, so that equal vectors, opposite ones and zeros turn up.
+# A few numbers, so that equal vectors, opposite vectors and zeros occur.
 crowded_vectors = st.lists(st.tuples(*[st.sampled_from([-1.0, 0.0, 0.5, 1.0, 3.0])] * 3), max_size=14)
 
 
@@ -23,7 +23,7 @@ def random_vectors(seed: int, count: int) -> list[tuple[float, ...]]:
 
 
 def make_nodes(vectors: Sequence[Sequence[float]]) -> list[MemoryNode]:
-    # Names that do not sort as they were added, so that the order of ids and that of time are told apart.
+    # The names do not sort in order of addition, so the test can distinguish the two orders.
     return [
         MemoryNode(f"{(7 * number) % 15:02d}-{number}", "text", vector, last_accessed=AT, created_at=AT)
         for number, vector in enumerate(vectors)
@@ -137,7 +137,7 @@ def test_no_nodes_or_no_neighbors_make_no_edges(neighbors: int) -> None:
 
 
 @given(length=st.integers(0, 8), data=st.data())
-def test_seq_edges_join_what_follows_where_one_of_the_two_is_new(length: int, data: st.DataObject) -> None:
+def test_seq_edges_join_neighbours_if_one_of_the_two_is_new(length: int, data: st.DataObject) -> None:
     ids = [f"n{number}" for number in range(length)]
     new = data.draw(st.sets(st.sampled_from([*ids, "elsewhere"])))
 

@@ -11,7 +11,7 @@ from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 
 
 class Calls(HashEmbedder):
-    """Keeps what each call asked for, and refuses some texts."""
+    """Records the texts of each call, and refuses some texts."""
 
     def __init__(self) -> None:
         self.calls: list[list[str]] = []
@@ -58,7 +58,7 @@ def test_one_text_is_embedded_without_a_thread() -> None:
     assert embedder.calls == [["cat"]]
 
 
-def test_what_the_embedder_raises_is_raised_for_the_texts_of_its_call_alone() -> None:
+def test_an_error_of_the_embedder_is_raised_for_the_texts_of_its_call_alone() -> None:
     with EmbeddingAhead(Calls()) as embedding:
         embedding.begin(["cat", "dog"])
         embedding.begin(["bad", "rain"])
@@ -67,7 +67,7 @@ def test_what_the_embedder_raises_is_raised_for_the_texts_of_its_call_alone() ->
             embedding.take(["bad"])
 
 
-def test_what_was_not_reached_when_the_block_is_left_is_not_embedded() -> None:
+def test_texts_not_reached_at_the_end_of_the_block_are_not_embedded() -> None:
     embedder = Calls()
     embedder.go.clear()
 

@@ -1,4 +1,4 @@
-"""Which names a text holds."""
+"""Finding the names in a text."""
 
 from pathlib import Path
 
@@ -60,7 +60,7 @@ def test_the_parts_of_a_name_stay_together(text: str, names: tuple[str, ...]) ->
         ("I think I'm late.", ()),
     ],
 )
-def test_what_only_surrounds_a_name_is_left_out(text: str, names: tuple[str, ...]) -> None:
+def test_words_around_a_name_are_left_out(text: str, names: tuple[str, ...]) -> None:
     assert find(text) == names
 
 

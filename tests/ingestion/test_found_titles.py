@@ -1,4 +1,4 @@
-"""What becomes of a title that was found in a text."""
+"""The effects of a title that was found in a text."""
 
 from neurogated import EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory, Passage
 from neurogated.core.rendering import keyword_text, render, subject_names
@@ -12,7 +12,7 @@ def _names(memory: NeuroGraphMemory, node_id: str) -> list[str]:
     return list(memory.get(node_id).found.names)
 
 
-def test_a_text_without_a_title_is_about_what_it_names_itself() -> None:
+def test_a_text_without_a_title_is_about_its_own_name() -> None:
     with NeuroGraphMemory(CONFIG) as memory:
         (about,) = memory.add(QUILL)
         memory.add("Chess is a game for two.")

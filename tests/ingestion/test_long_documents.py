@@ -1,4 +1,4 @@
-"""What a long document costs, counted, and what is left of one whose indexing is interrupted."""
+"""The counted cost of a long document, and its state after an interrupted indexing."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from tests.ingestion.test_writer import Bench
 
 
 def chat(turns: int) -> Document:
-    """Return a dialogue in which every turn is a chunk and is told apart from the others."""
+    """Return a dialogue in which every turn is a distinct chunk."""
     return Document(
         tuple(Passage(f"Ada saw ship {turn}.", speaker="Ann" if turn % 2 else "Bob") for turn in range(turns)),
         "Log",
@@ -39,7 +39,7 @@ def causal(bench: Bench) -> Bench:
 
 
 def graph(bench: Bench) -> tuple[object, ...]:
-    """Return everything of a graph but when it was written."""
+    """Return the whole graph except its write times."""
     nodes = {
         node.id: (node.content, node.metadata, np.asarray(node.embedding).tobytes()) for node in bench.store.all_nodes()
     }
@@ -126,7 +126,7 @@ def test_an_interruption_keeps_the_parts_before_it_and_the_rest_is_added_by_addi
 
 
 @pytest.mark.parametrize("gone", [slice(2, 6), slice(0, 4), slice(4, 8)])
-def test_what_was_forgotten_of_a_long_document_is_joined_to_both_its_sides_again(gone: slice) -> None:
+def test_a_restored_part_of_a_long_document_is_joined_to_both_neighbours(gone: slice) -> None:
     bench = causal(Bench({"indexing.chunk_size": 8, "indexing.batch_size": 4}))
     (ids,) = bench.add(chat(11))
     before = graph(bench)
@@ -148,7 +148,7 @@ def test_the_end_of_a_document_and_its_beginning_fit_into_one_batch() -> None:
 
 
 class Reading(OfflineCausalJudge):
-    """Keeps how many pairs it is given at a time."""
+    """Records how many pairs it is given at a time."""
 
     def __init__(self) -> None:
         self.pairs: list[int] = []
@@ -179,7 +179,7 @@ def test_no_match_of_a_cue_is_without_its_hint(data: st.DataObject) -> None:
     assert not link.hints.isdisjoint(heads(text.lower()))
 
 
-def test_judging_together_gives_what_judging_alone_gives() -> None:
+def test_judging_together_agrees_with_judging_alone() -> None:
     texts = [
         "Heavy rain fell.",
         "As a result, the mill closed.",

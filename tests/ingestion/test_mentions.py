@@ -1,4 +1,4 @@
-"""TERM and MENTION edges against their formulas in plain Python, whatever way the texts came."""
+"""TERM and MENTION edges match their formulas in plain Python, in any order of arrival."""
 
 import math
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Which texts mention a name, and which words a turn of a dialogue only quotes."""
+"""The texts that mention a name, and the words that a dialogue turn only quotes."""
 
 import pytest
 
@@ -38,9 +38,7 @@ def test_a_text_leads_to_the_one_whose_title_it_names() -> None:
         ("She sang We'll Meet Again.", "We'll Meet Again"),
     ],
 )
-def test_a_name_is_found_without_its_qualifier_whichever_came_first(
-    text: str, title: str, *, title_first: bool
-) -> None:
+def test_a_name_is_found_without_its_qualifier_in_any_order(text: str, title: str, *, title_first: bool) -> None:
     bench = Bench()
     for pair in [("Words.", title), (text, None)][:: 1 if title_first else -1]:
         bench.add(pair)
@@ -63,7 +61,7 @@ def test_titles_that_name_nothing_are_never_mentioned(title: str) -> None:
     assert bench.named() == {}
 
 
-def test_a_text_does_not_mention_what_it_is_about() -> None:
+def test_a_text_does_not_mention_its_own_subject() -> None:
     bench = Bench()
     bench.add(("Lyon has two rivers.", "Lyon"), ("Lyon has trains.", "Lyon"))
     assert bench.named() == {}

@@ -1,4 +1,4 @@
-"""What the engine does with a batch while the one before it is stored."""
+"""The engine reads a batch while the batch before it is stored."""
 
 import threading
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch:
 
 
 @pytest.mark.parametrize("failing", ["document", "embedder"])
-def test_what_came_before_a_failure_is_stored(failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_before_a_failure_are_stored(failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench({"indexing.batch_size": 1})
     embed = bench.embedder.embed_documents
 
@@ -57,8 +57,8 @@ def test_what_came_before_a_failure_is_stored(failing: str, monkeypatch: pytest.
     assert not any(thread.name.startswith("embedding") for thread in threading.enumerate())
 
 
-def test_a_batch_sees_what_the_one_before_made_of_its_nodes() -> None:
-    """Both were read before either was stored."""
+def test_a_batch_sees_the_nodes_of_the_batch_before() -> None:
+    """Both batches were read before either was stored."""
     bench = Bench({"indexing.batch_size": 1})
 
     first, again = bench.add(
@@ -73,7 +73,7 @@ def test_a_batch_sees_what_the_one_before_made_of_its_nodes() -> None:
     np.testing.assert_array_equal(np.asarray(node.embedding), expected)
 
 
-def test_what_is_stored_already_is_not_embedded_again() -> None:
+def test_stored_texts_are_not_embedded_again() -> None:
     bench = Bench({"indexing.batch_size": 2})
     bench.add(*map(story, SENTENCES))
     bench.embedder.texts.clear()

@@ -1,4 +1,4 @@
-"""Names found by a real model of spaCy's."""
+"""Names found by a real spaCy model."""
 
 import pytest
 
@@ -30,12 +30,12 @@ def test_chinese_is_left_to_the_patterns(finder: SpacyEntityFinder) -> None:
     assert finder.find("她读了《红楼梦》。") == OfflineEntityFinder().find("她读了《红楼梦》。") == ("红楼梦",)
 
 
-def test_a_memory_notes_what_it_finds_and_joins_texts_by_it() -> None:
+def test_a_memory_stores_found_names_and_joins_texts_by_them() -> None:
     with NeuroGraphMemory(CONFIG) as memory:
         (first,) = memory.add_document(TEXT)
         (second,) = memory.add_document("Nothing beats New York when it rains.")
         assert "New York" in memory.get(second).found.entities
-        # "new", "york" and the name of both words are three terms that two texts hold.
+        # "new", "york" and the name of both words are three terms of the two texts.
         assert memory.store.get_edge(second, first, EdgeType.TERM).weight == 1.0
 
 

@@ -72,7 +72,7 @@ def test_a_header_or_a_heading_is_the_title(text: str, title: str | None) -> Non
         "可能我母亲是一个上海人的原因。",
     ],
 )
-def test_what_begins_no_text_of_its_own_is_no_title(text: str) -> None:
+def test_a_line_that_begins_no_text_is_no_title(text: str) -> None:
     assert find_title(text) is None
 
 
@@ -120,7 +120,7 @@ texts = st.lists(pieces, max_size=12).map("".join)
 
 
 @given(texts)
-def test_what_is_found_stands_in_the_text_and_is_found_again(text: str) -> None:
+def test_a_found_title_is_in_the_text_and_is_found_again(text: str) -> None:
     names = find_names(text)
     assert names == find_names(text)
     if names:

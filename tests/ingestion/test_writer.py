@@ -33,7 +33,7 @@ SENTENCES = ["The cat sleeps.", "A dog barks.", "We met in Lyon.", "The cat slee
 
 
 class RecordingEmbedder(HashEmbedder):
-    """Keeps what it was asked to embed."""
+    """Records the texts that it embeds."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -44,7 +44,7 @@ class RecordingEmbedder(HashEmbedder):
 
 
 class Silent:
-    """Finds neither causes nor names, so that only what the engine does by itself shows."""
+    """Finds neither causes nor names, so that only the engine's own work shows."""
 
     def judge(self, first: str, second: str) -> CausalJudgement:
         return CausalJudgement(is_causal=False, weight=0.0, reason=f"{len(first)} and {len(second)} characters")
@@ -111,7 +111,7 @@ def test_a_document_becomes_nodes_in_the_order_of_its_text() -> None:
         assert node.base_energy == 1.0
 
 
-def test_metadata_holds_what_was_given_alone_and_the_passage_wins() -> None:
+def test_metadata_has_only_given_values_and_the_passage_wins() -> None:
     # A chunk leaves room for its title and its speaker.
     bench = Bench({"indexing.chunk_size": 7})
     passages = (Passage("The cat sleeps.", speaker="Ann", role="user"), Passage("A dog barks.", {"mood": "loud"}))
@@ -235,7 +235,7 @@ def test_seq_edges_have_the_weight_that_is_set() -> None:
     assert [edge.weight for edge in bench.edges(EdgeType.SEQ)] == [0.375]
 
 
-def test_a_forgotten_sentence_comes_back_to_its_place(bench: Bench) -> None:
+def test_a_forgotten_sentence_returns_to_its_place(bench: Bench) -> None:
     document = story(*SENTENCES[:3])
     (ids,) = bench.add(document)
     pairs = bench.pairs(EdgeType.SEQ)
@@ -319,7 +319,7 @@ def test_metadata_that_is_not_json_is_refused_and_nothing_is_stored(bench: Bench
 
 
 class Meeting(Silent):
-    """An embedder's and an analyser's work of which neither ends before the other has begun."""
+    """An embedder and an analyser that each wait until the other has begun."""
 
     def __init__(self) -> None:
         self.barrier = threading.Barrier(2, timeout=60)
@@ -349,7 +349,7 @@ def test_texts_are_analysed_while_they_are_embedded(bench: Bench, monkeypatch: p
 
 
 @pytest.mark.parametrize("failing", ["embed_documents", "find"])
-def test_what_fails_beside_the_other_is_raised_and_nothing_is_stored(
+def test_a_failure_beside_other_work_is_raised_and_nothing_is_stored(
     failing: str, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_asked: object) -> object:

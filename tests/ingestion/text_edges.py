@@ -1,4 +1,4 @@
-"""TERM and MENTION edges by their formulas in plain Python, and a store that has these edges alone."""
+"""TERM and MENTION edges by their formulas in plain Python, and a store with only these edges."""
 
 import math
 import re
@@ -19,7 +19,7 @@ Edges = tuple[dict[frozenset[str], float], dict[tuple[str, str], float]]
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of the texts used here: each Han character alone, others in small letters."""
+    """Return the words of the texts used here: each Han character alone, other words in lower case."""
     return re.findall(r"[\u4e00-\u9fff]|[a-z0-9]+", text.lower())
 
 
@@ -33,13 +33,13 @@ def keywords_of(node: MemoryNode) -> set[str]:
 
 
 def mentions(node: MemoryNode, name: str) -> bool:
-    """Return whether a text, none of a dialogue, holds the keywords of a name and its words in their order."""
+    """Return whether a text outside dialogues has the keywords of a name and its words in order."""
     wanted = split_keywords(re.sub(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])", "", name))
     return names(node.content, name) and keywords_of(node) >= set(wanted)
 
 
 def reference(nodes: Sequence[MemoryNode], term_texts: int, most: int) -> Edges:
-    """The two formulas over a whole collection, its nodes in the order of the store."""
+    """Return the edges by both formulas over a whole collection, with its nodes in the order of the store."""
     terms = {node.id: keywords_of(node) for node in nodes}
     holders = {t: [n.id for n in nodes if t in terms[n.id]] for held in terms.values() for t in held}
     rare = {term: len(ids) for term, ids in holders.items() if len(ids) <= term_texts}
@@ -60,7 +60,7 @@ def reference(nodes: Sequence[MemoryNode], term_texts: int, most: int) -> Edges:
 
 
 def edges_of(edges: Iterable[MemoryEdge]) -> Edges:
-    """Return TERM and MENTION edges; two TERM edges of one pair would be one too many."""
+    """Return TERM and MENTION edges. Fail if a pair has two TERM edges."""
     kept = list(edges)
     terms = [edge for edge in kept if edge.type is EdgeType.TERM]
     by_pair = {frozenset((edge.source_id, edge.target_id)): edge.weight for edge in terms}

@@ -1,4 +1,4 @@
-"""A server of language models on this machine that behaves, or misbehaves, as a test says."""
+"""A server of language models on this machine that succeeds or fails as a test says."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from neurogated.config.groups import LLMSettings
 from neurogated.llm.anthropic_llm import AnthropicLLM
 from neurogated.llm.openai_llm import OpenAILLM
 
-# Long enough for the slowest machine; nothing waits for it unless a test fails.
+# Long enough for the slowest machine. The test waits this long only if it fails.
 PATIENCE = 30.0
-# What a call too many is given to show itself.
+# The time in which a superfluous call would show.
 GLIMPSE = 0.05
 
 
@@ -38,7 +38,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(length or len(payload)))
-        # The clients keep to it, so that trying again takes no time.
+        # The clients obey it, so that retries take no time.
         self.send_header("retry-after-ms", "1")
         self.end_headers()
         self.wfile.write(payload)
@@ -72,11 +72,11 @@ class HTTPServer(ThreadingHTTPServer):
     owner: Server
 
     def handle_error(self, *_: object) -> None:
-        """Say nothing of clients that went away, which tests make them do."""
+        """Ignore clients that disconnected, because tests make them do so."""
 
 
 class Server:
-    """Acts its script line by line, the last line for ever; keeps what it was asked."""
+    """Follows its script line by line, the last line for ever, and records its requests."""
 
     def __init__(self) -> None:
         self.script: list[Callable[[Handler], None]] = []
@@ -94,7 +94,7 @@ class Server:
     def says(self, text: object, finish: str | None = None, usage: tuple[int, int] | None = (7, 3)) -> None:
         self.script.append(lambda handler: handler.send(200, handler.message(text, finish, usage)))
 
-    def refuses(self, status: int, complaint: str = "what the server says") -> None:
+    def refuses(self, status: int, complaint: str = "the server's complaint") -> None:
         payload = json.dumps({"error": {"message": complaint, "type": "t"}}).encode()
         self.script.append(lambda handler: handler.send(status, payload))
 
@@ -118,7 +118,7 @@ class Server:
         self.script.append(act)
 
     def gathers(self, number: int) -> None:
-        """Answer only when `number` calls are here at once, and note how many were at most."""
+        """Answer only when `number` calls are here at once, and record the largest number of concurrent calls."""
         barrier = threading.Barrier(number, timeout=PATIENCE)
         here = 0
 
@@ -166,7 +166,7 @@ class Server:
 @pytest.fixture
 def server() -> Iterator[Server]:
     server = Server()
-    # Polled often, so that shutting down does not take the half second it takes by default.
+    # Polled often, so that shutting down does not take the default half second.
     thread = threading.Thread(target=server.http.serve_forever, args=(0.01,))
     thread.start()
     yield server
@@ -178,6 +178,6 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the clients try again at once where no server says when."""
+    """Let the clients retry at once if no server gives a delay."""
     for package in ("openai", "anthropic"):
         monkeypatch.setattr(f"{package}._base_client.INITIAL_RETRY_DELAY", 0.0)

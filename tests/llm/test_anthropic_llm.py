@@ -32,7 +32,7 @@ def test_the_answer_comes_without_the_thinking_and_with_its_tokens(server: Serve
     }  # fmt: skip
 
 
-def test_what_is_sent_is_what_was_set_with_the_system_text_apart(server: Server) -> None:
+def test_the_request_has_the_settings_and_a_separate_system_text(server: Server) -> None:
     server.says("Well.")
 
     server.claude(temperature=0.5, max_new_tokens=11).infer(ASKED)
@@ -47,7 +47,7 @@ def test_what_is_sent_is_what_was_set_with_the_system_text_apart(server: Server)
         }
     ]
     assert server.paths == ["/v1/messages"]
-    # Versions of the package differ in which header they put it.
+    # Versions of the package use different headers.
     assert any("secret-key" in value for value in server.headers[0].values())
 
 
@@ -83,10 +83,10 @@ def test_half_a_response_or_none_is_tried_again(server: Server, failure: str) ->
 
 
 @pytest.mark.parametrize(("status", "remedy"), [(500, "check the server"), (401, "check the key")])
-def test_a_lasting_refusal_says_what_the_server_says_and_what_to_do(server: Server, status: int, remedy: str) -> None:
+def test_a_lasting_refusal_quotes_the_server_and_names_the_remedy(server: Server, status: int, remedy: str) -> None:
     server.refuses(status)
 
-    with pytest.raises(LLMError, match="what the server says") as caught:
+    with pytest.raises(LLMError, match="the server's complaint") as caught:
         server.claude(retries=1).infer(ASKED)
 
     assert "'claude-test'" in str(caught.value)

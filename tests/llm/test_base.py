@@ -12,7 +12,7 @@ from neurogated.llm.structured import StructuredLLM
 
 
 class Echo(BaseLLM):
-    """The least that a model of one's own must be."""
+    """The smallest possible model of one's own."""
 
     @property
     def name(self) -> str:
@@ -30,7 +30,7 @@ def test_ainfer_is_infer_in_another_thread() -> None:
 
 
 class Plain(BaseLLM):
-    """A model that cannot be held to a schema and tells nothing of its answers."""
+    """A model without schemas and without metadata of its answers."""
 
     def infer(self, messages: Sequence[Message]) -> tuple[str, Meta]:  # type: ignore[override]
         return f'{{"said": "{messages[-1]["content"]}"}}', {}
@@ -54,7 +54,7 @@ def test_a_model_without_schemas_works_with_all_wrappers(tmp_path: Path) -> None
     model.close()
 
 
-def test_who_can_do_what() -> None:
+def test_abilities_by_kind_of_store() -> None:
     language_model: LanguageModel = StructuredLLM(Echo())
 
     assert language_model.name == "echo"

@@ -1,4 +1,4 @@
-"""How long an answer may be that fits a schema."""
+"""The longest answer that fits a schema."""
 
 from typing import Any
 

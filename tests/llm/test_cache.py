@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "deep" / "answers.db"
 
 
-def test_what_was_asked_before_makes_no_call(server: Server, path: Path) -> None:
+def test_a_repeated_question_makes_no_call(server: Server, path: Path) -> None:
     server.says("Hello.", usage=(5, 2))
     llm = CachedLLM(server.llm(), path)
 
@@ -80,7 +80,7 @@ def test_another_schema_or_text_or_role_is_another_question(server: Server, path
     llm.close()
 
 
-def test_the_key_is_the_sha256_of_what_was_asked(server: Server, path: Path) -> None:
+def test_the_key_is_the_sha256_of_the_request(server: Server, path: Path) -> None:
     server.says("Hello.")
     llm = CachedLLM(server.llm(), path)
     llm.infer(ASKED)
@@ -105,7 +105,7 @@ def test_failures_and_empty_answers_are_not_kept(server: Server, path: Path) -> 
     llm.close()
 
 
-def test_a_forgotten_answer_is_asked_for_anew(server: Server, path: Path) -> None:
+def test_a_forgotten_answer_is_asked_again(server: Server, path: Path) -> None:
     for text in ("one", "two", "three"):
         server.says(text)
     llm = CachedLLM(server.llm(), path)
@@ -127,7 +127,7 @@ def test_half_a_character_in_an_answer_is_kept_as_it_is(server: Server, path: Pa
     assert len(server.requests) == 1
 
 
-def test_a_damaged_file_is_moved_aside_and_begun_anew(
+def test_a_damaged_file_is_moved_aside_and_rebuilt(
     server: Server, path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path.parent.mkdir()
@@ -144,7 +144,7 @@ def test_a_damaged_file_is_moved_aside_and_begun_anew(
 
 
 @pytest.mark.parametrize("row", ["{", "[]", '["text", 1]'])
-def test_a_damaged_row_is_asked_for_anew(server: Server, path: Path, row: str) -> None:
+def test_a_damaged_row_is_asked_again(server: Server, path: Path, row: str) -> None:
     server.says("Hello.")
     llm = CachedLLM(server.llm(), path)
     llm.infer(ASKED)
@@ -192,7 +192,7 @@ def test_a_file_locked_by_another_stops_nothing_and_loses_nothing(
     assert not path.with_suffix(".damaged").exists()
 
 
-def test_a_file_without_its_table_is_begun_anew(server: Server, path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_file_without_its_table_is_rebuilt(server: Server, path: Path, caplog: pytest.LogCaptureFixture) -> None:
     server.says("Hello.")
     llm = CachedLLM(server.llm(), path)
     assert llm._file._connection is not None
@@ -204,7 +204,7 @@ def test_a_file_without_its_table_is_begun_anew(server: Server, path: Path, capl
     assert "is damaged" in caplog.text
 
 
-def test_a_cleared_cache_asks_anew_and_holds_no_answer_on_disk(server: Server, path: Path) -> None:
+def test_a_cleared_cache_asks_again_and_has_no_answer_on_disk(server: Server, path: Path) -> None:
     server.says("A telling answer.")
     llm = CachedLLM(server.llm(), path)
     assert isinstance(llm, SupportsClear)

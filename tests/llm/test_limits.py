@@ -65,7 +65,7 @@ def test_without_a_budget_nothing_stops(server: Server) -> None:
     assert llm.statistics() == {"calls": 5, "prompt tokens": 25, "completion tokens": 10}
 
 
-def test_calls_stop_at_the_budget_with_what_to_raise(server: Server) -> None:
+def test_calls_stop_at_the_budget_and_name_the_setting(server: Server) -> None:
     server.says("Hello.")
     llm = LimitedLLM(server.llm(), concurrency=2, max_calls=2)
     llm.infer(asked(0))
@@ -87,7 +87,7 @@ def test_many_threads_make_no_call_more_than_the_budget(server: Server) -> None:
     assert [type(error) for error in errors].count(BudgetExceededError) == 15
 
 
-def test_tokens_stop_at_the_budget_with_what_to_raise(server: Server) -> None:
+def test_tokens_stop_at_the_budget_and_name_the_setting(server: Server) -> None:
     server.says("Hello.", usage=(6, 4))
     llm = LimitedLLM(server.llm(), concurrency=2, max_tokens=11)
     llm.infer(asked(0))

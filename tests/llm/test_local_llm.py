@@ -1,4 +1,4 @@
-"""With a real, tiny, untrained model, made here."""
+"""With a real, tiny, untrained model, created here."""
 
 import importlib
 from pathlib import Path
@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             max_position_embeddings=POSITIONS, eos_token_id=0, bos_token_id=None, pad_token_id=None,
         )
     )  # fmt: skip
-    # Whatever the weights are, it says words of the list and comes to no end by itself.
+    # With any weights, it says words of the list and does not end by itself.
     model.generation_config.suppress_tokens = [WORDS.index(END), WORDS.index(UNKNOWN)]
     folder = tmp_path_factory.mktemp("tiny-model")
     fast.save_pretrained(folder)
@@ -81,7 +81,7 @@ def test_an_answer_that_ends_by_itself_says_so(folder: Path) -> None:
     assert llm._loaded
     _, model = llm._loaded
     first = model.generate(**llm._encode(llm._loaded[0], ASKED), max_new_tokens=1, pad_token_id=0)[0, -1].item()
-    # From now on its first word counts as the end.
+    # From now on its first word is the end token.
     model.generation_config.eos_token_id = [0, first]
 
     _, meta = llm.infer(ASKED)

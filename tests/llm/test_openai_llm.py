@@ -21,7 +21,7 @@ ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content":
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 
 
-def test_the_answer_and_its_tokens_come_back(server: Server) -> None:
+def test_the_answer_and_its_tokens_are_returned(server: Server) -> None:
     server.says("Hello.", usage=(21, 4))
 
     text, meta = server.llm().infer(ASKED)
@@ -32,7 +32,7 @@ def test_the_answer_and_its_tokens_come_back(server: Server) -> None:
     }  # fmt: skip
 
 
-def test_what_is_sent_is_what_was_set(server: Server) -> None:
+def test_the_request_has_the_settings(server: Server) -> None:
     server.says("Hello.")
 
     server.llm(api_key="secret-key", temperature=0.5, max_new_tokens=11).infer(ASKED)
@@ -43,7 +43,7 @@ def test_what_is_sent_is_what_was_set(server: Server) -> None:
 
 
 def test_openai_itself_is_told_the_limit_by_its_new_name(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The one way to have its client speak to another address than OpenAI's.
+    # This is the only way to make its client call another address than OpenAI's.
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     server.says("Hello.")
 
@@ -130,12 +130,12 @@ def test_half_a_response_or_none_for_ever_fails_after_the_retries(server: Server
         (422, 1, "check the server"),
     ],
 )
-def test_a_lasting_refusal_says_what_the_server_says_and_what_to_do(
+def test_a_lasting_refusal_quotes_the_server_and_names_the_remedy(
     server: Server, status: int, tries: int, remedy: str
 ) -> None:
     server.refuses(status)
 
-    with pytest.raises(LLMError, match="what the server says") as caught:
+    with pytest.raises(LLMError, match="the server's complaint") as caught:
         server.llm(retries=2).infer(ASKED)
 
     assert all(part in str(caught.value) for part in ("'test-model'", server.url, remedy))

@@ -86,7 +86,7 @@ def test_the_schema_goes_with_every_attempt(server: Server) -> None:
         pytest.param("", "no whole JSON object", id="nothing"),
     ],
 )
-def test_a_wrong_answer_is_shown_to_the_model_with_what_is_wrong(server: Server, text: str, complaint: str) -> None:
+def test_a_wrong_answer_is_shown_to_the_model_with_its_error(server: Server, text: str, complaint: str) -> None:
     server.says(text)
     server.says(f"<think>oh</think>{GOOD}")
 
@@ -135,7 +135,7 @@ def test_a_repair_cut_off_says_to_raise_the_limit(server: Server) -> None:
         StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
 
 
-def test_a_whole_answer_is_taken_though_what_followed_was_cut_off(server: Server) -> None:
+def test_a_complete_answer_is_accepted_before_a_truncated_rest(server: Server) -> None:
     server.says(f"{GOOD} and furtherm", finish="length")
 
     assert StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA) == RIGHT
@@ -144,7 +144,7 @@ def test_a_whole_answer_is_taken_though_what_followed_was_cut_off(server: Server
 def test_a_failing_server_fails_the_answer(server: Server) -> None:
     server.refuses(500)
 
-    with pytest.raises(LLMError, match="what the server says"):
+    with pytest.raises(LLMError, match="the server's complaint"):
         StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
 
 
@@ -189,7 +189,7 @@ def test_the_name_is_the_models(server: Server) -> None:
 
 
 @given(st.text())
-def test_whatever_a_model_says_is_an_answer_or_a_complaint(text: str) -> None:
+def test_any_reply_of_a_model_is_an_answer_or_a_complaint(text: str) -> None:
     validator = Draft202012Validator(SCHEMA)
     try:
         found = _fitting_object(text, validator)

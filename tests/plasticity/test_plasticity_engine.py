@@ -1,4 +1,4 @@
-"""LTP and LTD: what grows, what fades, and what never changes."""
+"""LTP and LTD: growth, fading, and constants."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -157,7 +157,7 @@ def test_two_hundred_rounds_leave_sim_alone_and_follow_the_power_of_the_factor(c
                 assert weights[key] == pytest.approx(expected, rel=1e-12)
 
 
-def test_what_was_used_lately_does_not_fade(clock: ManualClock) -> None:
+def test_recently_used_edges_do_not_fade(clock: ManualClock) -> None:
     store = _store({_key("a", "b"): 0.5, _key("c", "d"): 0.5}, clock)
     engine = PlasticityEngine(store, MemoryConfig(learning=LearningSettings(idle_days=10.0)), clock)
     clock.advance(timedelta(days=8))

@@ -26,7 +26,7 @@ ANSWERS = [
     for message in MANAGER.render(name, **dict.fromkeys(VALUES[name], "x"))
     if message["role"] == "assistant"
 ]
-# Whatever a formatter could stumble over is frequent here.
+# Characters that could confuse a formatter are frequent here.
 TEXTS = st.text(alphabet=st.one_of(st.sampled_from("{}$%\"'\\\n\t@#你 "), st.characters(exclude_categories=["Cs"])))
 
 
@@ -49,12 +49,12 @@ def test_a_prompt_is_system_text_examples_and_the_request(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-def test_texts_are_put_in_unchanged_whatever_they_contain(name: str, data: st.DataObject) -> None:
+def test_any_text_is_inserted_unchanged(name: str, data: st.DataObject) -> None:
     texts = {value: data.draw(TEXTS, label=value) for value in VALUES[name]}
     marks = {value: f"<<{value}>>" for value in VALUES[name]}
 
     expected = MANAGER.render(name, **marks)[-1]["content"]
-    # Put in from the last to the first, so that no text is searched for marks.
+    # Inserted from the last to the first, so that no inserted text is searched for placeholders.
     for value, at in sorted(((value, expected.index(mark)) for value, mark in marks.items()), key=lambda v: -v[1]):
         expected = expected[:at] + texts[value] + expected[at + len(marks[value]) :]
 
@@ -107,7 +107,7 @@ def test_kinds_of_questions_are_explained_and_shown() -> None:
     assert "结果" in system
 
 
-def test_causes_are_shown_beside_what_is_none() -> None:
+def test_causes_are_shown_beside_pairs_without_a_cause() -> None:
     shown = answers("causal_extraction")
 
     assert {answer["causal"] for answer in shown} == {True, False}

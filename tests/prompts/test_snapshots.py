@@ -1,7 +1,7 @@
-"""What is said to models, word for word: a change of it is seen, and has a version of its own.
+"""Snapshots pin each prompt word for word. A changed prompt needs a new version.
 
-After a change of a prompt raise its VERSION and run `.venv/bin/python tests/prompts/test_snapshots.py`, which writes
-the snapshot of the new version and removes that of the old one; it overwrites none.
+After a change of a prompt raise its VERSION and run `.venv/bin/python tests/prompts/test_snapshots.py`. It writes the
+snapshot of the new version and removes that of the old one. It overwrites none.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""An embedder whose vectors are spelled out."""
+"""An embedder for questions and texts that spell their vector."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 class Compass:
-    """Embeds a question as the vector it spells."""
+    """Embeds a question as the vector that it spells."""
 
     name, dimension = "compass", 2
 

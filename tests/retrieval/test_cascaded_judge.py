@@ -1,4 +1,4 @@
-"""The model judges a question only where the offline judge is unsure, and has a deadline."""
+"""The model judges a question only if the offline judge is unsure, and it has a deadline."""
 
 import threading
 
@@ -12,7 +12,7 @@ from neurogated.retrieval.cascaded_judge import CascadedJudge
 
 
 class Fixed:
-    """Gives one judgement, or fails, once it may."""
+    """Gives one judgement, or fails, when the test allows it."""
 
     def __init__(self, kind: QuestionKind, strength: float, error: LLMError | None = None) -> None:
         self.judgement, self.error = QuestionJudgement(kind, strength, "fixed"), error

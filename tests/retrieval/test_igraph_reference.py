@@ -45,9 +45,9 @@ def _spread(store: GraphStore, mode: str) -> np.ndarray:
     )
     anchors = {str(name): 1.0 - name / 10 for name in range(5)}
     total = SpreadingActivation(config).spread(store.view(), anchors, Kernel()).total
-    energies = np.zeros(NODES)
-    energies[total.rows] = total.values
-    return energies
+    activations = np.zeros(NODES)
+    activations[total.rows] = total.values
+    return activations
 
 
 def test_classic_is_the_power_of_one_plus_the_adjacency(graph: igraph.Graph, store: GraphStore) -> None:
@@ -58,7 +58,7 @@ def test_classic_is_the_power_of_one_plus_the_adjacency(graph: igraph.Graph, sto
 
 def test_gated_is_a_sum_of_shared_out_steps_both_ways(graph: igraph.Graph, store: GraphStore) -> None:
     one_way = np.array(graph.get_adjacency(attribute="weight").data, dtype=float)
-    # Each edge takes its share by its weight and carries it by its weight.
+    # Each edge takes its share by its weight, and multiplies it by its weight.
     squares = one_way**2 + one_way.T**2
     strengths = (one_way + one_way.T).sum(axis=1, keepdims=True)
     step = DECAY * np.divide(squares, strengths, out=np.zeros_like(squares), where=strengths > 0)

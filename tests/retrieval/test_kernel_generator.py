@@ -1,4 +1,4 @@
-"""From a judgement to weights, and what happens when the judge fails."""
+"""From a judgement to weights, and the failure of the judge."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 
 
 class Fixed:
-    """Says the same of every question."""
+    """Gives every question the same judgement."""
 
     def __init__(self, kind: QuestionKind, strength: float) -> None:
         self.judgement = QuestionJudgement(kind, strength, "because")
@@ -89,7 +89,7 @@ def test_cause_and_consequence_get_visibly_different_kernels_in_both_languages()
         assert one[EdgeType.CAUSE] > 1.5
 
 
-def test_the_specifications_functions_give_what_it_says() -> None:
+def test_the_specifications_functions_agree_with_its_examples() -> None:
     generator = KernelGenerator(MemoryConfig(), judge=OfflineQuestionJudge(HashEmbedder()))
     kernel = generate_kernel("Why did the dam break?", source=generator)
     assert set(kernel) == {"weights", "justification"}

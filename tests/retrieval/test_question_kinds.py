@@ -1,4 +1,4 @@
-"""Kinds of questions told offline: accuracy on invented questions, and what the judge promises."""
+"""Offline judgement of questions: its accuracy on invented questions, and its promises."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from neurogated.retrieval.question_kinds import OfflineQuestionJudge, QuestionEx
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 FOLDS = 5
-# What most people would ask each kind with; a fact has no such words.
+# Typical words of each kind. A fact has no such words.
 USUAL_CUES = {
     QuestionKind.WHY: r"\b(why|reasons?|causes?|caused|because|how come|led to)\b|为什么|为何|原因|怎么会|何以",
     QuestionKind.CONSEQUENCE: r"\b(results?|consequences?|effects?|affect\w*|impact|outcome|lead to|happens)\b"
@@ -59,10 +59,10 @@ EXAMPLES = load_examples()
 
 
 class CountingEmbedder(HashEmbedder):
-    """Remembers how many texts it was given at a time."""
+    """Records how many texts it was given at a time."""
 
     def __init__(self) -> None:
-        # A name of its own: what is learned is kept by the embedder's name.
+        # It has a name of its own, because the fit is saved under the embedder's name.
         self.name = f"counting-{id(self)}"
         self.calls: list[int] = []
 
@@ -85,7 +85,7 @@ def judge(minilm: SentenceTransformersEmbedder) -> OfflineQuestionJudge:
 
 @pytest.fixture(scope="module")
 def wordy() -> OfflineQuestionJudge:
-    """Return the judge on the embedder without a model."""
+    """Return the judge with the embedder that needs no model."""
     return OfflineQuestionJudge(HashEmbedder())
 
 
@@ -101,7 +101,7 @@ def _accuracy(judge: QuestionJudge, embedder: Embedder, asked: Sequence[Asked]) 
         for one, kind in zip(asked, kinds, strict=True)
         if kind is not one.kind
     ]
-    # Shown by pytest where the assertion that follows fails.
+    # Pytest shows this if the next assertion fails.
     print(*wrong, sep="\n")  # noqa: T201
     return 1 - len(wrong) / len(asked)
 
@@ -230,7 +230,7 @@ def _sample() -> list[dict[str, str]]:
     return records
 
 
-# Words that mislead
+# Misleading words
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a judge of questions learns: the optimum of the regression, and the file it is kept in."""
+"""The fit of the question judge: the optimum of the regression, and its file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EXAMPLES = (
 
 
 class NamedEmbedder(HashEmbedder):
-    """Has a name that no other test has asked with, and counts the texts it was given."""
+    """Has a name that no other test uses, and counts the texts it was given."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -55,7 +55,7 @@ def test_regression_finds_the_optimum_of_scikit_learn(seed: int, kinds: int, fre
     assert np.abs(found - reference.predict_proba(features)).max() < 1e-4
 
 
-def test_what_was_learned_is_kept_and_read_by_the_next_process(tmp_path: Path) -> None:
+def test_the_fit_is_saved_and_read_by_the_next_process(tmp_path: Path) -> None:
     path, embedder = tmp_path / "kinds.npz", NamedEmbedder("kept")
     learned = learn(EXAMPLES, embedder)
     learned.keep(path, embedder.name)
@@ -74,7 +74,7 @@ def test_a_judge_learns_once_and_then_reads(tmp_path: Path) -> None:
     path, first = tmp_path / "kinds.npz", NamedEmbedder("learns once")
     judged = OfflineQuestionJudge(first, EXAMPLES, kept_in=path).judge(QUESTION)
     assert first.embedded == len(EXAMPLES) + 1
-    # Within a process what was learned is shared by name; the file is for the next, which knows nothing yet.
+    # A process shares the fit by name. The file is for the next process, which has no fit yet.
     kept = LearnedKinds.kept(path, "learns once", EXAMPLES)
     other = NamedEmbedder("another name")
     kept.keep(path, other.name)
@@ -83,7 +83,7 @@ def test_a_judge_learns_once_and_then_reads(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["empty", "garbage", "cut", "other examples", "other embedder", "other shape"])
-def test_what_is_damaged_or_of_others_is_learned_anew_and_said(
+def test_a_damaged_or_foreign_fit_is_repeated_and_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str
 ) -> None:
     path, embedder = tmp_path / "kinds.npz", NamedEmbedder(f"damaged: {damage}")

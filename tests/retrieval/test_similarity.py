@@ -1,4 +1,4 @@
-"""The similarity of a question and its parts, against plain Python over the same nodes."""
+"""The similarity of a question and its parts matches plain Python over the same nodes."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ quarters = st.integers(0, 4).map(lambda n: n / 4)
 
 
 def says(query: str, name: object) -> bool:
-    """Return whether the question holds the words of a name one after the other."""
+    """Return whether the question contains the words of a name consecutively."""
     wanted, words = split_words(str(name)), split_words(query)
     return any(words[at : at + len(wanted)] == wanted for at in range(len(words)))
 
@@ -95,7 +95,7 @@ def test_similarity_is_the_weighted_mean_of_its_parts(
         assert -1 - 1e-6 <= measured.similarity[place] <= 1 + 1e-6
         assert 0 <= measured.keywords[place] <= 1
     if any(row in proposed.rows for row in np.flatnonzero(np.isclose(sums, max(sums, default=0.0)))):
-        # It counts against what the best match can have; of several, any.
+        # Its share is relative to the highest possible score. One of several tags is enough.
         has_keywords = weights[0] * bool(measured.keywords.any())
         totals = {
             round(top + has_keywords, 9) for total, top in zip(sums, tops, strict=True) if np.isclose(total, max(sums))
@@ -120,7 +120,7 @@ def test_nodes_are_measured_the_same_however_they_are_asked_for(
         assert np.array_equal(left, right)
 
 
-def test_what_only_keywords_and_what_only_meaning_finds_both_come_up() -> None:
+def test_recall_finds_matches_of_keywords_alone_and_of_meaning_alone() -> None:
     store = filled(
         *(MemoryNode(f"near{n}", "a bird by the river", embedding=[1.0, 0.01 * n]) for n in range(5)),
         *(MemoryNode(f"off{n}", "nothing of interest", embedding=[-1.0, 0.01 * n]) for n in range(5)),
@@ -175,5 +175,5 @@ def test_a_node_is_as_similar_however_it_was_found(nodes: list[MemoryNode], quer
     with_all.propose(len(nodes) or 1)
     rows = store.view().live_nodes()
     for few, every in zip(with_few.of(rows)[1:], with_all.of(rows)[1:], strict=True):
-        # The parts are the same; how similar that is, is measured against the best that was found.
+        # The parts are the same. The scale of the similarity is the best match that was found.
         assert few[1:].tolist() == every[1:].tolist()

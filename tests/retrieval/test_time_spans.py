@@ -1,4 +1,4 @@
-"""Questions for a relative time."""
+"""Questions about a relative time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the conversation around a turn adds, against plain Python that walks it turn by turn."""
+"""The effect of the conversation around a turn matches plain Python that walks it turn by turn."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -200,7 +200,7 @@ def test_who_asks_of_herself_is_told_her_own_words_first(query: str, *, first: b
         ("Was empfiehlst du?", False),
     ],
 )
-def test_what_the_assistant_said_is_found_at_any_length(query: str, *, asks_for: bool) -> None:
+def test_replies_of_the_assistant_are_found_at_any_length(query: str, *, asks_for: bool) -> None:
     assert asks_for_answer(fold(query)) is asks_for
     answer = MemoryNode("long", "a heron", role="assistant", position=0, found=Found(part=(0, 400)))
     (cost,) = asked(chained([answer]), query, retrieval={"length_cost": 0.05}).of(np.array([0])).message
@@ -214,7 +214,7 @@ def test_a_turn_loses_by_its_mean_cosine_with_all_turns(
 ) -> None:
     sessions = [session(number, one) for number, one in enumerate(drawn)]
     everything = [node for one in sessions for node in one]
-    # A document is like no turn in this, and changes nothing.
+    # A document is no turn, so it changes nothing.
     store = chained(*sessions, [MemoryNode("document", "a heron", embedding=[0.6, 0.8])])
     got = asked(store, retrieval={"generic_cost": 0.3}).of(store.view().live_nodes())
     units = [np.asarray(node.embedding) / np.linalg.norm(np.asarray(node.embedding)) for node in everything]
@@ -240,13 +240,13 @@ def test_turns_of_others_change_nothing() -> None:
     assert messages[0] == messages[1]
 
 
-def test_energy_counts_half_as_much_with_every_doubling_of_a_message() -> None:
+def test_activation_counts_half_as_much_with_every_doubling_of_a_message() -> None:
     lengths = (10, 95, 96, 192, 400)
     said = [MemoryNode(f"n{n}", "a heron", position=n, found=Found(part=(0, n))) for n in lengths]
     store = chained([*said, MemoryNode("document", "a heron " * 300)])
     rows = store.view().live_nodes()
-    assert asked(store).energy_shares(rows).tolist() == [1.0, 1.0, 0.5, 0.25, 0.125, 1.0]
-    assert asked(store, retrieval={"length_decay": 0}).energy_shares(rows).tolist() == [1.0] * 6
+    assert asked(store).activation_shares(rows).tolist() == [1.0, 1.0, 0.5, 0.25, 0.125, 1.0]
+    assert asked(store, retrieval={"length_decay": 0}).activation_shares(rows).tolist() == [1.0] * 6
 
 
 def talk(*said: tuple[str, str, list[str]], user: str | None = None) -> list[MemoryNode]:

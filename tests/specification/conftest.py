@@ -11,14 +11,14 @@ from neurogated import EdgeType, GraphStore, MemoryNode
 
 @pytest.fixture(autouse=True)
 def _quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let settings that a snippet leaves out name the instant embedder."""
+    """Make the instant embedder the default for snippets without settings."""
     monkeypatch.setenv("NEUROGATED_EMBEDDING_NAME", "hash")
     monkeypatch.setenv("NEUROGATED_SAVE_DIR", str(tmp_path / "outputs"))
 
 
 @pytest.fixture
 def graph() -> GraphStore:
-    """Three chunks in a row; the first two are alike, and the first causes the last."""
+    """Three chunks in a row. The first two are similar, and the first causes the last."""
     store = GraphStore()
     for name, vector in (("a", [1.0, 0.0]), ("b", [0.6, 0.8]), ("c", [0.0, 1.0])):
         store.add_node(MemoryNode(id=name, content=f"text {name}", embedding=vector))

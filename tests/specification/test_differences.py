@@ -1,4 +1,4 @@
-"""Snippets that differ on purpose: how each fails, and what does the same; see docs/specification.md."""
+"""Snippets that differ on purpose: their errors and their replacements, see docs/specification.md."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_negative_cosine_is_no_weight(graph: GraphStore) -> None:
     assert graph.get_edge("a", "b", EdgeType.SIM).weight == 0.0
 
 
-def test_what_is_not_there_is_an_error_and_not_none(graph: GraphStore) -> None:
+def test_a_missing_id_is_an_error_and_not_none(graph: GraphStore) -> None:
     with pytest.raises(UnknownIdError):
         graph.get_node("ghost")
     with pytest.raises(UnknownIdError):

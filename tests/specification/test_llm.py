@@ -1,4 +1,4 @@
-"""Language models: factory, interface, and the judgements made with them."""
+"""Language models: factory, interface, and their judgements."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_causes_are_a_pair_of_bool_and_weight() -> None:
     assert extract_causal_edges("The dam broke.", "Bread is baked at four.") == (False, 0.0)
 
 
-def test_the_key_of_a_cache_is_a_hash_of_what_was_asked() -> None:
+def test_the_key_of_a_cache_is_a_hash_of_the_request() -> None:
     llm = Mine()
     asked = {"messages": MESSAGES, "model": llm.name, "temperature": MemoryConfig().temperature}
     cache_key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()

@@ -32,14 +32,14 @@ def test_the_memory_is_imported_from_main() -> None:
     assert outcome(done) == (0, "neurogated.memory\n")
 
 
-def test_what_main_is_made_of_is_imported_from_main() -> None:
+def test_the_parts_of_main_are_imported_from_main() -> None:
     names = "GraphStore, MemoryConfig, NeuroGraphMemory, NeuroRetriever, PlasticityEngine"
 
     assert outcome(run("-c", f"from main import {names}")) == (0, "")
 
 
 def test_a_checkout_runs_without_being_installed(tmp_path: Path) -> None:
-    # So the requirements are found, but not what an editable installation adds.
+    # So the requirements are found, but not the additions of an editable installation.
     requirements = sysconfig.get_path("purelib")
     flags = ["--dataset", "sample", "--embedding_name", "hash", "--save_dir", str(tmp_path)]
     code, text = outcome(run("-S", "main.py", *flags, source=requirements))

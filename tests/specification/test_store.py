@@ -14,7 +14,7 @@ from neurogated.storage.graph_store import GraphStore
 from neurogated.utils.vector_utils import cosine_similarity
 
 
-def test_a_node_comes_back_equal() -> None:
+def test_a_stored_node_is_equal() -> None:
     store = GraphStore()
     node = MemoryNode(id="test-1", content="Test", embedding=[0.1, 0.2])
     store.add_node(node)

@@ -1,4 +1,4 @@
-"""Every test that takes `open_store` runs over each store there is."""
+"""A test with the fixture `open_store` runs on each store."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
-# Tests of this folder share modules of it.
+# Tests of this folder share its modules.
 ROOT = str(Path(__file__).parents[2])
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
@@ -22,7 +22,7 @@ OpenStore = Callable[[], GraphStore]
 
 @pytest.fixture(params=["memory", "sqlite"])
 def open_store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> OpenStore:
-    """Return a function that makes a new, empty store, small enough in its overlay to merge often."""
+    """Return a function that creates an empty store, with an overlay so small that it merges often."""
     made: list[None] = []
 
     def make() -> GraphStore:

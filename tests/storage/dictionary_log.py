@@ -1,6 +1,6 @@
-"""An engine for tests: logs over a plain dictionary, which any number of stores may share.
+"""An engine for tests: logs over a plain dictionary, which several stores may share.
 
-It is all that a new engine has to write. The dictionary holds texts and numbers alone, as a server would.
+It is the complete code of a new engine. The dictionary contains texts and numbers alone, like a server's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Dictionary", "DictionaryEngine", "DictionaryLog"]
 
 
 class Dictionary:
-    """What a server would hold, and the lock that writers take turns by."""
+    """The data of a server, and the lock of its writers."""
 
     def __init__(self) -> None:
         self.data: dict[str, Any] = {"namespaces": ["default"]}
@@ -39,7 +39,7 @@ class DictionaryEngine:
     def __init__(self, dictionary: Dictionary) -> None:
         self.lock = threading.RLock()
         self._dictionary = dictionary
-        # What the transaction under way has written, the last on top.
+        # The changes of the open transaction, the newest on top.
         self._pending: list[dict[str, Any]] = []
 
     def log(self, namespace: str) -> DictionaryLog:
@@ -60,7 +60,7 @@ class DictionaryEngine:
             raise MemoryLockedError("another store is writing to the dictionary; try again later")
         outer, self._dictionary.holder = self._dictionary.holder, self._pending
         try:
-            # The lock lets the thread of another store of this engine in, which must not write in between.
+            # The lock admits the thread of another store of this engine, which must not write in between.
             if outer is not None and outer is not self._pending:
                 raise MemoryLockedError("another store of this thread is writing to the dictionary")
             yield
@@ -94,14 +94,14 @@ class DictionaryEngine:
         self.write({"embedder": [name, dimension]})
 
     def close(self) -> None:
-        """The dictionary stays."""
+        """Do nothing, because the dictionary stays."""
 
     def look_up(self, key: str, default: Any) -> Any:  # noqa: ANN401 - JSON
         layers = [*reversed(self._pending), self._dictionary.data]
         return next((layer[key] for layer in layers if key in layer), default)
 
     def write(self, values: dict[str, Any]) -> None:
-        # One update, so that nobody reads half of it.
+        # One update, so that no reader sees half of it.
         (self._pending[-1] if self._pending else self._dictionary.data).update(values)
 
 

@@ -1,4 +1,4 @@
-"""Arrays in files: what is written comes back, or an error says that it was not written."""
+"""Arrays in files: a read returns the written array, or a write raises an error."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ KINDS = st.sampled_from(["int8", "int32", "int64", "float32", "float64", "bool",
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(some_numpy.arrays(KINDS, some_numpy.array_shapes(max_dims=2, min_side=0)), st.booleans())
-def test_an_array_comes_back_as_it_was(tmp_path: Path, values: NDArray[np.generic], turned: bool) -> None:  # noqa: FBT001 - drawn
+def test_a_stored_array_is_unchanged(tmp_path: Path, values: NDArray[np.generic], turned: bool) -> None:  # noqa: FBT001 - drawn
     path, written = tmp_path / "some.npy", values.T if turned else values
     save_array(path, written)
     found = load_array(path)
@@ -67,6 +67,6 @@ def test_lists_that_the_disk_has_no_room_for_are_an_error(small_disk: Path, tmp_
     lists = InvertedLists.trained(sample[:16], sample, count).extended(source, count, lambda: False)
     with pytest.raises(OSError, match="cannot be written"):
         lists.write(tmp_path, lambda name, write: write(small_disk / name))
-    # It is the last bytes only that have no room.
+    # Only the last bytes have no room.
     about = lists.write(tmp_path, lambda name, write: write(tmp_path / name))
     assert DISK < (tmp_path / about["segments"][0][-1]).stat().st_size < DISK + 200

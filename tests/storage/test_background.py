@@ -1,4 +1,4 @@
-"""Work beside the answers: who does it, and what ends it."""
+"""Background work: its thread, and its end."""
 
 import gc
 import threading
@@ -9,7 +9,7 @@ PATIENCE = 30
 
 
 class _Workshop:
-    """Has nothing more to do when it is asked again, and goes away while it is asked."""
+    """Has no more jobs when it is asked again, and is garbage-collected meanwhile."""
 
     def __init__(self) -> None:
         self.worker = BackgroundWorker(self)

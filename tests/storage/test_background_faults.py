@@ -1,4 +1,4 @@
-"""Work in the background that fails: later work is done, nobody waits for ever, and the log says so."""
+"""After a failed background job, later jobs run, no thread waits for ever, and the log has a line."""
 
 import logging
 import threading
@@ -17,7 +17,7 @@ from neurogated.storage.sqlite_store import SqliteStore
 
 
 class _Bench:
-    """Does jobs, of which some fail, and takes up results, of which some cannot be."""
+    """Has jobs and accepts results. Some jobs fail, and some results cannot be accepted."""
 
     def __init__(self) -> None:
         self.jobs: list[Job] = []
@@ -42,7 +42,7 @@ class _Bench:
 
 
 def _raising(error: BaseException) -> Job:
-    def job(stop: object) -> None:  # noqa: ARG001 - whatever it says
+    def job(stop: object) -> None:  # noqa: ARG001 - unused
         raise error
 
     return job

@@ -1,4 +1,4 @@
-"""Keeping beside erasures, restored histories, dropped namespaces, damage and strangers."""
+"""Checkpoints beside erasures, restored histories, dropped namespaces, damage and foreign files."""
 
 import logging
 from pathlib import Path
@@ -39,14 +39,16 @@ def _states(path: Path) -> list[str]:
 
 
 def _opened_from_kept(path: Path, caplog: pytest.LogCaptureFixture) -> bool:
-    """Open and close a memory; return whether its kept form was used, and see that it is sound."""
+    """Open, check and close a memory. Return whether opening used its checkpoint."""
     caplog.clear()
     with caplog.at_level(logging.WARNING), SqliteStore.open(path, config=SELDOM) as store:
         assert store.check() == []
         return store.engine.checkpoints._trusted != {} and not caplog.text
 
 
-def test_an_erasure_that_cannot_remove_what_is_kept_erases_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_erasure_that_cannot_remove_the_checkpoint_erases_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with SqliteStore.open(path, config=OFTEN) as store:
         _put(store, *range(6))
         store.remove_node("n2")
@@ -68,7 +70,7 @@ def test_an_erasure_that_cannot_remove_what_is_kept_erases_nothing(path: Path, m
         }
 
 
-def test_an_erasure_that_is_cut_short_is_read_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_an_interrupted_erasure_the_graph_is_reloaded(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with SqliteStore.open(path, config=OFTEN) as store:
         _put(store, *range(6))
         store.remove_node("n5")
@@ -98,7 +100,7 @@ def test_a_dropped_namespace_leaves_nothing_and_the_others_their_indexes(
     assert _opened_from_kept(path, caplog)
 
 
-def test_a_restored_memory_is_kept_anew(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_restored_memory_gets_a_new_checkpoint(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     snapshot = path.parent / "before.snapshot"
     with SqliteStore.open(path, config=OFTEN) as store:
         _put(store, 0)
@@ -129,7 +131,7 @@ def test_a_state_of_a_history_that_was_given_up_makes_room(path: Path, caplog: p
 
 def test_damage_to_a_file_that_states_share_gets_no_new_checksum(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with SqliteStore.open(path, config=OFTEN) as store:
-        # All at once, so that they are in one file, too large to be written again with the few that come later.
+        # All at once, so that one file holds them. It is too large to be rewritten with the few later ones.
         store.apply(GraphDelta(nodes=tuple(map(_node, range(700)))))
         store.follower.checkpointer.wait()
         shared = [file for file in path.with_suffix(".index").rglob("*.vectors") if file.stat().st_size]
@@ -168,7 +170,7 @@ def test_neither_compacting_nor_closing_waits_for_ever_within_a_transaction(path
         assert len(again) == 0
 
 
-def test_what_lies_in_the_folder_stops_no_memory_from_opening(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_files_in_the_folder_stop_no_memory_from_opening(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with SqliteStore.open(path, config=OFTEN) as store:
         _put(store, *range(4))
     index = path.with_suffix(".index")
@@ -183,7 +185,7 @@ def test_what_lies_in_the_folder_stops_no_memory_from_opening(path: Path, caplog
     with SqliteStore.open(path, config=SELDOM) as store:
         assert store.check() == []
     assert "cannot be used" in caplog.text
-    assert "1-9.bak" in _states(path), "what is not its own was removed"
+    assert "1-9.bak" in _states(path), "a foreign folder was removed"
     assert not {"7-1", "1-5.partial", "1-99999"} & set(_states(path))
     assert _opened_from_kept(path, caplog)
 
@@ -198,7 +200,7 @@ def test_a_state_that_vanishes_while_it_is_read_is_looked_for_again(
     def folders(self: Checkpoints, namespace: int) -> list[Path]:
         listed = found(self, namespace)
         if next(once, False):
-            # The writer is quicker than this reader.
+            # The writer is faster than this reader.
             _put(writer, 5)
         return listed
 
@@ -223,7 +225,7 @@ def test_vectors_that_came_all_at_once_are_kept_with_their_index(path: Path) -> 
         assert store.nearest(vectors[7], 1)[0][0] == "n7"
 
 
-def test_an_index_that_was_laid_out_anew_is_kept(path: Path) -> None:
+def test_a_rebuilt_index_gets_a_checkpoint(path: Path) -> None:
     config = MemoryConfig(
         runtime=RuntimeSettings(checkpoint_changes=10_000), vectors=VectorSettings(exact_below=200, max_unlisted=50)
     )

@@ -1,4 +1,4 @@
-"""What is kept beside a memory opens to the same memory, and may be lost or damaged at any time."""
+"""A checkpoint opens to the same memory, and may be lost or damaged at any time."""
 
 import logging
 import shutil
@@ -38,7 +38,7 @@ def _notes(path: Path) -> list[Path]:
 
 
 def _kept(path: Path, clock: ManualClock) -> list[object]:
-    """Make a memory whose indexes are kept with all that it holds; return what it says."""
+    """Create a memory with a checkpoint of all its content, and return that content."""
     with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
         fill(store, clock, nodes=12)
         said = everything(store)
@@ -50,14 +50,14 @@ def _change(store: GraphStorePort, clock: ManualClock) -> None:
     """Make a change of every kind."""
     clock.advance(timedelta(days=3))
     edge = MemoryEdge("n1", "n0", EdgeType.ASSOC, 0.7, created_at=clock())
-    store.apply(GraphDelta(nodes=(MemoryNode(id="new", content="apple anew"),), edges=(edge,), at=clock()))
+    store.apply(GraphDelta(nodes=(MemoryNode(id="new", content="apple afresh"),), edges=(edge,), at=clock()))
     store.apply(GraphDelta(weights=(WeightChange(EdgeKey("n3", "n2", EdgeType.SEQ), 0.8),), at=clock()))
     store.apply(GraphDelta(operators=(Decay(0.6, clock() - timedelta(days=1), 0.45),), at=clock()))
     store.apply(GraphDelta(touch=Access.of(frozenset({"n5"}), frozenset({edge.key})), at=clock()))
     store.apply(GraphDelta(removed_nodes=("n7",), removed_edges=(EdgeKey("n9", "n8", EdgeType.SEQ),), at=clock()))
     vector = np.full(1100, 2, dtype=np.float32)
     later = clock() + timedelta(days=1)
-    store.apply(GraphDelta(nodes=(MemoryNode(id="n2", content="said anew", embedding=vector, expires_at=later),)))
+    store.apply(GraphDelta(nodes=(MemoryNode(id="n2", content="said afresh", embedding=vector, expires_at=later),)))
     store.apply(GraphDelta(nodes=(MemoryNode(id="n10", content="without a vector"),)))
 
 
@@ -72,7 +72,7 @@ def test_a_memory_opened_from_its_kept_indexes_is_the_same(path: Path, clock: Ma
         assert everything(store) == said
 
 
-def test_what_came_after_is_taken_from_the_file(path: Path, clock: ManualClock) -> None:
+def test_later_deltas_are_read_from_the_file(path: Path, clock: ManualClock) -> None:
     _kept(path, clock)
     with SqliteStore.open(path, clock=clock, config=NEVER) as store:
         _change(store, clock)
@@ -107,7 +107,7 @@ def _cut(file: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [_flip, _cut, Path.unlink])
-def test_damage_to_what_is_kept_is_noticed_and_harms_nothing(
+def test_damage_to_a_checkpoint_is_noticed_and_harms_nothing(
     path: Path, clock: ManualClock, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     said = _kept(path, clock)
@@ -127,7 +127,7 @@ def test_damage_to_what_is_kept_is_noticed_and_harms_nothing(
                 assert "cannot be used" in caplog.text, file
             assert store.embedder == said[0]
             assert list(store.all_edges()) == said[5][2]  # type: ignore[index]
-            # All graphs are computed again from the file, whichever part of an index was damaged.
+            # If any part of an index is damaged, all graphs are rebuilt from the file.
             assert place % CHECKED or store.check() == []
         file.write_bytes(contents[file])
         assert {one: one.read_bytes() for one in files} == contents
@@ -151,7 +151,7 @@ def test_the_indexes_of_another_history_are_not_used(path: Path, clock: ManualCl
         assert store.check() == []
 
 
-def test_compaction_leaves_nothing_of_what_was_removed_in_the_indexes(path: Path, clock: ManualClock) -> None:
+def test_compaction_leaves_no_removed_content_in_the_indexes(path: Path, clock: ManualClock) -> None:
     with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
         fill(store, clock, nodes=8)
         store.add_node(MemoryNode(id="secret-id", content="unheardof secretword"))
@@ -172,7 +172,7 @@ def _found(path: Path, text: bytes) -> bool:
     return any(text in file.read_bytes() for file in _index(path).rglob("*") if file.is_file())
 
 
-def test_a_dropped_namespace_and_a_memory_begun_anew_leave_no_indexes(path: Path, clock: ManualClock) -> None:
+def test_a_dropped_namespace_and_a_new_start_leave_no_indexes(path: Path, clock: ManualClock) -> None:
     _kept(path, clock)
     with SqliteStore.open(path, clock=clock, config=NEVER) as store:
         before = len(_notes(path))
@@ -183,7 +183,7 @@ def test_a_dropped_namespace_and_a_memory_begun_anew_leave_no_indexes(path: Path
         assert len(store) == 0
 
 
-def test_a_transaction_that_fails_falls_back_to_what_is_kept(path: Path, clock: ManualClock) -> None:
+def test_a_failed_transaction_falls_back_to_the_checkpoint(path: Path, clock: ManualClock) -> None:
     said = _kept(path, clock)
     with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
 
@@ -227,18 +227,18 @@ def test_another_precision_of_vectors_costs_the_vectors_alone(path: Path, clock:
     for _ in range(2):
         coarse = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1), vectors=VectorSettings(precision="int8"))
         with SqliteStore.open(path, clock=clock, config=coarse) as store:
-            assert store.graph.index.made_texts is not None, "the texts were not taken from what is kept"
+            assert store.graph.index.made_texts is not None, "the texts were not read from the checkpoint"
             found = store.nearest(query, 3)
             assert [name for name, _ in found] == [name for name, _ in expected]
             assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=0.02)
             assert store.view().sequence > 0
-    # It was kept at the new precision, from which a third opening reads it.
+    # The checkpoint has the new precision, and a third opening reads it.
     with SqliteStore.open(path, clock=clock, config=coarse) as store:
         assert store.follower.checkpointer._changes == 0
 
 
 def _ask_the_past(store: SqliteStore) -> None:
-    """Search for words that only past versions hold, which a compacted index no longer lists."""
+    """Search for words of past versions only, which a compacted index no longer lists."""
     store.compact()
     past = store.as_of(store.view().sequence - 1)
     assert past.keyword_search("zebra", 3)
@@ -246,7 +246,7 @@ def _ask_the_past(store: SqliteStore) -> None:
 
 
 def _roll_back(store: SqliteStore) -> None:
-    with pytest.raises(ZeroDivisionError), store.transaction():  # noqa: PT012 - the block is what fails
+    with pytest.raises(ZeroDivisionError), store.transaction():  # noqa: PT012 - the block fails
         store.add_node(MemoryNode(id="okapi", content="okapi"))
         assert store.keyword_search("okapi", 3)
         raise ZeroDivisionError
@@ -264,7 +264,7 @@ def _read_along(store: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize("happens", [_ask_the_past, _roll_back, _refuse, _read_along])
-def test_kept_indexes_are_used_whatever_came_before_they_were_kept(
+def test_checkpoints_are_used_after_any_history(
     path: Path, caplog: pytest.LogCaptureFixture, happens: Callable[[SqliteStore], None]
 ) -> None:
     with SqliteStore.open(path, config=OFTEN) as store:
@@ -272,7 +272,7 @@ def test_kept_indexes_are_used_whatever_came_before_they_were_kept(
         store.add_edge("a", "b", EdgeType.SEQ)
         store.add_node(MemoryNode(id="striped", content="zebra"))
         store.add_node(MemoryNode(id="striped", content="horse"))
-    # This state is made from the file, so it lists only the words that nodes hold now.
+    # This state is built from the file, so it lists only the words of present nodes.
     shutil.rmtree(_index(path))
     with SqliteStore.open(path, config=OFTEN) as store:
         assert store.keyword_search("horse", 3)

@@ -1,4 +1,4 @@
-"""What is erased is gone from every byte on disk, and nothing else is."""
+"""Compaction removes erased content from every byte on disk, and nothing else."""
 
 import json
 import tempfile
@@ -65,7 +65,7 @@ def _fill(store: SqliteStore, clock: ManualClock) -> None:
     store.apply(GraphDelta(edges=(MemoryEdge("answer", "other", EdgeType.CAUSE, 0.5),)))
     task = PendingTask("cause", ("hushed-id", "answer"))
     store.apply(GraphDelta(queued=(task, PendingTask("cause", ("answer", "other")))))
-    # Enough to spread over pages, and an update that leaves an old version behind.
+    # Enough to fill several pages, and an update that leaves an old version behind.
     bulk = tuple(MemoryNode(f"bulk {place}", "x" * 300, [1, 1, place]) for place in range(100))
     store.apply(GraphDelta(nodes=bulk))
     store.apply(GraphDelta(nodes=(MemoryNode("answer", "second answer", [1, 2, 3], metadata=answer.metadata),)))
@@ -101,16 +101,16 @@ def test_numbers_go_on_and_an_erased_id_can_be_given_again(tmp_path: Path, clock
         last = store.view().sequence
         store.compact()
         assert store.view().sequence == last
-        anew = MemoryNode("hushed-id", "nothing to hide", [0, 1, 0], created_at=clock(), last_accessed=clock())
-        assert store.apply(GraphDelta(nodes=(anew,))) == last + 1
-        assert store.get_node("hushed-id") == anew
+        fresh = MemoryNode("hushed-id", "nothing to hide", [0, 1, 0], created_at=clock(), last_accessed=clock())
+        assert store.apply(GraphDelta(nodes=(fresh,))) == last + 1
+        assert store.get_node("hushed-id") == fresh
         assert store.nearest([0, 1, 0], 1)[0][0] == "hushed-id"
         assert store.compact() == 0
-        assert store.get_node("hushed-id") == anew
+        assert store.get_node("hushed-id") == fresh
         assert not store.as_of(last).has_node("hushed-id")
         assert [entry.sequence for entry in store.journal()][-1] == last + 1
     with SqliteStore.open(tmp_path / "memory.db", clock=clock) as store:
-        assert store.get_node("hushed-id") == anew
+        assert store.get_node("hushed-id") == fresh
 
 
 def test_a_dropped_namespace_leaves_no_byte_either(tmp_path: Path, clock: ManualClock) -> None:
@@ -133,7 +133,7 @@ def test_other_graphs_of_the_file_go_on_as_they_were(tmp_path: Path, clock: Manu
         for store in (one, two):
             _fill(store, clock)
         clock.advance(timedelta(hours=1))
-        # The rows of both are numbered anew.
+        # The rows of both are renumbered.
         one.remove_node("hushed-id")
         two.remove_node("bulk 3")
         before = list(two.all_nodes()), list(two.all_edges()), two.nearest([1, 2, 3], 5), two.keyword_search("other", 5)
@@ -165,7 +165,7 @@ def test_compaction_is_no_part_of_a_transaction(tmp_path: Path) -> None:
         assert store.compact() == 1
 
 
-# The past of what stays
+# The past of the remaining nodes
 
 
 def _texts(store: SqliteStore) -> dict[str, str]:
@@ -178,7 +178,7 @@ def test_no_byte_of_an_old_text_is_left_where_the_history_is_erased(tmp_path: Pa
         for graph in (store, sibling):
             _fill(graph, clock)
             graph.apply(GraphDelta(nodes=(MemoryNode("hushed-id", "open content", [0, 0, 1]),)))
-            # Removed and put again, with an edge that went meanwhile and one that came after.
+            # Removed and added again, with one edge that ended meanwhile and one that was added later.
             graph.remove_node("other")
             graph.add_node(MemoryNode("other", "other again"))
         store.add_edge("hushed-id", "other", EdgeType.SIM, 0.5)
@@ -214,7 +214,7 @@ def test_no_byte_of_an_old_text_is_left_where_the_history_is_erased(tmp_path: Pa
 
 @given(st.lists(st.tuples(st.sampled_from("puruxd"), st.integers(0, 3), st.integers(0, 3)), max_size=25))
 @settings(max_examples=40)
-def test_whatever_happened_the_journal_still_makes_the_graph_without_its_history(
+def test_the_journal_replays_any_history_to_the_graph_without_its_history(
     steps: list[tuple[str, int, int]],
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, SqliteStore.open(Path(folder) / "memory.db") as store:

@@ -15,7 +15,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import GraphStoreContract, store_machine
 
-# Few, so that the overlay is merged often.
+# Few, so that the overlay merges often.
 OVERLAY_EDGES = 4
 
 _places: WeakKeyDictionary[GraphStorePort, tuple[Path, Clock]] = WeakKeyDictionary()
@@ -34,7 +34,7 @@ def _on_disk(folder: Path, *, clock: Clock) -> GraphStorePort:
 
 
 def _kept(folder: Path, *, clock: Clock) -> GraphStorePort:
-    """Open a store that keeps its indexes on disk after every few changes, and is opened from them."""
+    """Open a store that writes a checkpoint after every few changes, and is opened from it."""
     store = SqliteStore.open(
         folder / "memory.db",
         config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=OVERLAY_EDGES, checkpoint_changes=2)),
@@ -52,11 +52,11 @@ def _reopen(store: GraphStorePort) -> GraphStorePort:
 
 
 def _kill(store: GraphStorePort) -> GraphStorePort:
-    """Return the store opened from its files as they are while it is still open."""
+    """Return a store on a copy of the files of the open store."""
     folder, clock = _places[store]
     (left := folder / "left").mkdir()
     if is_kept := (folder / "memory.index").exists():
-        # What is being written just now may be there by half.
+        # A file that is being written may be copied by half.
         with contextlib.suppress(shutil.Error, FileNotFoundError):
             shutil.copytree(folder / "memory.index", left / "memory.index")
     for path in folder.iterdir():

@@ -1,4 +1,4 @@
-"""What a new engine has to write is short: one over a dictionary passes the kit, and several stores may share it."""
+"""A new engine is short: an engine over a dictionary passes the kit, and several stores share it."""
 
 import contextlib
 import inspect
@@ -106,7 +106,7 @@ def test_who_writes_while_another_store_does_not_end_its_write_is_told() -> None
     try:
         with pytest.raises(MemoryLockedError):
             second.apply(GraphDelta(nodes=(MemoryNode("b", "stone"),)))
-        # Reads go on.
+        # Reads continue.
         assert [node.id for node in second.all_nodes()] == ["a"]
     finally:
         done.set()

@@ -41,7 +41,7 @@ def test_while_there_are_few_all_that_tie_are_found(
     assert np.allclose(scores, [score for score, _ in expected], rtol=0, atol=1e-12)
 
 
-def test_a_cosine_is_the_same_to_the_last_bit_whichever_way_it_was_found() -> None:
+def test_both_searches_give_the_same_cosine_to_the_last_bit() -> None:
     vectors, asked = clusters(600), clusters(5, seed=1)
     exact, approximate = small_store(exact_below=1000), small_store(exact_below=10)
     for store in (exact, approximate):
@@ -93,7 +93,7 @@ def test_when_only_few_count_all_of_these_are_found() -> None:
         assert [key for _, key in found(store, vectors[3], len(entries), hidden)] == [key for _, key in expected]
 
 
-def test_what_was_removed_takes_no_place_from_what_is_left() -> None:
+def test_removed_entries_take_no_place_of_others() -> None:
     vectors = clusters(400)
     store = small_store(exact_below=10, probes=1)
     store.put(np.arange(400), vectors)
@@ -143,7 +143,7 @@ def test_a_batch_answers_as_its_questions_do_one_by_one() -> None:
 
 
 @pytest.mark.parametrize(("precision", "error"), [("float32", 0), ("float16", 1e-3), ("int8", 1 / 127)])
-def test_a_vector_comes_back_as_exactly_as_the_precision_allows(precision: str, error: float) -> None:
+def test_a_stored_vector_is_as_exact_as_the_precision_allows(precision: str, error: float) -> None:
     vectors = np.concatenate((clusters(50), 1e-30 * clusters(50), 1e30 * clusters(50), np.zeros((1, 32), np.float32)))
     store = small_store(precision=precision)
     store.put(np.arange(len(vectors)), vectors)
@@ -185,7 +185,7 @@ def test_a_vector_of_another_dimension_is_refused_by_name() -> None:
         store.search([1, 2, 3], 1)
 
 
-def test_the_lists_are_made_anew_when_there_is_much_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lists_are_rebuilt_when_there_is_much_more(monkeypatch: pytest.MonkeyPatch) -> None:
     trained: list[int] = []
     plain = InvertedLists.trained
 
@@ -228,7 +228,7 @@ def test_an_error_in_the_background_is_told_and_the_search_goes_on(
 
 
 def _while_training(monkeypatch: pytest.MonkeyPatch, store: EmbeddingStore, count: int) -> Callable[[], None]:
-    """Fill `store`, and hold its work in the background at the beginning; return what lets it go on."""
+    """Fill `store` and block its background work at the start. Return the function that unblocks it."""
     begun, go_on = threading.Event(), threading.Event()
     plain = centroids.spherical_kmeans
 
@@ -257,7 +257,7 @@ def test_writes_are_taken_while_the_index_is_made_and_none_is_lost(monkeypatch: 
     assert found(store, later[3], 200) == brute_force(entries, later[3], 200)
 
 
-def test_an_index_of_slots_that_were_given_out_anew_meanwhile_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_of_slots_that_were_renumbered_meanwhile_is_discarded(monkeypatch: pytest.MonkeyPatch) -> None:
     store, vectors = small_store(exact_below=10), clusters(200)
     go_on = _while_training(monkeypatch, store, 200)
     store.remove(np.arange(150))

@@ -1,4 +1,4 @@
-"""Vectors through any course of writes, work in the background, keeping and loading."""
+"""Vectors through any course of writes, background work, saving and loading."""
 
 import tempfile
 import threading
@@ -22,7 +22,7 @@ seeds = st.integers(0, 300)
 
 
 class VectorsInAnyOrder(RuleBasedStateMachine):
-    """Compares a store that approximates early, but looks into all lists, with a dictionary."""
+    """Compares a dictionary with a store that uses lists early but searches all lists."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class VectorsInAnyOrder(RuleBasedStateMachine):
         seen = {key: vector for key, vector in self.entries.items() if key not in chosen}
         expected = brute_force(seen, POOL[seed], k)
         answer = found(self.store, POOL[seed], k, chosen)
-        # Vectors occur twice, so that at the border any of those that tie may have been found.
+        # Vectors occur twice, so a search may find any of the ties for the last place.
         assert np.allclose([score for score, _ in answer], [score for score, _ in expected], rtol=0, atol=1e-12)
         assert all(np.isclose(brute_force({0: seen[key]}, POOL[seed], 1)[0][0], score) for score, key in answer)
 
@@ -101,7 +101,7 @@ def _keep(store: EmbeddingStore, folder: Path, previous: Path | None = None) -> 
 
 
 @pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
-def test_what_was_kept_answers_as_before(tmp_path: Path, precision: str) -> None:
+def test_a_checkpoint_answers_as_before(tmp_path: Path, precision: str) -> None:
     vectors = clusters(500)
     store = small_store(precision=precision)
     store.put(np.arange(500), vectors)
@@ -114,7 +114,7 @@ def test_what_was_kept_answers_as_before(tmp_path: Path, precision: str) -> None
         assert np.array_equal(loaded.similarities(query, np.arange(510)), store.similarities(query, np.arange(510)))
 
 
-def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
+def test_unchanged_parts_are_not_rewritten(tmp_path: Path) -> None:
     store, vectors = small_store(), clusters(1010)
     store.put(np.arange(1000), vectors[:1000])
     store.wait()
@@ -204,7 +204,7 @@ def test_an_index_without_vectors_can_be_kept(tmp_path: Path) -> None:
 
 
 def _keep_writing(store: EmbeddingStore, vectors: Floats, done: threading.Event) -> None:
-    """Move all keys to the next set of vectors at a time, and take some away, over and over."""
+    """Repeatedly move all keys to the next set of vectors, and remove some."""
     every = np.arange(100)
     for round_ in range(1, 40):
         store.put(every, vectors[100 * (round_ % 4) :][:100])

@@ -1,4 +1,4 @@
-"""What both stores offer beyond the port, to which test_conformance.py holds them."""
+"""The abilities of both stores beyond the port, which test_conformance.py tests."""
 
 from collections.abc import Callable
 
@@ -54,7 +54,7 @@ def test_a_namespace_is_one_object_however_often_it_is_asked_for(store: GraphSto
     assert store.in_namespace("'; DROP TABLE nodes; --") is store.in_namespace("'; DROP TABLE nodes; --")
 
 
-def test_a_closed_store_says_what_to_do(store: GraphStore) -> None:
+def test_a_closed_store_names_the_remedy(store: GraphStore) -> None:
     other = store.in_namespace("other")
     store.close()
     for closed in (store, other):
@@ -67,8 +67,8 @@ def test_operators_stand_in_a_delta_of_their_own(clock: ManualClock) -> None:
         GraphDelta(nodes=(_node("a"),), operators=(Decay(0.5, clock()),))
 
 
-def test_a_node_that_comes_back_has_the_same_place_in_both_stores(open_store: Callable[[], GraphStore]) -> None:
-    """The contract leaves the place open; what is exported must not depend on where a memory is kept."""
+def test_a_node_that_is_added_again_has_the_same_place_in_both_stores(open_store: Callable[[], GraphStore]) -> None:
+    """The contract leaves the row open, but an export must not depend on the kind of store."""
     with open_store() as store:
         _fill(store)
         store.remove_node("a")

@@ -1,4 +1,4 @@
-"""A memory that is used grows with what it holds, not with how often it was asked."""
+"""A memory grows with its content, not with the number of its recalls."""
 
 import json
 from collections.abc import Iterator
@@ -171,7 +171,7 @@ def test_a_weight_that_follows_from_texts_changes_in_place(clock: ManualClock, t
         assert memory.check() == []
 
 
-def test_compaction_with_history_leaves_what_a_new_memory_would_hold(clock: ManualClock, tmp_path: Path) -> None:
+def test_compaction_with_history_leaves_the_content_of_a_new_memory(clock: ManualClock, tmp_path: Path) -> None:
     config = MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash")
     with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
         ids = [memory.add_document(text)[0] for text in _texts(25)]

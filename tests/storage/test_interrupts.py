@@ -1,4 +1,4 @@
-"""Interrupts, leftovers and the past: what a store does when something goes wrong in between."""
+"""A store after interrupts, with leftover files, and in the past."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -23,13 +23,13 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("log", [MemoryLog, SqliteLog])
-def test_after_an_interrupt_at_the_commit_the_store_goes_on_with_what_is_stored(
+def test_after_an_interrupt_at_the_commit_the_store_continues_with_the_stored_state(
     path: Path, log: type[MemoryLog | SqliteLog], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append = log.append
 
     def interrupted(*arguments: Any) -> int:  # noqa: ANN401
-        # By Ctrl-C right after the commit, as may happen while the disk is waited for.
+        # Like Ctrl-C right after the commit, while the process waits for the disk.
         append(*arguments)
         raise KeyboardInterrupt
 
@@ -53,7 +53,7 @@ def test_a_log_that_lost_its_file_is_not_played_into_a_new_memory(path: Path) ->
     log = path.with_name("memory.db-wal").read_bytes()
     first.close()
     path.unlink()
-    # As long as its note is there, the loss is an error.
+    # While the watermark exists, the loss is an error.
     path.with_name("memory.acknowledged").unlink()
     path.with_name("memory.db-wal").write_bytes(log)
     with SqliteStore.open(path) as fresh:
@@ -61,7 +61,7 @@ def test_a_log_that_lost_its_file_is_not_played_into_a_new_memory(path: Path) ->
         assert fresh.check() == []
 
 
-def test_a_folder_in_the_place_of_the_file_is_a_clear_error_and_leaves_no_lock(path: Path) -> None:
+def test_a_folder_instead_of_the_file_is_a_clear_error_and_leaves_no_lock(path: Path) -> None:
     path.mkdir()
     for _ in range(2):
         with pytest.raises(StorageError, match="cannot be opened"):
@@ -81,7 +81,7 @@ def test_closing_the_past_leaves_the_present_open(path: Path) -> None:
         assert len(store) == 2
 
 
-def test_what_decay_pruned_is_no_damage(path: Path, clock: ManualClock) -> None:
+def test_edges_pruned_by_decay_are_no_damage(path: Path, clock: ManualClock) -> None:
     with SqliteStore.open(path, clock=clock) as store:
         for name in "abc":
             store.add_node(MemoryNode(id=name, content=name))
@@ -99,7 +99,7 @@ def test_what_decay_pruned_is_no_damage(path: Path, clock: ManualClock) -> None:
 
 @pytest.fixture
 def interrupt_reading(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Return a function after which a graph that is read from the file again is interrupted once."""
+    """Return a function that interrupts the next reload of a graph from the file."""
     follow = GraphFollower.follow
 
     def interrupted(*_: object) -> None:
@@ -114,7 +114,7 @@ def test_a_node_that_was_taken_back_leaves_its_place_to_the_next(
 ) -> None:
     with SqliteStore.open(path) as store:
         store.add_node(MemoryNode(id="a", content="a"))
-        with pytest.raises(KeyboardInterrupt), store.transaction():  # noqa: PT012 - the block is what fails
+        with pytest.raises(KeyboardInterrupt), store.transaction():  # noqa: PT012 - the block fails
             store.add_node(MemoryNode(id="phantom", content="phantom"))
             interrupt_reading()
             raise InputError("taken back")
@@ -146,7 +146,7 @@ def test_a_namespace_whose_making_was_taken_back_can_be_made_again(
     path: Path, interrupt_reading: Callable[[], None]
 ) -> None:
     with SqliteStore.open(path) as store:
-        with pytest.raises(KeyboardInterrupt), store.transaction():  # noqa: PT012 - the block is what fails
+        with pytest.raises(KeyboardInterrupt), store.transaction():  # noqa: PT012 - the block fails
             lost = store.in_namespace("lost")
             lost.add_node(MemoryNode(id="phantom", content="phantom"))
             interrupt_reading()
@@ -163,7 +163,7 @@ def test_an_interrupt_within_a_part_leaves_the_rest_of_its_transaction(path: Pat
     with SqliteStore.open(path) as store:
         with store.transaction():
             store.add_node(MemoryNode(id="a", content="a"))
-            with pytest.raises(KeyboardInterrupt), store.transaction():  # noqa: PT012 - the block is what fails
+            with pytest.raises(KeyboardInterrupt), store.transaction():  # noqa: PT012 - the block fails
                 store.add_node(MemoryNode(id="phantom", content="phantom"))
                 raise KeyboardInterrupt
             store.add_node(MemoryNode(id="b", content="b"))

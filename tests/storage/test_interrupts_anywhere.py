@@ -1,4 +1,4 @@
-"""After an interrupt at any line of a change, a rollback or a search, a store shows what its file holds."""
+"""After an interrupt at any line of a change, a rollback or a search, a store agrees with its file."""
 
 import ast
 import dis
@@ -40,7 +40,7 @@ def _with_lines(file: str) -> frozenset[int]:
 
 @cache
 def _parse_all() -> None:
-    """Parse the storage; to do so while a finalizer may run upsets Python 3.11."""
+    """Parse the storage. Parsing while a finalizer may run breaks Python 3.11."""
     for file in Path(STORAGE).rglob("*.py"):
         _with_lines(str(file))
 
@@ -51,7 +51,7 @@ def _operations(code: CodeType) -> dict[int, str]:
 
 
 def _is_spared(frame: FrameType) -> bool:
-    """Return whether Python lets no interrupt strike here: where a `with` block is left, or nothing is done.
+    """Return whether Python allows no interrupt here: at the exit of a `with` block, or at a no-op.
 
     A `return` in a `with` block is such a line, which the exit of the block does not cover.
     """
@@ -61,7 +61,7 @@ def _is_spared(frame: FrameType) -> bool:
 
 
 def _finalizes(frame: FrameType | None) -> bool:
-    """Return whether a finalizer runs, whose errors Python reports and ignores."""
+    """Return whether a finalizer runs. Python reports and ignores its errors."""
     while frame is not None and frame.f_code.co_filename != weakref.__file__ and frame.f_code.co_name != "__del__":
         frame = frame.f_back
     return frame is not None
@@ -69,9 +69,9 @@ def _finalizes(frame: FrameType | None) -> bool:
 
 @contextmanager
 def interrupt(raises: Callable[[Place], BaseException | None], only: str = STORAGE) -> Iterator[None]:
-    """Ask at every line of the storage in this thread, before it runs, which error it is to raise.
+    """Before every line of the storage in this thread, call `raises` and raise the error it returns.
 
-    With `only`, the beginning of a path, other files run as quickly as ever.
+    With `only`, the beginning of a path, other files run at full speed.
     """
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:  # noqa: ANN401
@@ -93,7 +93,7 @@ def interrupt(raises: Callable[[Place], BaseException | None], only: str = STORA
 
 
 def lines_of(action: Callable[[], object]) -> list[tuple[Place, int]]:
-    """Run an action and return its lines with how often each ran, in the order in which they came first."""
+    """Run an action. Return its lines in order of first execution, each with its number of executions."""
     found: Counter[Place] = Counter()
     with interrupt(lambda place: found.update([place])), suppress(ZeroDivisionError):
         action()
@@ -101,7 +101,7 @@ def lines_of(action: Callable[[], object]) -> list[tuple[Place, int]]:
 
 
 def told(store: SqliteStore) -> list[Any]:
-    """Return what every graph of a memory shows."""
+    """Return the readable state of every graph of a memory."""
     said: list[Any] = [store.embedder, store.namespaces()]
     for name in store.namespaces():
         graph = store.in_namespace(name)
@@ -186,9 +186,9 @@ ACTIONS = [roll_back, go_on_after_a_part, write, reembed, compact, drop, look_ba
 
 
 def assert_survives(path: Path, action: Callable[[SqliteStore], None], error: BaseException, share: int) -> None:
-    """Interrupt an action at every line of which the number is a multiple of `share`, each time it comes first or last.
+    """Interrupt an action at every `share`-th of its lines, at the first and at the last execution.
 
-    The same store goes on, so that what one interrupt spoils shows after any later one too.
+    All interrupts hit the same store, so damage by one shows after a later one too.
     """
     with make(path) as store, ThreadPoolExecutor(1) as another_thread:
         lines = lines_of(lambda: action(store))
@@ -206,12 +206,12 @@ def assert_survives(path: Path, action: Callable[[SqliteStore], None], error: Ba
                     action(store)
                 name = f"after-{place.line}-{occasion}"
                 edge = MemoryEdge("a", name, EdgeType.SEQ, 0.5, AT)
-                # The graph stays small, so that all of it is soon told.
+                # The graph stays small, so that comparing it is fast.
                 store.apply(GraphDelta(nodes=(node(name),), edges=(edge,), removed_nodes=tuple(last), at=AT))
                 last = [name]
                 assert store.get_edge("a", name).target_id == name
                 with store.exclusively():
-                    # It reads what was published last.
+                    # The thread reads the last published state.
                     assert another_thread.submit(store.has_node, name).result(timeout=60), place
                 with SqliteStore.open(path, read_only=True) as fresh:
                     assert not fresh.has_node("phantom"), place
@@ -220,13 +220,15 @@ def assert_survives(path: Path, action: Callable[[SqliteStore], None], error: Ba
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_an_interrupt_at_any_line_leaves_what_is_stored(tmp_path: Path, action: Callable[[SqliteStore], None]) -> None:
+def test_an_interrupt_at_any_line_leaves_the_stored_state(
+    tmp_path: Path, action: Callable[[SqliteStore], None]
+) -> None:
     assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share=23)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("action", ACTIONS)
-def test_an_interrupt_at_many_lines_leaves_what_is_stored(
+def test_an_interrupt_at_many_lines_leaves_the_stored_state(
     tmp_path: Path, action: Callable[[SqliteStore], None]
 ) -> None:
     assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share=11)

@@ -1,4 +1,4 @@
-"""The journal while it is read, transactions, and readers beside the writer, step by step."""
+"""The journal during reads, transactions, and readers beside the writer, step by step."""
 
 import subprocess
 import sys
@@ -37,7 +37,7 @@ def _ids(store: GraphStore) -> list[str]:
 # The journal
 
 
-def test_whoever_reads_the_journal_can_write_meanwhile(path: Path) -> None:
+def test_a_reader_of_the_journal_can_write_meanwhile(path: Path) -> None:
     with SqliteStore.open(path) as store:
         for name in "abc":
             store.add_node(_node(name))
@@ -200,7 +200,7 @@ def test_a_refused_delta_in_a_transaction_leaves_nothing_of_itself(path: Path, m
         with store.transaction():
             store.add_node(_node("a"))
             with monkeypatch.context() as patch:
-                # As where the disk is full for the second half of a delta.
+                # As on a disk that is full for the second half of a delta.
                 def fail(*_: object) -> None:
                     raise StorageError("full")
 
@@ -345,7 +345,7 @@ for line in sys.stdin:
         other.wait(TIMEOUT)
 
 
-def test_a_reader_opens_what_was_put_in_the_place_of_its_file(path: Path, tmp_path: Path) -> None:
+def test_a_reader_opens_the_file_that_replaced_its_own(path: Path, tmp_path: Path) -> None:
     with SqliteStore.open(tmp_path / "new.db") as new:
         new.add_node(_node("new"))
     with SqliteStore.open(path) as store:

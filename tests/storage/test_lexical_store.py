@@ -23,14 +23,14 @@ from neurogated.storage.index.text.segment import Segment
 
 WORDS = ["apple", "banana", "cherry", "running", "the", "北京大学", "猫"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)
-# Lengths that fit a byte: these, written out, are the first of Lucene's table beyond 40.
+# Lengths that fit a byte: the first of Lucene's table above 40.
 LENGTHS = [*range(41), 42, 44, 46, 48, 50, 52, 54, 56, 60, 64, 68, 72, 76, 80, 84, 88, 96, 104, 112, 120, 128, 136, 144]
 EVERYTHING = 10**6
 
 
 @pytest.fixture(autouse=True, scope="module", params=["texts are all scored", "the best are looked for"])
 def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Search every index in the way of a small one, and then of a large one."""
+    """Search every index first by the method for few texts, then by that for many."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "the best are looked for":
             patch.setattr("neurogated.storage.index.text.bm25._FEW", -1)
@@ -38,7 +38,7 @@ def way(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def bm25(texts: dict[int, str], query: str) -> dict[int, float]:
-    """Return the scores > 0, slowly."""
+    """Return the scores > 0 by a slow loop."""
     held = {key: Counter(split_keywords(text)) for key, text in texts.items()}
     mean = sum(sum(counts.values()) for counts in held.values()) / max(len(held), 1)
     scores: dict[int, float] = {}
@@ -72,7 +72,7 @@ def random_texts(count: int, seed: int = 0) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("memtable_texts", [0, 100, 10_000], ids=["segments", "both", "memtable"])
-def test_search_gives_what_the_formula_gives(memtable_texts: int) -> None:
+def test_search_agrees_with_the_formula(memtable_texts: int) -> None:
     texts = random_texts(400)
     store = LexicalStore(memtable_texts)
     for start in range(0, 400, 90):
@@ -100,8 +100,8 @@ def test_search_gives_what_the_formula_gives(memtable_texts: int) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=30), st.lists(TEXTS, max_size=60))
-def test_impacts_bound_what_words_count_for_however_the_mean_length_drifts(texts: list[str], more: list[str]) -> None:
-    """What is never looked at rests on this bound alone."""
+def test_impacts_bound_the_score_of_words_for_any_drift_of_the_mean_length(texts: list[str], more: list[str]) -> None:
+    """Search skips texts because of this bound alone."""
     store = LexicalStore(0)
     put(store, dict(enumerate(texts)))
     segment = store._table.view().segments[0]
@@ -143,7 +143,7 @@ def test_pruning_loses_nothing_among_many_texts(query: str, k: int) -> None:
 
 
 class StoreAgreesWithFormula(RuleBasedStateMachine):
-    """Puts, replacements and removals; a tiny tail makes segments come and go all the time."""
+    """Puts, replacements and removals. A tiny memtable makes segments form and merge often."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -178,7 +178,7 @@ class StoreAgreesWithFormula(RuleBasedStateMachine):
             assert len(store) == len(self.texts)
 
 
-def test_whatever_is_done_the_store_agrees_with_the_formula() -> None:
+def test_the_store_agrees_with_the_formula_after_any_change() -> None:
     run_state_machine_as_test(
         StoreAgreesWithFormula, settings=settings(max_examples=30, stateful_step_count=15, deadline=None)
     )

@@ -1,4 +1,4 @@
-"""What a store can keep, and refusals of the rest before anything is committed."""
+"""The limits of a store. It refuses the rest before it commits anything."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -119,7 +119,7 @@ def nested(depth: int) -> list[Any]:
 
 
 def changed(value: object) -> MemoryNode:
-    """Return a node whose metadata was changed after it was checked."""
+    """Return a node whose metadata was changed after its validation."""
     node = MemoryNode("changed", "changed")
     node.metadata["value"] = value  # type: ignore[index]
     return node
@@ -157,7 +157,7 @@ UNFIT: dict[str, Callable[[], GraphDelta]] = {
 
 
 @pytest.mark.parametrize("make", UNFIT.values(), ids=UNFIT)
-def test_what_cannot_be_stored_is_refused_whole(tmp_path: Path, make: Callable[[], GraphDelta]) -> None:
+def test_a_delta_that_cannot_be_stored_is_refused_completely(tmp_path: Path, make: Callable[[], GraphDelta]) -> None:
     store = SqliteStore.open(tmp_path / "memory.db")
     store.apply(BASE)
     with pytest.raises(InputError):
@@ -182,7 +182,7 @@ def test_numbers_of_other_kinds_are_stored_as_numbers(tmp_path: Path) -> None:
     assert_opens_as_it_is(store, tmp_path / "memory.db")
 
 
-def test_a_delta_keeps_what_it_was_given(tmp_path: Path) -> None:
+def test_a_delta_keeps_its_arguments(tmp_path: Path) -> None:
     nodes, about = [MemoryNode("n", "")], ["a", "b"]
     delta = GraphDelta(nodes=nodes, queued=(PendingTask("cause", about),), touch=Access.of(frozenset("a")))  # type: ignore[arg-type]
     nodes.clear()
@@ -203,7 +203,7 @@ def test_vectors_of_a_file_have_one_length(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"dimensions \[2, 3\]"):
             store.in_namespace("other").add_node(longer)
         store.apply(GraphDelta(removed_nodes=("a", "b")))
-    # The past holds vectors still.
+    # The past still has vectors.
     with SqliteStore.open(path) as store:
         with pytest.raises(InputError, match=r"dimensions \[2, 3\]"):
             store.add_node(longer)
@@ -232,7 +232,7 @@ _NAMES = st.sampled_from(
         st.tuples(_TEXT, _TEXT, st.none() | _TEXT, st.dictionaries(_NAMES | _TEXT, _JSON, max_size=3)), max_size=20
     )
 )
-def test_whatever_is_taken_is_read_back(given_nodes: list[tuple[str, str, str | None, dict[str, Any]]]) -> None:
+def test_any_accepted_value_is_read_back(given_nodes: list[tuple[str, str, str | None, dict[str, Any]]]) -> None:
     nodes = {}
     for node_id, content, title, metadata in given_nodes:
         try:

@@ -1,4 +1,4 @@
-"""Namespaces are closed least recently used first, and no one who holds one notices."""
+"""The least recently used namespaces are closed first, and a handle on one still works."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_the_embedder_that_a_forgotten_namespace_recorded_counts(store: SqliteSt
 def test_none_is_closed_within_a_transaction_and_all_are_taken_back_with_it(store: SqliteStore) -> None:
     spaces = {name: store.in_namespace(name) for name in NAMES}
     put(spaces[NAMES[0]], "before")
-    with pytest.raises(ZeroDivisionError), store.transaction():  # noqa: PT012 - the block is what is tested
+    with pytest.raises(ZeroDivisionError), store.transaction():  # noqa: PT012 - the block is under test
         for name, space in spaces.items():
             put(space, name)
         assert len(open_graphs(store)) > MOST
@@ -137,7 +137,7 @@ def test_none_is_closed_while_it_is_searched(store: SqliteStore, monkeypatch: py
     assert space.graph not in open_graphs(store)
 
 
-def test_what_is_kept_in_the_background_is_kept_before_its_graph_is_closed(tmp_path: Path) -> None:
+def test_a_background_checkpoint_ends_before_its_graph_is_closed(tmp_path: Path) -> None:
     config = MemoryConfig(runtime=RuntimeSettings(max_open_namespaces=MOST, checkpoint_changes=1))
     with SqliteStore.open(tmp_path / "memory.db", config=config) as store:
         for name in NAMES:
@@ -185,7 +185,7 @@ def test_a_reader_follows_namespaces_that_it_closed(tmp_path: Path, store: Sqlit
             assert len(open_graphs(reader)) <= MOST
 
 
-# What a memory's handles share
+# State that the handles of a memory share
 
 
 @pytest.fixture(params=["sqlite", "memory"])
@@ -198,7 +198,7 @@ def config(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryConfig:
     )
 
 
-def test_closing_a_memory_writes_what_was_used_in_all_namespaces(config: MemoryConfig) -> None:
+def test_closing_a_memory_writes_accesses_of_all_namespaces(config: MemoryConfig) -> None:
     config = config.replace(storage="sqlite")
     with NeuroGraphMemory(config) as memory:
         for name in NAMES[:2]:
@@ -212,7 +212,7 @@ def test_closing_a_memory_writes_what_was_used_in_all_namespaces(config: MemoryC
             assert next(memory.in_namespace(name).store.all_nodes()).last_accessed > moment
 
 
-def test_closing_a_handle_writes_what_was_used_and_leaves_the_memory_open(config: MemoryConfig) -> None:
+def test_closing_a_handle_writes_accesses_and_leaves_the_memory_open(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         other = memory.in_namespace("other")
         other.add_document("A heron.")
@@ -223,7 +223,7 @@ def test_closing_a_handle_writes_what_was_used_and_leaves_the_memory_open(config
         assert not memory.store.closed
 
 
-def test_what_was_used_in_a_dropped_namespace_keeps_no_other_from_being_written(
+def test_accesses_of_a_dropped_namespace_do_not_block_others(
     config: MemoryConfig, caplog: pytest.LogCaptureFixture
 ) -> None:
     with NeuroGraphMemory(config) as memory:

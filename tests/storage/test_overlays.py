@@ -1,4 +1,4 @@
-"""Indexes laid over others, which must answer as one index with the same entries would."""
+"""An index laid over another answers like one index with the same entries."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -48,7 +48,7 @@ def _expected(below: dict[int, Any], above: dict[int, Any], changed: set[int]) -
 
 
 def _layers(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Return what is below, which keys are changed, and what some of these are now."""
+    """Return the entries below, the changed keys, and the new values of some of these."""
 
     def with_above(changed: set[int]) -> st.SearchStrategy[Any]:
         above = st.dictionaries(st.sampled_from(sorted(changed)), values) if changed else st.just({})
@@ -83,12 +83,12 @@ def test_keywords_over_keywords(  # noqa: PLR0917 - drawn
         assert overlaid.terms_of(key) == whole.terms_of(key)
     assert np.allclose(overlaid.scores(query, KEYS), whole.scores(query, KEYS), rtol=0, atol=1e-12)
     found, expected = (index.search(query, k, _rows(without)) for index in (overlaid, whole))
-    # Words are numbered otherwise, so that sums may differ in the last bit, and which texts count as ties.
+    # Words have other numbers, so sums and ties may differ in the last bit.
     assert np.allclose(found[1][:k], expected[1][:k], rtol=0, atol=1e-12)
     assert len(found[1]) >= min(k, len(expected[1]))
     assert not set(found[0].tolist()) & without
     assert np.allclose(whole.scores(query, found[0]), found[1], rtol=0, atol=1e-12)
-    assert len(base) == len(below), "what lies below is as it was"
+    assert len(base) == len(below), "the base index has changed"
 
 
 @settings(max_examples=80)
@@ -179,6 +179,6 @@ def test_a_question_about_the_past_is_answered_alike_when_a_compaction_comes_bet
         view = past.view()
         before = ask(past, view)
         store.compact()
-        # The rows are numbered anew, and this is the first to notice.
+        # The rows are renumbered, and this call is the first to notice.
         assert ask(past, view) == before
         assert before

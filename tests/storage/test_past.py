@@ -1,4 +1,4 @@
-"""The past, the journal and readers beside the writer, over random histories: everyone tells the same story."""
+"""The past, the journal and readers beside the writer agree over random histories."""
 
 import tempfile
 from collections.abc import Callable
@@ -62,7 +62,7 @@ FEW = MemoryConfig(runtime=RuntimeSettings(overlay_edges=3))
 
 
 class Told(NamedTuple):
-    """All that a store tells of its graph but when it was last used; scores apart, as they are compared nearly."""
+    """The readable state of a graph except access times. Scores are separate, as they have a tolerance."""
 
     facts: list[Any]
     scores: list[float]
@@ -117,7 +117,7 @@ def _edge(key: EdgeKey, numbers: tuple[int, ...], now: Any) -> MemoryEdge:  # no
 
 
 def _delta(store: GraphStore, kind: str, numbers: tuple[int, ...], now: Any) -> GraphDelta | None:  # noqa: ANN401, C901, PLR0911
-    """Return a change of that kind which the graph can take, None if it can take none."""
+    """Return a change of this kind that the graph accepts, or None."""
     a, b, c, d = numbers
     whole = store.graph.index.topology.view()
     there = [whole.ids[row] for row in whole.live_nodes().tolist()]
@@ -150,9 +150,9 @@ def _delta(store: GraphStore, kind: str, numbers: tuple[int, ...], now: Any) -> 
         again = (_edge(key, numbers, now),) if b % 2 else ()
         return GraphDelta(removed_edges=(key,), edges=again, reason="cut", at=now)
     if kind == "again" and there:
-        # Removed and put in one delta: the node is a new one, without the edges of the old.
+        # Removed and added in one delta: the node is new and has none of the old edges.
         name = there[a % len(there)]
-        return GraphDelta(removed_nodes=(name,), nodes=(_node(name, numbers, now),), reason="anew", at=now)
+        return GraphDelta(removed_nodes=(name,), nodes=(_node(name, numbers, now),), reason="again", at=now)
     if kind == "mix" and len(there) > 1:
         gone, other = there[a % len(there)], there[(a + 1) % len(there)]
         cut = tuple(key for key in edges if other in key[:2])[:1]
@@ -199,7 +199,7 @@ def _assert_same(one: Told, other: Told) -> None:
 
 
 class Worlds:
-    """One history in memory and on disk, with what was told after each delta, and a reader beside the writer."""
+    """One history in memory and on disk, with the state after each delta, and a reader beside the writer."""
 
     def __init__(self, folder: Path) -> None:
         self.clock = ManualClock()
@@ -208,7 +208,7 @@ class Worlds:
         self.on_disk = SqliteStore.open(self.path, config=FEW, clock=self.clock)
         self.reader = SqliteStore.open(self.path, config=FEW, clock=self.clock, read_only=True)
         self.last = 0
-        # By the number of each delta that is part of the history. Its time is the time at which its state is looked at.
+        # By the number of each delta of the history. `times` has the time of each delta.
         self.told = {0: _told(self.in_memory)}
         self.times: dict[int, datetime] = {}
 
@@ -247,7 +247,7 @@ def _over(history: list[Any], check: Callable[[Worlds], None], each: Callable[[W
 
 @settings(max_examples=20)
 @given(steps)
-def test_the_past_is_what_was_told_then(history: list[Any]) -> None:
+def test_the_past_agrees_with_the_state_of_that_time(history: list[Any]) -> None:
     def check(worlds: Worlds) -> None:
         for store in (worlds.in_memory, worlds.on_disk, worlds.reader):
             for sequence, told in worlds.told.items():
@@ -267,7 +267,7 @@ def test_a_look_at_the_past_stays_where_it_is(history: list[Any], when: int) -> 
     def each(worlds: Worlds) -> None:
         sequence = list(worlds.told)[when % len(worlds.told)]
         pasts.extend((store.as_of(sequence), worlds.told[sequence]) for store in (worlds.on_disk, worlds.reader))
-        # Those that were opened at this step, and those of the step before, when the graph was another.
+        # The views opened at this step, and those of the step before, when the graph was different.
         for past, told in pasts[-4:]:
             _assert_same(_told(past), told)
 
@@ -323,7 +323,7 @@ def test_a_journal_replayed_is_the_same_memory(history: list[Any]) -> None:
 
 @settings(max_examples=20)
 @given(steps)
-def test_a_reader_tells_what_the_writer_tells(history: list[Any]) -> None:
+def test_a_reader_agrees_with_the_writer(history: list[Any]) -> None:
     def each(worlds: Worlds) -> None:
         assert worlds.reader.history() == worlds.on_disk.history()
         assert worlds.reader.view().sequence == worlds.on_disk.view().sequence
@@ -335,7 +335,7 @@ def test_a_reader_tells_what_the_writer_tells(history: list[Any]) -> None:
 
 @settings(max_examples=20)
 @given(steps)
-def test_compaction_takes_what_was_removed_out_of_the_past_and_nothing_else(history: list[Any]) -> None:
+def test_compaction_takes_removed_nodes_out_of_the_past_and_nothing_else(history: list[Any]) -> None:
     def check(worlds: Worlds) -> None:
         whole = worlds.on_disk.graph.index.topology.view()
         left = {whole.ids[row] for row in whole.live_nodes().tolist()}
@@ -360,7 +360,7 @@ def test_compaction_takes_what_was_removed_out_of_the_past_and_nothing_else(hist
 
 
 def _without(store: GraphStore, gone: set[str], up_to: int) -> GraphStore:
-    """Return a graph in whose history the nodes `gone` never were, as of a delta."""
+    """Return a graph whose history never had the nodes `gone`, as of a delta."""
     changes = [entry for entry in store.journal() if not entry.delta.tells_of_uses_only]
     moment = [entry.delta.at for entry in changes if entry.sequence <= up_to]
     made = GraphStore(clock=lambda: moment[-1] if moment else from_micros(0))
@@ -383,7 +383,7 @@ def _without(store: GraphStore, gone: set[str], up_to: int) -> GraphStore:
 
 
 @pytest.mark.parametrize("moment", ["yesterday", None, 0.5])
-def test_what_is_no_delta_is_refused(store: GraphStore, moment: Any) -> None:  # noqa: ANN401
+def test_an_invalid_delta_is_refused(store: GraphStore, moment: Any) -> None:  # noqa: ANN401
     with pytest.raises(InputError, match="no delta"):
         store.as_of(moment)
 

@@ -1,4 +1,4 @@
-"""Keywords and tags through merges, files and threads, against an index made anew and a dictionary of sets."""
+"""Keywords and tags through merges, files and threads match a rebuilt index and a dictionary of sets."""
 
 import json
 import shutil
@@ -45,14 +45,14 @@ def terms(content: str) -> frozenset[str]:
 
 
 def assert_holds(index: LexicalStore, contents: dict[int, str], queries: list[str]) -> None:
-    """Hold an index against one made anew, and its terms against sets."""
-    anew = LexicalStore()
-    put(anew, contents)
+    """Compare an index with a rebuilt one, and its terms with sets."""
+    rebuilt = LexicalStore()
+    put(rebuilt, contents)
     assert len(index) == len(contents)
     for query in queries:
         scores = index.scores(query, EVERYTHING)
-        # Words may be numbered otherwise, so that sums differ in the last bit.
-        assert scores == pytest.approx(anew.scores(query, EVERYTHING), rel=1e-12, abs=0)
+        # Words may have other numbers, so sums differ in the last bit.
+        assert scores == pytest.approx(rebuilt.scores(query, EVERYTHING), rel=1e-12, abs=0)
         for k in (1, 3, 100):
             keys, best = index.search(query, k)
             kth = sorted(scores[scores > 0], reverse=True)[:k][-1:] or [np.inf]
@@ -61,7 +61,7 @@ def assert_holds(index: LexicalStore, contents: dict[int, str], queries: list[st
     model = {key: terms(text) for key, text in contents.items()}
     every = sorted(frozenset[str]().union(*model.values()))
     for key in EVERYTHING.tolist():
-        assert index.terms_of(key) == anew.terms_of(key)
+        assert index.terms_of(key) == rebuilt.terms_of(key)
         assert index.terms_of(key).keys() == model.get(key, frozenset())
     assert index.existing([*every, "unknown"]) == set(every)
     for term in every:
@@ -73,7 +73,7 @@ def assert_holds(index: LexicalStore, contents: dict[int, str], queries: list[st
 
 
 class TextsAsTheirModel(RuleBasedStateMachine):
-    """Puts and removals, files written, loaded and adopted; tails so short that segments are merged all the time."""
+    """Puts, removals, and files written, loaded and mapped. A tiny memtable makes segments merge often."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class TextsAsTheirModel(RuleBasedStateMachine):
     @rule(between=st.dictionaries(st.integers(0, 30), CONTENTS, max_size=8), adopted=st.booleans())
     def freeze(self, between: dict[int, str], adopted: bool) -> None:  # noqa: FBT001 - drawn
         frozen, state = self.index.freeze(), dict(self.contents)
-        # What comes between the state and its writing is in the next state only.
+        # Changes between the freeze and the write are in the next state only.
         self.put(between)
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         frozen.write(folder, self.kept[-1][0] if self.kept else None)
@@ -226,7 +226,7 @@ def test_words_have_numbers_and_numbers_words_wherever_they_are(words: list[str]
 
 
 def test_words_with_equal_checksums_are_told_apart() -> None:
-    # Two words of equal CRC-32.
+    # Two words with equal CRC-32.
     words = ["plumless", "buckeroo"]
     listed = TermDictionary.of(words)
     assert listed.checksums[0] == listed.checksums[1]
@@ -238,7 +238,7 @@ def test_words_beside_a_vocabulary_are_not_added_to_it() -> None:
     base.add(["stone"])
     extended = ExtendedVocabulary(base)
     assert extended.add(["river", "stone", "heron"]) == {"river": 2, "stone": 1, "heron": 0}
-    # A word that comes to the base later is another one, though its number is the same.
+    # A later word of the base is different, although it has the same number.
     assert base.add(["lyon"]) == {"lyon": 2}
     assert extended.numbers(["heron", "stone", "river", "lyon"]) == [0, 1, 2, UNKNOWN]
     assert extended.words(np.arange(3)) == ["heron", "stone", "river"]
@@ -251,7 +251,7 @@ def test_texts_of_the_past_are_found_among_later_words_of_the_present() -> None:
     put(then, {0: "heron stone", 1: "heron stone zebra", 2: "river"})
     past = present.overlaid(rows([1]))
     put_texts(past, rows([1]), [node("heron stone zebra")])
-    # The present gives the next number to another word than the past did.
+    # The present and the past give the next number to different words.
     past.hide(rows([2, 3]))
     put_texts(past, rows([2]), [node("river")])
     put(present, {2: "lyon", 3: "lyon lyon"})

@@ -1,4 +1,4 @@
-"""What a thread or a process reads while another one writes, compacts or is in a transaction."""
+"""The state that a thread or a process reads while another writes, compacts or is in a transaction."""
 
 import subprocess
 import sys
@@ -46,7 +46,7 @@ def _fill(store: GraphStore) -> None:
 
 
 class _Interrupted(list[str]):
-    """Ids beside which another process removes and compacts, once they are looked at."""
+    """When its ids are read, another process removes nodes and compacts."""
 
     def __init__(self, ids: str, path: Path) -> None:
         super().__init__(ids)
@@ -140,7 +140,7 @@ def test_a_search_finds_a_node_whose_vector_is_being_replaced(path: Path, monkey
 
 
 def _seen(store: GraphStore) -> list[object]:
-    """Return all that a thread can read of a graph."""
+    """Return all readable state of a graph."""
     view = store.view()
     rows = view.live_nodes()
     return [
@@ -164,7 +164,7 @@ class _Undone(Exception):  # noqa: N818 - nothing went wrong
 
 @pytest.mark.parametrize("kept", [True, False], ids=["committed", "rolled back"])
 @pytest.mark.parametrize("asked", [True, False], ids=["texts indexed", "texts not indexed"])
-def test_a_thread_reads_what_was_committed_while_another_is_in_a_transaction(
+def test_a_thread_reads_committed_state_while_another_is_in_a_transaction(
     store: GraphStore, *, kept: bool, asked: bool
 ) -> None:
     _fill(store)

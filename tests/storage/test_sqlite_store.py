@@ -1,4 +1,4 @@
-"""What the durable store does beyond any store: it comes back, and it refuses what it must not touch."""
+"""The durable store beyond the contract: reopening, and refusals of foreign or broken files."""
 
 import os
 import sqlite3
@@ -25,7 +25,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def _fill(store: SqliteStore, clock: ManualClock) -> None:
-    """Make a history with every kind of change in it."""
+    """Write a history with every kind of change."""
     for place, name in enumerate("abcdef"):
         store.add_node(MemoryNode(id=name, content=name, embedding=[1.0, place], metadata={"place": place}))
         if place:
@@ -63,7 +63,7 @@ def test_closing_and_opening_changes_nothing(path: Path, clock: ManualClock) -> 
         assert _everything(store) == before
 
 
-def test_namespaces_and_embedder_come_back(path: Path) -> None:
+def test_namespaces_and_embedder_are_restored(path: Path) -> None:
     with SqliteStore.open(path, "one") as store:
         store.bind_embedder("model", 2)
         store.in_namespace("two").add_node(MemoryNode(id="x", content="in two", embedding=[1.0, 0.0]))
@@ -75,7 +75,7 @@ def test_namespaces_and_embedder_come_back(path: Path) -> None:
             store.bind_embedder("other", None)
 
 
-def test_an_edge_type_of_another_process_comes_back(path: Path) -> None:
+def test_an_edge_type_of_another_process_is_restored(path: Path) -> None:
     script = (
         "import sys; from neurogated import *; from neurogated.storage.sqlite_store import SqliteStore\n"
         "kind = EdgeType.register('STRANGE', 'strange', plastic=True, both_ways=False)\n"
@@ -117,7 +117,7 @@ def test_another_format_version_is_refused_and_untouched(path: Path, version: in
 
 
 @pytest.mark.parametrize("from_scratch", [False, True])
-def test_what_is_no_memory_is_refused_and_untouched(path: Path, *, from_scratch: bool) -> None:
+def test_a_foreign_file_is_refused_and_untouched(path: Path, *, from_scratch: bool) -> None:
     path.write_bytes(b"my diary, do not overwrite")
     with pytest.raises(CorruptMemoryError, match="not an SQLite file"):
         SqliteStore.open(path, from_scratch=from_scratch)
@@ -143,14 +143,14 @@ def test_a_damaged_file_is_a_clear_error(path: Path) -> None:
         SqliteStore.open(path)
 
 
-def test_from_scratch_drops_what_is_there(path: Path) -> None:
+def test_from_scratch_drops_the_old_content(path: Path) -> None:
     with SqliteStore.open(path) as store:
         store.add_node(MemoryNode(id="a", content="a"))
     with SqliteStore.open(path, from_scratch=True) as store:
         assert len(store) == 0
 
 
-def test_whoever_would_drop_a_memory_that_is_open_is_told_where(path: Path) -> None:
+def test_dropping_an_open_memory_is_refused_with_its_place(path: Path) -> None:
     with SqliteStore.open(path):
         with pytest.raises(MemoryLockedError, match=f"process {os.getpid()}"):
             SqliteStore.open(path, from_scratch=True)
@@ -196,7 +196,7 @@ def test_a_crash_while_the_file_is_made_leaves_nothing_in_the_way(path: Path) ->
     assert not path.with_suffix(".draft").exists()
 
 
-def test_a_delta_with_edges_between_new_and_old_nodes_comes_back(path: Path) -> None:
+def test_a_delta_with_edges_between_new_and_old_nodes_survives_reopening(path: Path) -> None:
     with SqliteStore.open(path) as store:
         store.add_node(MemoryNode(id="old", content="old"))
         store.apply(

@@ -1,4 +1,4 @@
-"""Which texts hold which terms, against a dictionary of sets."""
+"""The texts that contain each term match a dictionary of sets."""
 
 from unittest.mock import patch
 
@@ -57,7 +57,7 @@ def test_any_terms_of_keys_and_all_terms_are_found(
 
 
 @pytest.mark.parametrize("wanted", [[], ["never seen"]])
-def test_no_text_holds_what_none_was_given(wanted: list[str]) -> None:
+def test_no_text_contains_a_field_that_was_not_given(wanted: list[str]) -> None:
     index = LexicalStore()
     assert index.having(wanted, np.arange(3)).tolist() == [[False] * 3] * len(wanted)
     put(index, {1: frozenset({"a tag"})})

@@ -1,4 +1,4 @@
-"""Keywords and tags of nodes, their scores against an index made anew; what is found is also the kit's to test."""
+"""Keywords and tags of nodes: scores match a rebuilt index. The kit also tests the results."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ TAGS = [subject_tag("lyon"), speaker_tag("ann"), TIMED, "unknown"]
 
 
 def found(store: GraphStore, query: str) -> dict[str, float]:
-    """Return every id and score, having held the search against the scores that are asked for by rows."""
+    """Return every id and score, after comparing the search with the scores by rows."""
     view = store.view()
     pairs = store.keyword_search(query, 100)
     scores = store.keyword_scores(query, view, view.live_nodes())
@@ -43,8 +43,8 @@ def tagged(store: GraphStore, tags: Sequence[str]) -> set[str]:
     return {view.ids[row] for row in rows[store.has_tags(tags, view, rows).any(axis=0)].tolist()}
 
 
-def anew(store: GraphStore, query: str, tags: Sequence[str]) -> tuple[dict[str, float], set[str]]:
-    """Return what a fresh index over the store's nodes finds."""
+def rebuilt(store: GraphStore, query: str, tags: Sequence[str]) -> tuple[dict[str, float], set[str]]:
+    """Return the results of a fresh index over the store's nodes."""
     nodes = list(store.all_nodes())
     index, rows = LexicalStore(), np.arange(len(nodes))
     put_texts(index, rows, nodes)
@@ -58,9 +58,9 @@ def anew(store: GraphStore, query: str, tags: Sequence[str]) -> tuple[dict[str, 
 
 def assert_as_anew(store: GraphStore) -> None:
     for query in QUERIES:
-        assert found(store, query) == pytest.approx(anew(store, query, [])[0])
+        assert found(store, query) == pytest.approx(rebuilt(store, query, [])[0])
     for tags in [*([tag] for tag in TAGS), TAGS, []]:
-        assert tagged(store, tags) == anew(store, "", tags)[1]
+        assert tagged(store, tags) == rebuilt(store, "", tags)[1]
 
 
 def test_what_is_put_is_found_by_text_title_speaker_and_date(store: GraphStore) -> None:
@@ -77,7 +77,7 @@ def test_what_is_put_is_found_by_text_title_speaker_and_date(store: GraphStore) 
     assert_as_anew(store)
 
 
-def test_what_is_removed_is_found_no_more_until_it_comes_back(store: GraphStore) -> None:
+def test_a_removed_node_is_not_found_until_it_is_restored(store: GraphStore) -> None:
     heron = text_node("a", "A grey heron.", title="Lyon")
     store.apply(GraphDelta(nodes=(heron, text_node("b", "heron"))))
     assert found(store, "heron").keys() == {"a", "b"}
@@ -99,7 +99,7 @@ def test_namespaces_never_find_each_others_texts(store: GraphStore) -> None:
     assert found(other, "heron") == found(other, "Lyon") == {}
     assert found(other, "stone").keys() == {"a"}
     assert tagged(other, TAGS) == tagged(other, [speaker_tag("ann")]) == {"a"}
-    # A word's weight counts the texts of its own namespace only.
+    # The weight of a word counts the texts of its own namespace only.
     for one in (store, other):
         assert_as_anew(one)
 
@@ -138,7 +138,7 @@ steps = st.lists(
 
 @given(steps=steps)
 @settings(max_examples=40)
-def test_any_history_is_searched_like_an_index_made_anew(
+def test_any_history_is_searched_like_a_rebuilt_index(
     steps: list[tuple[str, str, str, dict[str, Any]]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path: Path = tmp_path_factory.mktemp("history") / "memory.db"

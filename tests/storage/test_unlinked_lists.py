@@ -1,4 +1,4 @@
-"""Inverted lists that are mapped from a file are written again whole where the file cannot be linked."""
+"""If inverted lists in a mapped file cannot be linked, they are rewritten completely."""
 
 from pathlib import Path
 

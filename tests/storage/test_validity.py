@@ -1,4 +1,4 @@
-"""When nodes and edges hold: valid time, expiry, and the views that leave out what does not hold."""
+"""When nodes and edges are valid: valid time, expiry, and the views that hide invalid ones."""
 
 import sys
 import tempfile
@@ -37,7 +37,7 @@ def _keys(view: GraphView) -> set[EdgeKey]:
 
 
 def _fill(store: GraphStore, clock: ManualClock) -> None:
-    """Three nodes in a row, of which the middle one expires in two hours."""
+    """Three nodes in a row. The middle one expires in two hours."""
     middle = MemoryNode("b", "brief news", [1.0, 0.1], title="Brief", expires_at=clock() + 2 * HOUR)
     nodes = (MemoryNode("a", "lasting news", [1.0, 0.0]), middle, MemoryNode("c", "old news", [0.0, 1.0]))
     edges = tuple(MemoryEdge(one, two, EdgeType.SEQ, 0.5, created_at=clock()) for one, two in ("ab", "bc", "ca"))
@@ -45,9 +45,9 @@ def _fill(store: GraphStore, clock: ManualClock) -> None:
 
 
 def _shows_the_middle(store: GraphStore) -> bool:
-    """Return whether the node that expires is shown, which all ways of searching must agree on.
+    """Return whether views and all searches show the expiring node. Fail if they disagree.
 
-    Asked for by its id it is there until it is removed.
+    By its id the node can be read until it is removed.
     """
     view = store.view()
     shown = {
@@ -69,7 +69,7 @@ def _shows_the_middle(store: GraphStore) -> bool:
     return shown.pop()
 
 
-def test_what_expires_is_hidden_from_exactly_then_on(store: GraphStore, clock: ManualClock) -> None:
+def test_a_node_is_hidden_exactly_from_its_expiry_on(store: GraphStore, clock: ManualClock) -> None:
     _fill(store, clock)
     assert _shows_the_middle(store)
     clock.advance(2 * HOUR - INSTANT)
@@ -93,7 +93,7 @@ def test_expiry_can_be_moved_lifted_and_set(store: GraphStore, clock: ManualCloc
     clock.advance(3 * HOUR)
     assert not _shows_the_middle(store)
     put(clock() + HOUR)
-    assert _shows_the_middle(store), "its edges come back with it"
+    assert _shows_the_middle(store), "its edges are restored with it"
     clock.advance(HOUR)
     assert not _shows_the_middle(store)
     put(None)
@@ -107,7 +107,7 @@ def test_expiry_can_be_moved_lifted_and_set(store: GraphStore, clock: ManualCloc
     assert store.get_node("b").expires_at is None
 
 
-def test_a_view_without_what_expired_is_made_once(store: GraphStore, clock: ManualClock) -> None:
+def test_a_view_without_expired_nodes_is_built_once(store: GraphStore, clock: ManualClock) -> None:
     _fill(store, clock)
     for moment in (clock(), clock() + 5 * HOUR):
         clock.now = moment
@@ -119,7 +119,7 @@ def test_a_view_without_what_expired_is_made_once(store: GraphStore, clock: Manu
     assert _names(view) == {"a", "c"}, "later writes do not show in a view"
 
 
-def test_a_view_keeps_what_it_showed_when_something_expires(store: GraphStore, clock: ManualClock) -> None:
+def test_a_view_does_not_change_when_a_node_expires(store: GraphStore, clock: ManualClock) -> None:
     _fill(store, clock)
     view = store.view()
     clock.advance(2 * HOUR)
@@ -129,14 +129,14 @@ def test_a_view_keeps_what_it_showed_when_something_expires(store: GraphStore, c
     assert [name for name, _ in store.nearest([1.0, 0.1], 1)] == ["a"]
 
 
-def test_expiry_comes_back_from_disk_and_from_the_past(tmp_path: Path, clock: ManualClock) -> None:
+def test_expiry_is_read_from_disk_and_from_the_past(tmp_path: Path, clock: ManualClock) -> None:
     with SqliteStore.open(tmp_path / "memory.db", clock=clock) as store:
         _fill(store, clock)
     clock.advance(2 * HOUR)
     with SqliteStore.open(tmp_path / "memory.db", clock=clock) as store:
         assert not _shows_the_middle(store)
         assert store.expired(clock()) == ["b"]
-        # As of the delta its time is the present; as of a time, that time.
+        # As of a delta the time is the present. As of a time it is that time.
         assert _shows_the_middle(store.as_of(1))
         assert not _shows_the_middle(store.as_of(clock()))
         assert _shows_the_middle(store.as_of(clock() - INSTANT))
@@ -161,7 +161,7 @@ def test_the_past_of_a_number_from_another_namespace_has_the_time_of_its_own(
 
 
 @pytest.mark.parametrize(("begin", "end"), [(1, 3), (None, 3), (1, None), (None, None), (2, 2), (3, 1)])
-def test_what_is_valid_holds_from_its_begin_to_before_its_end(
+def test_validity_includes_its_start_and_excludes_its_end(
     store: GraphStore, clock: ManualClock, begin: int | None, end: int | None
 ) -> None:
     span: dict[str, Any] = {
@@ -291,7 +291,7 @@ _STEPS = st.one_of(
 
 
 @given(st.lists(_STEPS, max_size=40))
-def test_what_has_expired_is_known_at_every_moment_whatever_the_clock_did(
+def test_expired_nodes_are_known_at_every_moment_of_any_clock(
     steps: list[tuple[str, int, int | None]],
 ) -> None:
     store = GraphStore()
@@ -312,7 +312,7 @@ def test_what_has_expired_is_known_at_every_moment_whatever_the_clock_did(
 
 
 def _lines_of_a_view_after_a_write(count: int) -> int:
-    """Return how many lines of the module run when something was added to `count` nodes that are to expire."""
+    """Return how many lines of the module run after an addition to `count` nodes that will expire."""
     clock, lines = ManualClock(), 0
     store = GraphStore(clock=clock)
     nodes = tuple(MemoryNode(str(row), "", expires_at=clock() + (1 + row) * HOUR) for row in range(count))

@@ -1,4 +1,4 @@
-"""Vectors for tests, and the slow way to search them."""
+"""Vectors for tests, and a slow search."""
 
 from collections.abc import Mapping
 
@@ -14,12 +14,12 @@ DIGITS = 12
 
 
 def small_store(*, exact_below: int = 4, precision: str = "float32", probes: int = 2) -> EmbeddingStore:
-    """Return a store that begins to approximate when others would not think of it."""
+    """Return a store that uses lists for few vectors."""
     return EmbeddingStore(exact_below=exact_below, precision=precision, tail=2, lists=2.0, probes=probes)
 
 
 def clusters(count: int, dimension: int = 32, seed: int = 0) -> Floats:
-    """Return vectors around one centre for every twenty of them."""
+    """Return vectors around centres, twenty for each."""
     rng = np.random.default_rng(seed)
     centres = rng.standard_normal((max(1, count // 20), dimension))
     vectors = centres[rng.integers(len(centres), size=count)] + 0.5 * rng.standard_normal((count, dimension))
@@ -34,13 +34,13 @@ def brute_force(entries: Mapping[int, Floats], query: Floats, k: int) -> list[tu
     """Return the k best as (cosine, key), best first, ties in order of key."""
     if not entries:
         return []
-    # Sums in another order differ in the last digits.
+    # The order of a sum changes its last digits.
     cosines = cosine_similarity(query, np.stack(list(entries.values()))).round(DIGITS).tolist()
     return sorted(zip(cosines, entries, strict=True), key=lambda pair: (-pair[0], pair[1]))[:k]
 
 
 def found(store: EmbeddingStore, query: Floats, k: int, without: object = ()) -> list[tuple[float, int]]:
-    """Return what a search finds, in the form of `brute_force`."""
+    """Return the results of a search in the form of `brute_force`."""
     keys, scores = store.search(query, k, rows(without))
     return sorted(zip(scores.round(DIGITS).tolist(), keys.tolist(), strict=True), key=lambda pair: (-pair[0], pair[1]))[
         :k

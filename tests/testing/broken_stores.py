@@ -1,4 +1,4 @@
-"""Stores with one fault each, and which of the kit's tests must see it; run by test_faults_are_caught.py."""
+"""Stores with one fault each, and the test of the kit that must detect it; run by test_faults_are_caught.py."""
 
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from neurogated.testing import GraphStoreContract, store_machine
 
 
 class Sound(GraphStore):
-    """A graph in memory that is "reopened" by playing its journal again: what the broken ones would be."""
+    """A correct store in memory, "reopened" by replaying its journal. The broken stores derive from it."""
 
     def again(self) -> "Sound":
         fresh = type(self)(clock=self._clock)
@@ -54,7 +54,7 @@ class LosesVectors(Sound):
 
 
 class HalfMade(Sound):
-    """Makes the nodes of a delta before it looks at the rest."""
+    """Adds the nodes of a delta before it validates the rest."""
 
     def apply(self, delta: GraphDelta) -> int:
         try:
@@ -66,7 +66,7 @@ class HalfMade(Sound):
 
 
 class HalfSeen(Sound):
-    """Makes nodes and edges in two steps, between which a reader may look."""
+    """Adds nodes and edges in two steps, between which a reader may read."""
 
     def apply(self, delta: GraphDelta) -> int:
         if delta.nodes and delta.edges and all(map(self._unknown, delta.nodes)):
@@ -80,7 +80,7 @@ class HalfSeen(Sound):
 
 
 class SharesNamespaces(Sound):
-    """Takes names that look alike for the same."""
+    """Treats similar names as equal."""
 
     def in_namespace(self, namespace: str) -> Any:  # noqa: ANN401
         return super().in_namespace(namespace.strip().casefold())
@@ -101,7 +101,7 @@ class LastTieFirst(Sound):
 
 
 class Approximate(Sound):
-    """Overlooks the newest vector of many."""
+    """Misses the newest vector of many."""
 
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         newest = [node.id for node in self.all_nodes() if node.embedding is not None][7:][-1:]
@@ -115,7 +115,7 @@ class ShowsThePresent(Sound):
 
 
 class JustBefore(Sound):
-    """Takes a time for the last delta before it, and not at it."""
+    """Takes a time for the last delta before it and ignores a delta at it."""
 
     def _last_before(self, moment: datetime) -> int:
         made = [number for number, delta in enumerate(self._deltas(), start=1) if delta.at < moment]
@@ -123,7 +123,7 @@ class JustBefore(Sound):
 
 
 class LiveViews(Sound):
-    """Hands out views that change with the store."""
+    """Returns views that change with the store."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - those of a GraphStore
         super().__init__(**settings)
@@ -163,7 +163,7 @@ class ForgetsTouches(Sound):
 
 
 class RepeatsItself(Sound):
-    """Leaves the delta asked for among those after it."""
+    """Includes the given delta among those after it."""
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         return super().journal(max(0, after - 1))
@@ -175,7 +175,7 @@ class NoReasons(Sound):
 
 
 class KeepsOldWords(Sound):
-    """Finds a replaced node by what it said before."""
+    """Finds a replaced node by its old text."""
 
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         found = dict(super().keyword_search(query, k, view))
@@ -198,14 +198,14 @@ class FindsByName(Sound):
 
 
 class ManyForRare(Sound):
-    """Tells the first of many nodes where it should tell none."""
+    """Returns the first of many nodes instead of none."""
 
     def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
         return {term: self.nodes_with([term], limit, view) for term, limit in limits.items()}
 
 
 class KeepsOldTags(Sound):
-    """Says of a replaced node what tags it once had as well."""
+    """Adds the old tags of a replaced node to its tags."""
 
     def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
         put = [node for delta in self._deltas() for node in delta.nodes]
@@ -214,7 +214,7 @@ class KeepsOldTags(Sound):
 
 
 class ShowsEveryUser(Sound):
-    """Searches the memories of all users, whoever asks."""
+    """Searches the memories of all users for every user."""
 
     def view(self, **asked: Any) -> ColumnView:  # noqa: ANN401 - as in GraphStore
         filters = asked.get("filters")
@@ -232,7 +232,7 @@ class WeighsEverybodysWords(Sound):
 
 
 class KeepsOldScopes(Sound):
-    """Leaves a memory with the owner it had first."""
+    """Keeps the first owner of a memory."""
 
     def apply(self, delta: GraphDelta) -> int:
         kept = (
@@ -242,7 +242,7 @@ class KeepsOldScopes(Sound):
 
 
 class KeepsOldEnergies(Sound):
-    """Gives a new version the energy that the old one was given last."""
+    """Gives a new version the last energy of the old one."""
 
     def apply(self, delta: GraphDelta) -> int:
         changed = {
@@ -259,10 +259,10 @@ class KeepsOldEnergies(Sound):
 
 class OpenWhenClosed(Sound):
     def close(self) -> None:
-        """Let anyone in."""
+        """Do not close."""
 
 
-# What each must be caught by, named by the part of the contract that it breaks.
+# Each fault, with the test of the contract that must detect it.
 FAULTS: dict[type[Sound], str] = {
     LosesAnEdge: "test_all_there_is_comes_back[reopen]",
     LosesVectors: "test_all_there_is_comes_back[reopen]",
@@ -292,7 +292,7 @@ FAULTS: dict[type[Sound], str] = {
     KeepsOldEnergies: "test_energy_and_importance_change_without_a_new_version",
     OpenWhenClosed: "test_a_closed_store_says_so",
 }
-# Some that the state machine must find without being told where to look.
+# Faults that the state machine must find without a hint.
 FOUND_BY_MACHINE = (LosesAnEdge, HalfMade, LastTieFirst, ShowsThePresent, JustBefore, LiveViews, NeverForgets)
 
 
@@ -316,7 +316,7 @@ def _machine(kind: type[Sound]) -> Any:  # noqa: ANN401 - Hypothesis makes the c
         return kind(clock=clock)
 
     case = store_machine(open_store=open_store, reopen=_again).TestCase
-    # That there is a fault is enough here; to shorten it takes time.
+    # Detecting the fault is enough. Shrinking the example takes time.
     case.settings = settings(case.settings, phases=[Phase.generate], derandomize=True)
     return case
 

@@ -1,4 +1,4 @@
-"""The kit is worth something: a store with a fault does not pass, and the same store without it does."""
+"""The kit works: a store with a fault fails, and the same store without it passes."""
 
 import importlib.util
 import os
@@ -32,7 +32,7 @@ FOUND_BY_MACHINE = [kind.__name__ for kind in _STORES.FOUND_BY_MACHINE]
 
 @pytest.fixture(scope="module")
 def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], str]:
-    """Return the message of each test that failed, empty for one that passed, by class and name of the test."""
+    """Return the message of each failed test and an empty text for each passed one, by class and test name."""
     results = tmp_path_factory.mktemp("faults") / "results.xml"
     chosen = [f"{BROKEN}::Test{name}::{test}" for name, test in FAULTS.items()]
     chosen += [f"{BROKEN}::TestSound::{test}" for test in sorted(set(FAULTS.values()))]
@@ -60,7 +60,7 @@ def test_a_fault_is_caught_where_it_lies(failures: dict[tuple[str, str], str], f
 
 
 @pytest.mark.parametrize("test", sorted(set(FAULTS.values())))
-def test_what_is_sound_passes_the_same_tests(failures: dict[tuple[str, str], str], test: str) -> None:
+def test_a_sound_store_passes_the_same_tests(failures: dict[tuple[str, str], str], test: str) -> None:
     assert failures["Sound", test] == ""
 
 

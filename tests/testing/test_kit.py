@@ -1,4 +1,4 @@
-"""The kit is there when it is asked for, and asks for nothing before."""
+"""The kit loads on request and needs nothing before."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ def test_importing_the_clock_loads_neither_pytest_nor_hypothesis(tmp_path: Path)
 
 @pytest.mark.parametrize("package", ["pytest", "hypothesis"])
 @pytest.mark.parametrize("name", ["GraphStoreContract", "store_machine"])
-def test_what_is_missing_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch, package: str, name: str) -> None:
+def test_a_missing_package_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch, package: str, name: str) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=rf"{package}.*pip install 'neurogated\[testing\]'"):
         getattr(neurogated.testing, name)

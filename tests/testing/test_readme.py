@@ -1,4 +1,4 @@
-"""The example of the kit's README is run as it stands there."""
+"""The example in the kit's README runs unchanged."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def _files() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return what became of every test of the example: passed, or the reason why it was skipped or failed."""
+    """Return the outcome of every test of the example: passed, or the reason for its skip or failure."""
     folder = tmp_path_factory.mktemp("example")
     for name, text in _files().items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -55,7 +55,7 @@ def test_the_example_passes_all_that_it_claims(results: dict[str, str]) -> None:
     assert sum(outcome == "passed" for outcome in results.values()) > len(results) * 3 / 4
 
 
-def test_what_the_example_cannot_do_is_skipped_with_the_reason(results: dict[str, str]) -> None:
+def test_missing_abilities_of_the_example_are_skipped_with_the_reason(results: dict[str, str]) -> None:
     skipped = {name: outcome for name, outcome in results.items() if outcome != "passed"}
     assert "JournalStore is no SupportsNamespaces" in skipped["test_nothing_crosses_from_graph_to_graph"]
     assert all(" is no Supports" in reason for reason in skipped.values())

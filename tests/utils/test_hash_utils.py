@@ -19,7 +19,7 @@ def test_an_id_is_the_prefix_and_the_md5_of_the_utf8_text(content: str, prefix: 
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        # Test vectors of RFC 1321, so that the hash is not only compared with the library it is made with.
+        # Test vectors of RFC 1321, independent of the library that computes the hash.
         ("", "d41d8cd98f00b204e9800998ecf8427e"),
         ("abc", "900150983cd24fb0d6963f7d28e17f72"),
         ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),

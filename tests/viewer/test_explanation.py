@@ -26,11 +26,11 @@ def test_texts_that_were_not_returned_are_fetched(
     assert "Because the pump failed, the field was flooded." in text
 
 
-def test_what_was_forgotten_since_is_no_error(memory: NeuroGraphMemory, recall: Recall) -> None:
+def test_a_forgotten_memory_is_no_error(memory: NeuroGraphMemory, recall: Recall) -> None:
     assert "no longer in the memory" in explain(memory, recall)
 
 
-def test_a_page_replaces_what_was_there_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+def test_a_page_replaces_an_older_one_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text("old", encoding="utf-8")
     assert write_page("new \N{CANDLE}", file) == file
@@ -53,7 +53,7 @@ def test_a_page_that_cannot_be_finished_leaves_the_old_one(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize("name", ["", "missing/page.html", "file/page.html", "n" * 300])
-def test_a_path_that_cannot_be_written_is_an_error_that_says_what_to_do(tmp_path: Path, name: str) -> None:
+def test_a_path_that_cannot_be_written_is_an_error_with_the_remedy(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="choose another file"):
         write_page("page", tmp_path / name)

@@ -14,7 +14,7 @@ class Progress(Protocol):
     """Wraps an iterable, as a progress bar does."""
 
     def __call__(self, items: Iterable[T], total: int) -> Iterable[T]:
-        """Return the `total` items of `items`."""
+        """Return `items`; `total` is their number."""
 
 
 def silent(items: Iterable[T], total: int) -> Iterable[T]:  # noqa: ARG001 - signature of Progress

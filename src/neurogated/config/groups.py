@@ -82,7 +82,7 @@ class LearningSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LLMSettings:
-    """Whether a language model is asked, and within which limits."""
+    """The language model and its limits."""
 
     use: str | None = setting(
         None,

@@ -87,8 +87,8 @@ class NodeChange:
 class Decay:
     """Operator: multiply the weight of every plastic edge idle since before `idle_before` by `factor`.
 
-    An edge whose weight falls below `floor` is removed. The journal holds one line for the operator however many edges it
-    changes. The line is evaluated again when the memory is opened.
+    An edge whose weight falls below `floor` is removed. The journal holds one line for the operator however many edges
+    it changes. The line is evaluated again when the memory is opened.
     """
 
     factor: float

@@ -1,4 +1,4 @@
-"""An embedder without a model, which hashes words into a vector. It is instant and deterministic: no semantics."""
+"""An embedder without a model: it hashes words into a vector. It is instant and deterministic, without semantics."""
 
 from __future__ import annotations
 

@@ -36,9 +36,10 @@ _log = logging.getLogger(__name__)
 
 
 class LocalEmbedder:
-    """Runs an exported model on the CPU. Torch runs a model that cannot be exported, and any model on a GPU.
+    """Runs an exported model on the CPU.
 
-    The first text triggers the choice of the runtime. Bundled models and cached exports do not need torch on the CPU.
+    Torch runs a model that cannot be exported, and with the backend "auto" any model on a GPU. The first text triggers
+    the choice of the runtime. On the CPU, the bundled model and cached exports run without importing torch.
     """
 
     def __init__(

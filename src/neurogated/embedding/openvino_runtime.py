@@ -70,7 +70,7 @@ class OpenVINOSession:
     def __init__(self, compiled: Any) -> None:  # noqa: ANN401 - the package is imported on use
         self._compiled = compiled
         self._idle: list[Any] = []
-        # A second request waits for each running one, so it starts at once even while Python runs other threads.
+        # Twice the optimal number: when a request ends, a waiting one starts at once, even while Python is busy.
         self.concurrency = 2 * int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
 
     def run(self, inputs: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Embedding models of the sentence-transformers library, the bundled one among them."""
+"""Embedding models of the sentence-transformers library, including the bundled model."""
 
 from __future__ import annotations
 

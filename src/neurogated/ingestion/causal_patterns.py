@@ -45,7 +45,7 @@ class Link:
     is_clause: bool
     """Whether the cause is a clause. A common word in a clause is weaker evidence than one in a noun phrase."""
     strength: float
-    """0–1: the weight of the link without overlap."""
+    """0–1: the weight of the link before the gain by overlap."""
     hints: frozenset[str]
     """Heads of words; every match has a word with one of these heads. Empty: every match has a Chinese character."""
 

@@ -11,10 +11,10 @@ __all__ = ["Overlap", "Part", "Vocabulary", "has_han", "has_latin", "has_words"]
 
 # Most Chinese words have two characters.
 _WORDS_A_CHARACTER = 0.5
-# A common character without a common neighbour belongs to the same word or to a different one.
+# A common character without a common neighbour may belong to a different word, so it counts half.
 _WORDS_A_LONE_CHARACTER = 0.25
 _MIN_STEM = 3
-# Size of the cache of stems: the most frequent words, which are most words of a text.
+# Size of the cache of stems. Frequent words are most of a text.
 _REMEMBERED = 10_000
 
 _LATIN = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]+(?:'[^\W\d_]+)?")

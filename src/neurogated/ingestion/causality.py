@@ -45,7 +45,7 @@ _CLAUSE_SHARE = 0.6
 _LONG_SHARE = 0.4
 _LONG = 3
 _SEVERAL = 2
-# Deduction for an answer to a why, for a named effect, and for a claim in the earlier text.
+# Deduction for an answer to a why-question, for a named effect, and for a claim in the earlier text.
 _INDIRECT = 0.15
 # Gain of a cue's weight at full overlap.
 _OVERLAP_GAIN = 0.2
@@ -78,8 +78,8 @@ _PRONOUN = re.compile(r"\W*(?:he|she|they|it|we|i|this|that)\b", re.IGNORECASE)
 class OfflineCausalJudge:
     """Finds causal links by English and Chinese connectives and by common words, without a model.
 
-    It does not know the distance of two texts. A cue that points back refers to the directly preceding text, so callers
-    should compare neighbours only. It does not find links without a cue.
+    It does not know the distance of two texts. A cue that points back refers to the directly preceding text, so this
+    evidence is valid between neighbours only. The judge does not find links without a cue.
     """
 
     def judge(self, first: str, second: str) -> CausalJudgement:
@@ -110,7 +110,7 @@ class _Opening:
     pointers: Sequence[tuple[float, str, str]]
     """Weight without overlap, meaning, and the cue."""
     answer: str | None
-    """The cue that answers a question for a reason."""
+    """The cue that answers a why-question."""
     words: Part
 
 

@@ -87,7 +87,7 @@ class Document:
     title: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     ttl: timedelta | float | None = None
-    """Time to live, as a timedelta or in seconds. None keeps the lifetime of a stored document; a new one stays."""
+    """Time to live, as a timedelta or in seconds. None: a stored document keeps its expiry, a new one never expires."""
     valid_from: datetime | None = None
     """The time from which the content is true; None if it always was."""
     valid_to: datetime | None = None

@@ -2,8 +2,8 @@
 
 `The Wasp Factory is a novel …`, `Ada Quill (born 1901) was …`, `Die Elbe ist ein Strom …`: the subject is the name at
 the beginning of the sentence. In English, its words must be written as a name, or a definition must follow. In other
-languages, a definition must follow; for example, German capitalises every noun. Chinese has no capitals, so the subject
-is the text before 是 in a definition.
+languages, a definition must follow, because capitals are weak evidence there: German capitalises every noun. Chinese
+has no capitals, so the subject is the text before 是 in a definition.
 """
 
 from __future__ import annotations

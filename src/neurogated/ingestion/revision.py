@@ -110,7 +110,7 @@ class Revision:
             checked_moment(name, getattr(self, name))
 
     def applied(self, node: MemoryNode, at: datetime) -> MemoryNode:
-        """Return the node with the changes at the time `at`. The names, times and vector of its text stay the old ones.
+        """Return the node with the changes, made at `at`. It keeps the findings and the vector of the old text.
 
         Raises:
             InputError: the new version cannot be stored.

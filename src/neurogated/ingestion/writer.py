@@ -208,7 +208,7 @@ class Writer:
         settled = tuple(task for task in tasks if task not in failed)
         with self.exclusively():
             self._expire(at)
-            # During the judgement, other threads may have changed or removed nodes; so this adds nothing but the names.
+            # During the judgement, other threads may have changed or removed nodes, so this changes only the names.
             current = stored(self._store, nodes)
             changed = tuple(
                 replace(now, found=replace(now.found, entities=node.found.entities))

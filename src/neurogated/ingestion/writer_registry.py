@@ -12,7 +12,7 @@ __all__ = ["WriterRegistry"]
 
 
 class WriterRegistry:
-    """The writers in use, by namespace. The registry holds weak references.
+    """The writers in use, by namespace. The registry holds weak references, so it drops writers without a handle.
 
     Handles of one graph share its writer. The writer's lock lets one thread at a time change the texts.
     """

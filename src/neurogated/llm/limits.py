@@ -20,7 +20,7 @@ _KEPT = "the cache has all answers so far, so the same command continues from th
 
 
 class LimitedLLM(BaseLLM):
-    """Wraps a model. At most `concurrency` calls run at once; further calls wait. Without budget, calls fail.
+    """Wraps a model. At most `concurrency` calls run at once. Further calls wait, or fail when the budget is used up.
 
     Failed calls count as calls. Tokens are known only after a call, so calls that run when the budget ends still return
     their answers.

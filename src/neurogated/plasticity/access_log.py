@@ -25,7 +25,8 @@ class AccessLog:
     def __init__(self, clock: Clock, seconds: float, open_namespaces: int) -> None:
         """Describe when to write: at the first recall that finds the oldest access `seconds` old.
 
-        A recall also writes the log when it names more than half of `open_namespaces`, so these are still open.
+        A recall also writes the log when the log names more than half of `open_namespaces` graphs, while these graphs
+        are still open.
         """
         self._clock = clock
         self._interval = timedelta(seconds=seconds)
@@ -42,7 +43,7 @@ class AccessLog:
             self._last = self._clock()
             due = self._last - self._since >= self._interval or len(self._accesses) > self._most_graphs
         if due:
-            # A recall does not wait for the write lock; if another thread holds it, the accesses stay in the log.
+            # A recall does not wait for the write lock; if another writer holds it, the accesses stay in the log.
             self._warn(self._write(patience=0))
 
     def flush(self) -> None:

@@ -133,7 +133,7 @@ class PlasticityEngine:
         return Feedback(edges, gone)
 
     def decay_unused(self, now: datetime | None = None) -> None:
-        """Long-term depression: a plastic edge that is idle for `learning.idle_days` fades by `TIME_DECAY_FACTOR` a day.
+        """Long-term depression: plastic edges idle for `learning.idle_days` fade by `TIME_DECAY_FACTOR` a day.
 
         An edge whose weight falls below `MIN_EDGE_WEIGHT` is removed. The decay depends on the time since the last
         call, not on the number of calls; a call within an hour of the last does nothing. The journal gets one delta,
