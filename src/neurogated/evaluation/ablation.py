@@ -163,7 +163,7 @@ class AblationReport:
     """Seconds of each variant, indexing included."""
     rows: pd.DataFrame
     """A row per variant, kind of question and cutoff: `variant`, `label`, `kind`, `questions`, `k`, `recall` in
-    percent; `difference`, `low`, `high`: its recall minus that of the full configuration with its interval, in points."""
+    percent; `difference`, `low`, `high`: its recall minus that of the full configuration with interval, in points."""
 
     def figures(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
