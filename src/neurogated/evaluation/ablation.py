@@ -162,8 +162,8 @@ class AblationReport:
     seconds: Mapping[str, float]
     """Seconds of each variant, indexing included."""
     rows: pd.DataFrame
-    """A row per variant, kind of question and cutoff: `variant`, `label`, `kind`, `questions`, `k`, `recall` in percent,
-    and `difference`, `low`, `high`: its recall minus that of the full configuration with the interval, in points."""
+    """A row per variant, kind of question and cutoff: `variant`, `label`, `kind`, `questions`, `k`, `recall` in
+    percent; `difference`, `low`, `high`: its recall minus that of the full configuration with interval, in points."""
 
     def figures(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
