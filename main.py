@@ -1,4 +1,4 @@
-"""The CLI runner, the same as `neurogated`; `from main import NeuroGraphMemory` gives the names of the package too."""
+"""The command line, as `neurogated`; `from main import NeuroGraphMemory` imports the names of the package too."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from neurogated import NeuroGraphMemory
 
-# A checkout runs without being installed.
+# A checkout runs without installation.
 sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
 
 __all__ = ["NeuroGraphMemory"]

@@ -1,4 +1,4 @@
-"""What people would otherwise use, on the same data: loops over dicts, graph libraries, vector and keyword indexes."""
+"""Alternatives on the same data: loops over dicts, graph libraries, vector and keyword indexes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Energies = Mapping[int, float]
 
 
 class DictGraph:
-    """The gated activation's formula, without cap, as a loop over lists in a dict; what can be is worked out before."""
+    """The gated activation's formula without its cap, as a loop over adjacency lists with precomputed shares."""
 
     def __init__(self, synthetic: Synthetic) -> None:
-        """Sort the arcs by the node they leave, each with the share of energy that goes over it, by its weight."""
+        """Group the arcs by source node, each with its share of the activation, in proportion to its weight."""
         self.neighbours: dict[int, list[tuple[int, float, int]]] = defaultdict(list)
         totals: dict[tuple[int, int], float] = defaultdict(float)
         arcs = list(_arcs(synthetic))
@@ -34,7 +34,7 @@ class DictGraph:
             self.neighbours[source].append((target, weight * weight / totals[source, code // 2], code))
 
     def expand(self, anchors: Energies, kernel: Kernel, *, hops: int, decay: float) -> dict[int, float]:
-        """Return the energy that came to each node over edges."""
+        """Return the activation that reaches each node over edges."""
         modulation = _modulation(kernel, decay)
         moving, spread = anchors, defaultdict[int, float](float)
         for _ in range(hops):
@@ -49,7 +49,7 @@ class DictGraph:
 
 
 def _arcs(synthetic: Synthetic) -> Iterator[tuple[int, int, float, int]]:
-    """Yield source, target, weight and code of what can be walked; two codes a type, the second along its direction."""
+    """Yield source, target, weight and code of each arc; a type has two codes, the second for its own direction."""
     columns = (np.asarray(synthetic.edges).tolist(), synthetic.weights.tolist(), synthetic.types.tolist())
     for ends, weight, kind in zip(*columns, strict=True):
         older, newer = sorted(ends)
@@ -63,7 +63,7 @@ def _modulation(kernel: Kernel, decay: float) -> list[float]:
 
 
 def networkx_expansion(graph: DictGraph) -> Callable[..., dict[int, float]]:
-    """Return the same loop over a networkx graph of the arcs."""
+    """Return the same loop over a networkx graph."""
     made = nx.MultiDiGraph()
     for source, arcs in graph.neighbours.items():
         made.add_edges_from((source, target, {"share": share, "code": code}) for target, share, code in arcs)
@@ -86,21 +86,21 @@ def networkx_expansion(graph: DictGraph) -> Callable[..., dict[int, float]]:
 
 
 def pagerank(synthetic: Synthetic) -> Callable[[Sequence[int]], list[float]]:
-    """Return igraph's personalised PageRank from some nodes, over weighted edges."""
+    """Return igraph's personalised PageRank from given nodes, over weighted edges."""
     graph = igraph.Graph(n=synthetic.nodes, edges=np.asarray(synthetic.edges).tolist())
     weights = synthetic.weights.tolist()
     return lambda anchors: graph.personalized_pagerank(reset_vertices=list(anchors), weights=weights)
 
 
 def keyword_search(synthetic: Synthetic, k1: float = 1.2, b: float = 0.75) -> Callable[[Sequence[int], int], NDArray]:
-    """Return BM25 over a matrix of precomputed scores: from word numbers to the best nodes."""
+    """Return BM25 over a matrix of precomputed scores: from term numbers to the best nodes."""
     words = np.asarray(synthetic.words)
     nodes, length = words.shape
     rows = np.repeat(np.arange(nodes), length)
     counts = sparse.coo_matrix((np.ones(words.size, np.float32), (rows, words.ravel()))).tocsc()
     frequency = np.diff(counts.indptr)
     rarity = np.log1p((nodes - frequency + 0.5) / (frequency + 0.5))
-    # All texts are of one length, so b has nothing to level out.
+    # All texts have the same length, so b has no effect.
     scores = counts.data * (k1 + 1) / (counts.data + k1 * (1 - b + b)) * np.repeat(rarity, frequency)
     matrix = sparse.csc_matrix((scores.astype(np.float32), counts.indices, counts.indptr), counts.shape)
 

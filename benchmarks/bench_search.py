@@ -1,4 +1,4 @@
-"""Vector and keyword search for ten, against numpy, FAISS, usearch and a matrix of BM25 scores."""
+"""Vector and keyword search for ten results, compared with numpy, FAISS, usearch and a matrix of BM25 scores."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from neurogated import NeuroGraphMemory
 WANTED = 10
 QUESTIONS = 100
 SMALL = 100_000
-"""Up to so many nodes others' approximate indexes are measured too; beyond, they take many minutes to build."""
+"""Other approximate indexes are measured up to this many nodes; beyond, they take many minutes to build."""
 LINKS, BREADTH = 16, 64
-"""Of others' HNSW indexes: links a node, and breadth of the search."""
+"""Parameters of the other HNSW indexes: links per node, and search width."""
 
 Search = Callable[[NDArray[np.float32]], NDArray[np.int64]]
 
 
 @pytest.fixture(scope="module")
 def asked(synthetic: Synthetic) -> list[Asked]:
-    """Return the questions that every search is asked, those to warm up before them."""
+    """Return the questions for every search; the first ones warm up."""
     return list(islice(synthetic.ask(2), QUESTIONS + QUESTIONS // 10))
 
 
 @pytest.fixture(scope="module")
 def wanted(synthetic: Synthetic) -> int:
-    """Return how many are searched for."""
+    """Return the number of results."""
     return min(WANTED, synthetic.nodes)
 
 

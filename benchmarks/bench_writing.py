@@ -1,4 +1,4 @@
-"""Writes: a text added and found, what a text costs in a small and a large memory, feedback, forgetting."""
+"""Writes: a text added and found, the cost of a text in a small and a large memory, feedback, decay."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from neurogated import NeuroGraphMemory
 from neurogated.core.clock import utc_now
 
 SMALL = 1000
-"""Texts in the memory that the cost of a text in the large one is held against."""
+"""Size of the small memory."""
 FEEDBACKS = 50
 TIMED_ROUNDS = 5
 IDLE = timedelta(days=30)
 
 
 def _added(synthetic: Synthetic, embedder: GivenVectors, seed: int) -> Iterator[tuple[str, str]]:
-    """Yield new texts, each with a question whose answer it is, whose vectors the embedder knows."""
+    """Yield new texts, each with a question that it answers; the embedder knows their vectors."""
     for text, vector, asked in synthetic.new_texts(seed):
         embedder.give(text, vector)
         embedder.give(asked.text, asked.vector)
@@ -41,9 +41,9 @@ def test_cost_of_a_text(
     synthetic: Synthetic,
     embedder: GivenVectors,
 ) -> None:
-    """Texts in one batch, in the memory of all nodes and, `small`, in one of a thousand; seconds a text.
+    """Texts in one batch, in the memory of all nodes and, `small`, in one of a thousand; seconds per text.
 
-    Both are fresh copies, and this comes first, so that nothing is still being filed of what others added.
+    Both are fresh copies. This benchmark comes first, so that no earlier additions are still being indexed.
     """
     count = pytestconfig.getoption("documents")
     texts = _added(synthetic, embedder, 6)
@@ -63,7 +63,7 @@ def test_pairs_of_add_and_recall(
     synthetic: Synthetic,
     embedder: GivenVectors,
 ) -> None:
-    """Each text is found by the recall that follows it."""
+    """Each recall finds the text that was added before it."""
 
     def add_and_recall(text: str, question: str) -> bool:
         (node,) = changed.add_document(text)
@@ -85,7 +85,7 @@ def test_feedback(
 def test_maintenance(
     benchmark: BenchmarkFixture, pytestconfig: pytest.Config, cache: Path, folder: Path, embedder: GivenVectors
 ) -> None:
-    """Rounds of forgetting, a day apart, of which the first few are timed; `growth` of the files."""
+    """Rounds of decay, a day apart; the first few are timed; `growth` of the files."""
     rounds, moment = pytestconfig.getoption("rounds"), utc_now() + IDLE
     moments = iter([moment + timedelta(days=number) for number in range(rounds + 1)])
     with copied(folder, cache / "forgetting") as copy:

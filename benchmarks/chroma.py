@@ -1,7 +1,7 @@
-"""Another embedded memory of vectors, Chroma, measured by itself: `python benchmarks/chroma.py VECTORS.npy FOLDER`.
+"""Chroma, an embedded vector database, measured alone: `python benchmarks/chroma.py VECTORS.npy FOLDER`.
 
-It runs in whichever Python has `chromadb`, and prints JSON: seconds of building, of a search for ten, and of an add
-with the search that finds it; medians.
+Run it with a Python that has `chromadb`. It prints JSON: the seconds to build the index, and the median seconds of a
+search for ten, and of an add with the search that finds it.
 """
 
 from __future__ import annotations

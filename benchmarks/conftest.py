@@ -24,14 +24,14 @@ PACKAGES = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Say how large and where."""
+    """Add the options for sizes and folders."""
     group = parser.getgroup("neurogated")
     add = group.addoption
     add("--nodes", type=int, default=10_000, help="size of the memory (default: 10000)")
-    add("--synth", type=Path, default=SHARED / "bench" / "synth.py", help="script that makes the data, or a .npz of it")
-    add("--cache", type=Path, default=Path.home() / ".cache" / "neurogated-bench", help="folder of what is kept")
+    add("--synth", type=Path, default=SHARED / "bench" / "synth.py", help="script that makes the data, or a .npz file")
+    add("--cache", type=Path, default=Path.home() / ".cache" / "neurogated-bench", help="folder of data and memories")
     add("--pairs", type=int, default=1000, help="alternating adds and recalls (default: 1000)")
-    add("--documents", type=int, default=500, help="texts added to tell what one costs (default: 500)")
+    add("--documents", type=int, default=500, help="texts added to measure the cost of one (default: 500)")
     add("--rounds", type=int, default=200, help="rounds of maintenance (default: 200)")
     add(
         "--passages",
@@ -44,14 +44,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--long-texts",
         type=Path,
         default=SHARED / "data" / "beam_odd.json",
-        help="chats in BEAM's format, whose long answers in Markdown are indexed as one text",
+        help="chats in BEAM's format; their long Markdown answers are indexed as one text",
     )
     add("--long-characters", type=int, default=1_000_000, help="length of a long text (default: 1000000)")
-    add("--chroma", default=None, help="a Python that has chromadb; without it Chroma is left out")
+    add("--chroma", default=None, help="a Python with chromadb; without it Chroma is skipped")
 
 
 def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:
-    """Note what a figure depends on."""
+    """Record the machine and the packages."""
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     versions = {}
     for name in PACKAGES:
@@ -65,7 +65,7 @@ def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: di
 
 @pytest.fixture(scope="session")
 def cache(pytestconfig: pytest.Config) -> Path:
-    """Return where data, memories and copies of them are kept."""
+    """Return the folder of data, memories and their copies."""
     return pytestconfig.getoption("cache")
 
 
@@ -77,13 +77,13 @@ def synthetic(pytestconfig: pytest.Config, cache: Path) -> Synthetic:
 
 @pytest.fixture(scope="session")
 def folder(cache: Path, synthetic: Synthetic) -> Path:
-    """Return the folder of the memory of the data, which nothing changes."""
+    """Return the folder of the read-only memory of the data."""
     return built(cache, synthetic)
 
 
 @pytest.fixture(scope="module")
 def scratch(cache: Path, folder: Path) -> Iterator[Path]:
-    """Return the folder of a copy to be changed."""
+    """Return the folder of a copy that may change."""
     with copied(folder, cache / "scratch") as copy:
         yield copy
 
@@ -96,7 +96,7 @@ def embedder() -> GivenVectors:
 
 @pytest.fixture(scope="module")
 def memory(folder: Path, embedder: GivenVectors) -> Iterator[NeuroGraphMemory]:
-    """Open the memory to be asked only: it is frozen."""
+    """Open the memory frozen."""
     with open_memory(folder, embedder) as opened:
         opened.freeze()
         yield opened
@@ -104,6 +104,6 @@ def memory(folder: Path, embedder: GivenVectors) -> Iterator[NeuroGraphMemory]:
 
 @pytest.fixture(scope="module")
 def changed(scratch: Path, embedder: GivenVectors) -> Iterator[NeuroGraphMemory]:
-    """Open the copy."""
+    """Open the copy that may change."""
     with open_memory(scratch, embedder) as opened:
         yield opened

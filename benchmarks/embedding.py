@@ -1,7 +1,7 @@
-"""How quickly the runtimes embed: `python benchmarks/embedding.py --corpus dataset/2wikimultihopqa_corpus.json`.
+"""Embedding speed of each runtime: `python benchmarks/embedding.py --corpus dataset/2wikimultihopqa_corpus.json`.
 
-Every runtime that is installed embeds the same passages and the same questions, in turn, with torch in the same run.
-Wall time depends on what else the machine does; seconds of the processor hardly do.
+Every installed runtime embeds the same passages and the same questions, in turn, with torch in the same run. Wall time
+depends on the load of the machine; processor time hardly does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ QUESTIONS = 30
 
 
 def load(backend: str, exports: str) -> tuple[Embedder, float]:
-    """Return an embedder that is ready, and the seconds that took."""
+    """Return an embedder that is ready, and the seconds until it was."""
     begin = time.perf_counter()
     embedder = build_embedder(
         MemoryConfig(embedding=EmbeddingSettings(backend=backend, devices="cpu", export_dir=exports))
@@ -36,7 +36,7 @@ def load(backend: str, exports: str) -> tuple[Embedder, float]:
 
 
 def passages_a_second(embedder: Embedder, texts: list[str]) -> tuple[float, float]:
-    """Return passages a second of wall time, and a second of the processor."""
+    """Return passages per second of wall time, and per second of processor time."""
     wall, processor = time.perf_counter(), time.process_time()
     embedder.embed_documents(texts)
     return len(texts) / (time.perf_counter() - wall), len(texts) / (time.process_time() - processor)
@@ -57,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=Path, default=Path("dataset/sample_corpus.json"), help="passages to embed")
     parser.add_argument("--passages", type=int, default=500, help="how many of them (default: 500)")
-    parser.add_argument("--rounds", type=int, default=3, help="of which the best counts (default: 3)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds, of which the best counts (default: 3)")
     arguments = parser.parse_args()
     rows = json.loads(arguments.corpus.read_text(encoding="utf-8"))
     chosen = np.random.default_rng(0).permutation(len(rows))[: arguments.passages]

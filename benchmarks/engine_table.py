@@ -1,4 +1,4 @@
-"""Lines of a table that compares engines which take turns."""
+"""Rows of a table that compares engines; the engines run in turn."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Rounds = dict[str, list[list[float]]]
 
 
 def compared(calls: Mapping[str, Call], inputs: Sequence[Any]) -> Rounds:
-    """Return the milliseconds of each call at each input in each round; the calls take turns."""
+    """Return the milliseconds of each call at each input in each round; the calls run in turn."""
     names = list(calls)
     rounds: Rounds = {name: [] for name in names}
     for value in inputs[:3]:
@@ -55,7 +55,7 @@ def compared(calls: Mapping[str, Call], inputs: Sequence[Any]) -> Rounds:
 
 
 def row(what: str, rounds: Rounds, unit: str = "ms", share: float = 0.5) -> None:
-    """Print a line of the table: the median quantile of the rounds, and ratios to ours."""
+    """Print a row of the table: the median over rounds of the quantile `share`, and ratios to ours."""
     cells = []
     of_rounds = {name: [quantile(times, share) for times in some] for name, some in rounds.items()}
     for name, values in of_rounds.items():
@@ -77,32 +77,32 @@ def _quickest(rounds: Sequence[Sequence[float]]) -> float:
 
 
 def said(what: str, *cells: str) -> None:
-    """Print a line of the table as it is."""
+    """Print a row of the table as it is."""
     print(f"| {what} | {' | '.join(cells)} |", flush=True)
 
 
 def seconds(act: Callable[[], object]) -> float:
-    """Return how long an act takes, once."""
+    """Return the seconds that one call takes."""
     begin = time.perf_counter()
     act()
     return time.perf_counter() - begin
 
 
 def disk_size(path: Path) -> float:
-    """Return the KiB that a file or folder takes."""
+    """Return the KiB of a file or folder."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file()) / 1024
 
 
 def held() -> NDArray[np.float64]:
-    """Return the MiB of this process that are its own, and those of mapped files."""
+    """Return the MiB of this process: private memory, and mapped files."""
     lines = (line.split() for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines())
     sizes = {line[0]: int(line[1]) / 1024 for line in lines if line[0] in {"RssAnon:", "RssFile:"}}
     return np.array([sizes["RssAnon:"], sizes["RssFile:"]])
 
 
 def best(keys: Keys, scores: NDArray[Any]) -> Found:
-    """Return the best of some keys with scores."""
+    """Return the best keys with their scores."""
     if keys.size > WANTED:
         chosen = np.argpartition(-scores, WANTED - 1)[:WANTED]
         keys, scores = keys[chosen], scores[chosen]
@@ -122,7 +122,7 @@ def opened(opener: Opener, path: Path, questions: Sequence[Any]) -> tuple[float,
 
 
 def openings(what: str, kinds: Mapping[str, tuple[Opener, Path]], questions: Sequence[Any]) -> None:
-    """Print what opening takes and holds, each time in a fresh process; openers are functions of a module."""
+    """Print time and memory of opening, each in a fresh process; openers are functions of a module."""
     rounds: Rounds = {name: [] for name in kinds}
     memory = {}
     for _ in range(ROUNDS):
@@ -135,6 +135,6 @@ def openings(what: str, kinds: Mapping[str, tuple[Opener, Path]], questions: Seq
 
 
 def made(folder: Path) -> Path:
-    """Return a folder that was just made."""
+    """Create a folder and return it."""
     folder.mkdir()
     return folder

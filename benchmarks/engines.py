@@ -1,8 +1,8 @@
-"""Could tantivy and usearch replace our indexes: `python -m benchmarks.engines --nodes 10000 100000`.
+"""Whether tantivy and usearch could replace our indexes: `python -m benchmarks.engines --nodes 10000 100000`.
 
 All engines run in one process and take turns after every ten questions, so other work on the machine slows all of
 them. Times are wall clock: the median of a round, then the median of three rounds. Brackets hold ratios to our index:
-the median of the rounds, the least and the largest, and that of the quickest calls, which nothing interrupted. Opening
+the median, minimum and maximum over rounds, and the ratio of the fastest calls. Opening
 and memory are measured in fresh processes.
 
 tantivy is measured as one segment in a file system in memory, and on disk with a commit after every 500 texts. Every
@@ -33,12 +33,12 @@ def main() -> None:
     """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--nodes", type=int, nargs="+", default=[10_000], help="how many texts and vectors (default: 10000)")
+    add("--nodes", type=int, nargs="+", default=[10_000], help="number of texts and vectors (default: 10000)")
     add("--engines", nargs="+", choices=["texts", "vectors"], default=["texts", "vectors"])
-    add("--dtypes", nargs="+", default=["f32", "f16"], help="numbers in usearch (default: f32 f16)")
-    add("--changed", type=float, nargs="*", default=[0.1, 0.3], help="shares that are changed (default: 0.1 0.3)")
-    add("--synth", type=Path, default=SHARED / "bench" / "synth.py", help="script that makes the data, or a .npz of it")
-    add("--vectors", type=Path, help="file of vectors of real texts (.npy), used instead of drawn ones")
+    add("--dtypes", nargs="+", default=["f32", "f16"], help="number formats of usearch (default: f32 f16)")
+    add("--changed", type=float, nargs="*", default=[0.1, 0.3], help="shares to change (default: 0.1 0.3)")
+    add("--synth", type=Path, default=SHARED / "bench" / "synth.py", help="script that makes the data, or a .npz file")
+    add("--vectors", type=Path, help="file of vectors of real texts (.npy), instead of random ones")
     add("--cache", type=Path, default=Path.home() / ".cache" / "neurogated-bench", help="folder of the data")
     given = parser.parse_args()
     packages = ", ".join(f"{name} {version(name)}" for name in ("tantivy", "usearch", "faiss-cpu", "numpy"))

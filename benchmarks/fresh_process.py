@@ -1,7 +1,7 @@
-"""What a process of its own does with a memory; `python -m benchmarks.fresh_process answer|write FOLDER DATA …`.
+"""A fresh process that uses a memory; `python -m benchmarks.fresh_process answer|write FOLDER DATA …`.
 
 `answer` opens it, asks one question, then 200 more, and prints JSON: seconds from before opening to the first answer,
-without the imports, and resident memory in bytes. `write` adds texts one by one, says so, and waits to be killed.
+without the imports, and resident memory in bytes. `write` adds texts one by one, prints a line, and waits to be killed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def answer(folder: Path, synthetic: Synthetic, settings: dict[str, object]) -> d
 
 
 def write(folder: Path, synthetic: Synthetic, settings: dict[str, object], count: int) -> None:
-    """Add texts without end of the process."""
+    """Add texts until the process is killed."""
     embedder = GivenVectors()
     with open_memory(folder, embedder, **settings) as memory:
         for text, vector, _ in islice(synthetic.new_texts(SEED), count):
@@ -49,7 +49,7 @@ def write(folder: Path, synthetic: Synthetic, settings: dict[str, object], count
 
 
 def resident() -> dict[str, int]:
-    """Return the resident memory of this process in bytes: `rss`, and `pss` where shared pages count in part."""
+    """Return the resident memory of this process in bytes: `rss`, and `pss`, which splits shared pages."""
     status, rollup = (Path(f"/proc/self/{name}").read_text(encoding="utf-8") for name in ("status", "smaps_rollup"))
     return {"rss": _kilobytes(status, "VmRSS") * 1024, "pss": _kilobytes(rollup, "Pss") * 1024}
 
@@ -59,7 +59,7 @@ def _kilobytes(text: str, name: str) -> int:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the task of the command line."""
     what, folder, data, settings, *count = sys.argv[1:]
     synthetic = Synthetic.read(Path(data))
     if what == "write":

@@ -25,7 +25,7 @@ USEFUL = 3
 
 
 def documents(corpus: Path, hours: int) -> Iterator[dict[str, str]]:
-    """Yield a document an hour; where the corpus has fewer, they come again under other names."""
+    """Yield one document per hour; a corpus that ends begins again under other names."""
     rows = json.loads(corpus.read_text(encoding="utf-8"))
     for hour in range(hours):
         row, again = rows[hour % len(rows)], hour // len(rows)
@@ -34,13 +34,13 @@ def documents(corpus: Path, hours: int) -> Iterator[dict[str, str]]:
 
 
 def size(memory: NeuroGraphMemory) -> int:
-    """Return how many bytes the file takes once the memory is closed."""
+    """Return the bytes of the file after the memory is closed."""
     memory.close()
     return Path(memory.config.save_dir, "memory", "memory.db").stat().st_size
 
 
 def use(memory: NeuroGraphMemory, clock: ManualClock, corpus: Path, hours: int) -> None:
-    """Live through the hours."""
+    """Use the memory for these hours."""
     chance, titles = random.Random(1), list[str]()  # noqa: S311 - no secret
     given = show_progress(documents(corpus, hours), "using", "hour", total=hours, progress=None)
     for hour, document in enumerate(given):
@@ -64,7 +64,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
 
         def opened(name: str) -> NeuroGraphMemory:
-            # Every recall is written at once, the worst for the file.
+            # Every recall is written at once, the worst case for the file.
             config = MemoryConfig(
                 save_dir=str(Path(folder, name)),
                 embedding_name="hash",

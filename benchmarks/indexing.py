@@ -1,9 +1,9 @@
-"""What indexing costs besides embedding: `python benchmarks/indexing.py --corpus 2wikimultihopqa_corpus.json`.
+"""Cost of indexing besides embedding: `python benchmarks/indexing.py --corpus 2wikimultihopqa_corpus.json`.
 
-Adds documents to a memory in a temporary folder and prints, for every so many of them, how long one passage took and
-where that time went. The documents are those of a corpus in HippoRAG's format, or the texts and vectors of a file of
-synthetic ones (`--synthetic 100000.npz`, with `words` and `vectors`). Passages of a corpus get random vectors; the time
-that handing out vectors takes is left out.
+Adds documents to a memory in a temporary folder. Prints the time of one passage by part, every `--step` documents. The
+documents come from a corpus in HippoRAG's format, or from a file of synthetic texts and vectors
+(`--synthetic 100000.npz`, with `words` and `vectors`). Passages of a corpus get random vectors. The time of returning
+vectors does not count.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ METHODS = {
     "get_nodes": "reading",
     "apply": "writing",
 }
-"""What the time in methods of the store is counted as."""
+"""The part for the time in methods of the store."""
 SHOWN = ("writing", "similar", "terms", "reading", "names", "rest")
 
 
 class Clock:
-    """How long each part took since it was last asked; a part within another counts for itself alone."""
+    """Seconds of each part since the last call of `spent`; the time of a nested part counts for that part only."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -51,7 +51,7 @@ class Clock:
         self._since = now()
 
     def timed(self, part: str, work: Callable[..., Any]) -> Callable[..., Any]:
-        """Return `work`, with its time counted as `part`."""
+        """Return `work`, whose time then counts as `part`."""
 
         def run(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
             self._turn()
@@ -65,7 +65,7 @@ class Clock:
         return run
 
     def spent(self) -> Mapping[str, float]:
-        """Return the seconds of each part; what belongs to none is "rest"."""
+        """Return the seconds of each part; "rest" is the time outside all parts."""
         self._turn()
         spent, self._spent = self._spent, defaultdict(float)
         return spent
@@ -77,7 +77,7 @@ class Clock:
 
 
 class GivenVectors:
-    """An embedder that has its vectors from elsewhere: those of some texts, random ones for all others."""
+    """An embedder with given vectors for some texts, and random ones for all others."""
 
     name = "given"
     dimension = DIMENSION
@@ -102,11 +102,11 @@ class GivenVectors:
         return count_words(texts)
 
     def close(self) -> None:
-        """Do nothing; there is nothing to release."""
+        """Do nothing: no resource is open."""
 
 
 def documents_of(options: argparse.Namespace) -> tuple[Iterator[Document], Mapping[str, NDArray[np.float32]]]:
-    """Return the documents that the options ask for, and their vectors by text where these are given."""
+    """Return the documents that the options name, and their vectors by text if given."""
     if options.corpus:
         passages = json.loads(options.corpus.read_text(encoding="utf-8"))[: options.documents]
         return (Document.from_text(passage["text"], title=passage["title"]) for passage in passages), {}
@@ -117,7 +117,7 @@ def documents_of(options: argparse.Namespace) -> tuple[Iterator[Document], Mappi
 
 
 def memory_at(folder: str, batch: int, vectors: Mapping[str, NDArray[np.float32]], clock: Clock) -> NeuroGraphMemory:
-    """Return a memory whose parts are timed."""
+    """Return a memory with timed parts."""
     config = MemoryConfig(save_dir=folder, embedding_name="hash", indexing=IndexingSettings(batch_size=batch))
     embedder = GivenVectors(vectors)
     parts = compose.build(config)
@@ -129,7 +129,7 @@ def memory_at(folder: str, batch: int, vectors: Mapping[str, NDArray[np.float32]
 
 
 def line(done: int, passages: int, spent: Mapping[str, float]) -> str:
-    """Return what one passage took, in milliseconds and by part, without its embedding."""
+    """Return a table row: the milliseconds of one passage in all and by part, without its embedding."""
     a_passage = {part: MILLISECONDS * spent.get(part, 0.0) / passages for part in SHOWN}
     return f"{done:9,d}{sum(a_passage.values()):10.2f}" + "".join(f"{a_passage[part]:10.2f}" for part in SHOWN)
 
@@ -141,12 +141,12 @@ def main() -> None:
     source.add_argument("--corpus", type=Path, help="a corpus: JSON, a list of passages with title and text")
     source.add_argument("--synthetic", type=Path, help="a file of synthetic texts and vectors (.npz)")
     parser.add_argument("--documents", type=int, help="how many to index; all when left out")
-    parser.add_argument("--step", type=int, default=1000, help="documents a line (default: 1000)")
-    parser.add_argument("--batch", type=int, default=MemoryConfig().indexing.batch_size, help="passages a write")
+    parser.add_argument("--step", type=int, default=1000, help="documents per line (default: 1000)")
+    parser.add_argument("--batch", type=int, default=MemoryConfig().indexing.batch_size, help="passages per write")
     parser.add_argument(
         "--processor-time",
         action="store_true",
-        help="leave out waiting, such as for others on a machine that is shared",
+        help="count processor time only, as on a shared machine",
     )
     options = parser.parse_args()
     documents, vectors = documents_of(options)

@@ -1,4 +1,4 @@
-"""Keyword search and terms among synthetic texts, beside tantivy: python benchmarks/keyword_search.py --texts 100000.
+"""Keyword and tag search in synthetic texts, compared with tantivy: python benchmarks/keyword_search.py --texts 100000.
 
 Texts are 40 words drawn by Zipf's law (1.2) from 50 000. Times are medians; the same 100 queries go to each engine.
 """
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def built(texts: Sequence[str]) -> LexicalStore:
-    """Return an index of the texts, and print what putting them took."""
+    """Return an index of the texts, and print the time of adding them."""
     index, start = LexicalStore(), time.perf_counter()
     for begin in range(0, len(texts), BATCH):
         some = [MemoryNode(str(row), text) for row, text in enumerate(texts[begin : begin + BATCH])]
@@ -64,7 +64,7 @@ def built(texts: Sequence[str]) -> LexicalStore:
 
 
 def kept(index: LexicalStore, count: int) -> None:
-    """Print what keeping the index takes."""
+    """Print time and size of writing the index."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         show("taking the state", [None], lambda _: index.freeze())

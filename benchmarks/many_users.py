@@ -38,7 +38,7 @@ def main() -> None:
     """Build the memory, ask as some users, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", type=int, default=10_000)
-    parser.add_argument("--memories", type=int, default=100, help="how many each user has")
+    parser.add_argument("--memories", type=int, default=100, help="memories of each user")
     parser.add_argument("--questions", type=int, default=200)
     arguments = parser.parse_args()
     random = np.random.default_rng(0)
@@ -48,15 +48,15 @@ def main() -> None:
             begin = time.perf_counter()
             fill(memory, arguments.users, arguments.memories, random)
             print(f"built in {time.perf_counter() - begin:.0f} s: {len(memory.store):,} memories")
-        # Opened again, so that no work in the background goes on beside the questions.
+        # Opened again, so that no background work runs beside the questions.
         with NeuroGraphMemory(config) as memory:
             _ask(memory, arguments.users, arguments.questions, random)
 
 
 def fill(memory: NeuroGraphMemory, users: int, memories: int, random: np.random.Generator) -> None:
-    """Give every user memories that follow one another, each similar to three others of the same user."""
+    """Give every user a chain of memories, each similar to three others of the same user."""
     now = utc_now()
-    # Any text makes the embedder known to the memory.
+    # The first text records the embedder in the memory.
     memory.add_document("A first text.", user_id="nobody in particular")
     assert memory.store.embedder is not None
     dimension = memory.store.embedder[1]

@@ -1,4 +1,4 @@
-"""What every measurement shares."""
+"""Functions shared by the measurements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["measured", "quantile", "questions", "seconds_of"]
 def measured(
     benchmark: BenchmarkFixture, act: Callable[..., Any], each: Iterable[tuple[Any, ...]], rounds: int
 ) -> list:
-    """Measure `act` on `rounds` arguments of `each`, after a tenth as many to warm up; return what it returned."""
+    """Measure `act` on `rounds` arguments of `each`, after a tenth as many to warm up; return its results."""
     arguments, returned = iter(each), []
 
     def run(*values: Any) -> None:  # noqa: ANN401
@@ -45,7 +45,7 @@ def seconds_of(act: Callable[..., Any], each: Iterable[tuple[Any, ...]], rounds:
 
 
 def quantile(values: Iterable[float], share: float) -> float:
-    """Return the least value that `share` of all are not above."""
+    """Return the quantile `share` of the values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 

@@ -1,4 +1,4 @@
-"""Memories made of synthetic data, and an embedder whose vectors are given, so that none of its time counts."""
+"""Memories of synthetic data, and an embedder with given vectors, so that embedding takes no time."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ __all__ = ["EDGE_TYPES", "QUANTISED", "GivenVectors", "built", "bytes_in", "copi
 
 EDGE_TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE, EdgeType.ASSOC)
 QUANTISED: dict[str, object] = {"vectors.precision": "int8"}
-"""Settings of a memory whose vectors take a byte a number."""
+"""Settings of a memory with 8-bit vectors."""
 DELTA_NODES = 2000
 DIMENSION = 384
 
 
 class GivenVectors:
-    """Gives each text the vector that was given for it, and any other text one of its own."""
+    """Returns the given vector of each text, and a vector derived from the text for all others."""
 
     name = f"given-{DIMENSION}"
     dimension = DIMENSION
@@ -43,7 +43,7 @@ class GivenVectors:
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def give(self, text: str, vector: NDArray[np.float32]) -> None:
-        """Say which vector a text has."""
+        """Set the vector of a text."""
         self._vectors[text] = vector
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -57,7 +57,7 @@ class GivenVectors:
         return count_words(texts)
 
     def close(self) -> None:
-        """Do nothing; there is nothing to release."""
+        """Do nothing: no resource is open."""
 
 
 def _own(text: str) -> NDArray[np.float32]:
@@ -67,16 +67,16 @@ def _own(text: str) -> NDArray[np.float32]:
 
 
 def open_memory(folder: Path, embedder: GivenVectors, **settings: object) -> NeuroGraphMemory:
-    """Open or make the memory in `folder` with all parts as by default but the embedder."""
+    """Open or create the memory in `folder` with the default parts except the embedder."""
     config = MemoryConfig(save_dir=str(folder)).replace(**settings)
     kernels = KernelGenerator(config, judge=OfflineQuestionJudge(embedder, kept_in=folder / "question_kinds.npz"))
     return NeuroGraphMemory(config, parts=Parts(open_store(config, utc_now), embedder, kernels))
 
 
 def built(cache: Path, synthetic: Synthetic, **settings: object) -> Path:
-    """Return the folder of a memory of the data, built where there is none; `seconds` in its `build.json`.
+    """Return the folder of a memory of the data, built if it does not exist; `build.json` has the `seconds`.
 
-    It was opened and closed once after it was built, so that whatever is derived from it is on disk.
+    After it is built, it is opened and closed once, so that its derived files are on disk.
     """
     variant = "".join(f"-{value}" for value in settings.values())
     folder = cache / "memories" / f"{synthetic.nodes}-format{FORMAT_VERSION}{variant}"
@@ -97,7 +97,7 @@ def _fill(store: GraphStorePort, synthetic: Synthetic) -> None:
     store.bind_embedder(GivenVectors.name, DIMENSION)
     edges = np.asarray(synthetic.edges)
     newer, older = edges.max(axis=1), edges.min(axis=1)
-    # An edge comes with the later of its nodes.
+    # An edge is written with the later of its nodes.
     order = np.argsort(newer, kind="stable")
     for begin in range(0, synthetic.nodes, DELTA_NODES):
         end = min(begin + DELTA_NODES, synthetic.nodes)
@@ -122,7 +122,7 @@ def _fill(store: GraphStorePort, synthetic: Synthetic) -> None:
 
 @contextmanager
 def copied(folder: Path, to: Path) -> Iterator[Path]:
-    """Copy a memory to be changed, and delete the copy afterwards."""
+    """Copy a memory that may change, and delete the copy afterwards."""
     shutil.rmtree(to, ignore_errors=True)
     shutil.copytree(folder, to)
     yield to
@@ -130,5 +130,5 @@ def copied(folder: Path, to: Path) -> Iterator[Path]:
 
 
 def bytes_in(folder: Path) -> int:
-    """Return how much the files of a memory take."""
+    """Return the bytes of the files of a memory."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.name != "build.json")

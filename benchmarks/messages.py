@@ -1,4 +1,4 @@
-"""The time of one message added to a large memory, besides embedding, and whether a search finds it at once.
+"""The time to add one message to a large memory, besides embedding, and whether a search finds it at once.
 
 python -m benchmarks.messages --memories 100000 --messages 1000 --conversations ../shared/data/locomo_conv0-4.json
 """
@@ -32,7 +32,7 @@ Message = tuple[str, str, dict[str, object]]
 
 
 class Timed(HashEmbedder):
-    """Counts the seconds, on the clock and of the processor, that embedding takes."""
+    """Counts the wall and processor seconds of embedding."""
 
     took = worked = 0.0
 
@@ -45,13 +45,13 @@ class Timed(HashEmbedder):
 
 
 def main() -> None:
-    """Build the memory, add messages one a call, and print the figures."""
+    """Build the memory, add one message per call, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--memories", type=int, default=100_000, help="how many there are before the messages")
+    parser.add_argument("--memories", type=int, default=100_000, help="memories before the messages")
     parser.add_argument("--messages", type=int, default=1000)
     parser.add_argument("--conversations", type=Path, help="a file of LoCoMo; messages are generated when left out")
-    parser.add_argument("--one-user", action="store_true", help="memories and messages are all of one user")
-    parser.add_argument("--one-session", action="store_true", help="the messages are of one session")
+    parser.add_argument("--one-user", action="store_true", help="all memories and messages belong to one user")
+    parser.add_argument("--one-session", action="store_true", help="all messages belong to one session")
     arguments = parser.parse_args()
     users = 1 if arguments.one_user else max(1, arguments.memories // _EACH)
     said: Iterator[Message] = _generated() if arguments.conversations is None else _read(arguments.conversations)
@@ -60,7 +60,7 @@ def main() -> None:
         with NeuroGraphMemory(config) as memory:
             fill(memory, users, arguments.memories // users, np.random.default_rng(0))
         embedder = Timed()
-        # Opened again, so that no work in the background goes on beside the messages.
+        # Opened again, so that no background work runs beside the messages.
         with NeuroGraphMemory(config, parts=dataclasses.replace(build(config), embedder=embedder)) as memory:
             figures = []
             for user, session, message in islice(said, arguments.messages):
@@ -76,7 +76,7 @@ def main() -> None:
 def _add(
     memory: NeuroGraphMemory, embedder: Timed, user: str, session: str, message: dict[str, object]
 ) -> tuple[float, float, bool]:
-    """Add a message; return the milliseconds and those of the processor, and whether a search finds it."""
+    """Add a message; return its milliseconds of wall and processor time, and whether a search finds it."""
     used, begin = time.thread_time(), time.perf_counter()
     ids = memory.add(message, user_id=user, session_id=session)
     took = time.perf_counter() - begin - embedder.took

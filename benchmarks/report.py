@@ -1,4 +1,4 @@
-"""Writes the tables of docs/performance.md: `python -m benchmarks.report RESULT.json …`, one file a size."""
+"""Writes the tables of docs/performance.md: `python -m benchmarks.report RESULT.json …`, one file per size."""
 
 from __future__ import annotations
 
@@ -20,15 +20,13 @@ def report(runs: Sequence[Run]) -> str:
     """Return the tables of some runs, the smallest first."""
     runs = sorted(runs, key=lambda run: run.nodes)
     sizes = [f"{run.nodes:,} nodes" for run in runs]
-    bars = _table(["bar", *sizes], ([bar.figure.what, *(_judged(bar, run) for run in runs)] for bar in TARGETS))
+    bars = _table(["target", *sizes], ([bar.figure.what, *(_judged(bar, run) for run in runs)] for bar in TARGETS))
     shown = ([figure.what, *(_shown(figure, run) for run in runs)] for figure in FIGURES)
     figures = _table(["figure", *sizes], (row for row in shown if any(row[1:])))
     reached = [bar.holds(run) for run in runs for bar in TARGETS]
-    summary = (
-        f"{reached.count(True)} of {reached.count(True) + reached.count(False)} bars that were measured are reached."
-    )
+    summary = f"{reached.count(True)} of {reached.count(True) + reached.count(False)} measured targets are met."
     return "\n".join(
-        ["", *map(_machine, runs), "", summary, "", bars, "", "The rest, in the same runs:", "", figures, ""]
+        ["", *map(_machine, runs), "", summary, "", bars, "", "Further figures of the same runs:", "", figures, ""]
     )
 
 
@@ -38,7 +36,7 @@ def _machine(run: Run) -> str:
     return (
         f"* {run.nodes:,} nodes, {run.when[:10]}: {machine['cpu'].get('brand_raw', 'unknown CPU')}, "
         f"{machine['cpu']['count']} cores, {machine['ram'] / 2**30:.0f} GiB, {machine['os']}, "
-        f"Python {machine['python_version']}; load when it began {machine['load']:.1f}; {packages}"
+        f"Python {machine['python_version']}; load at the start {machine['load']:.1f}; {packages}"
     )
 
 
@@ -55,7 +53,7 @@ def _shown(figure: Figure, run: Run) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a number with three digits or more that count."""
+    """Return a number with at least three significant digits."""
     digits = next((digits for digits, least in ((0, 100), (1, 10), (2, 0.1)) if abs(value) >= least), 3)
     return f"{value:,.{digits}f}"
 
@@ -66,9 +64,9 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def main() -> None:
-    """Read the results and write the page anew between its marks."""
+    """Read the results and replace the part of the page between the markers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", nargs="+", type=Path, help="what pytest-benchmark wrote with --benchmark-json")
+    parser.add_argument("results", nargs="+", type=Path, help="files that pytest-benchmark wrote with --benchmark-json")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into (default: docs/performance.md)")
     arguments = parser.parse_args()
     runs = [Run(json.loads(path.read_text(encoding="utf-8"))) for path in arguments.results]

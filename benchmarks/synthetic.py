@@ -1,4 +1,4 @@
-"""The synthetic memories that every measurement is made on: a graph, vectors and texts of a given size."""
+"""The synthetic data of every measurement: a graph, vectors and texts of a given size."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOISE = 0.3
 
 
 class Asked(NamedTuple):
-    """A question whose answer is known."""
+    """A question with a known answer."""
 
     node: int
     text: str
@@ -27,7 +27,7 @@ class Asked(NamedTuple):
 
 
 class Synthetic(NamedTuple):
-    """Arrays as `synth.py` describes them, read from disk as they are needed."""
+    """The arrays that `synth.py` describes, mapped from disk."""
 
     edges: NDArray[np.int32]
     weights: NDArray[np.float32]
@@ -50,11 +50,11 @@ class Synthetic(NamedTuple):
         return as_text(self.words[node])
 
     def degrees(self) -> NDArray[np.int64]:
-        """Return how many edges each node has."""
+        """Return the number of edges of each node."""
         return np.bincount(np.asarray(self.edges).ravel(), minlength=self.nodes)
 
     def ask(self, seed: int) -> Iterator[Asked]:
-        """Yield questions without end: some words of a node and a vector close to its own."""
+        """Yield endless questions: some words of a node, and a vector close to its vector."""
         rng = np.random.default_rng(seed)
         while True:
             node = int(rng.integers(self.nodes))
@@ -62,7 +62,7 @@ class Synthetic(NamedTuple):
             yield Asked(node, f"What is {as_text(words)}?", near(self.vectors[node], rng))
 
     def new_texts(self, seed: int) -> Iterator[tuple[str, NDArray[np.float32], Asked]]:
-        """Yield texts that no node has, each with a vector, and a question whose answer it is."""
+        """Yield new texts, each with a vector and a question that it answers."""
         rng = np.random.default_rng(seed)
         length = self.words.shape[1]
         while True:
@@ -78,17 +78,17 @@ def as_text(words: NDArray[np.int32]) -> str:
 
 
 def near(vector: NDArray[np.float32], rng: np.random.Generator, noise: float = NOISE) -> NDArray[np.float32]:
-    """Return a unit vector at an angle to a unit vector whose tangent is about `noise`."""
+    """Return a unit vector near a unit vector; `noise` is about the tangent of their angle."""
     drawn = rng.standard_normal(vector.size, np.float32)
     found = vector + noise * drawn / np.linalg.norm(drawn)
     return found / np.linalg.norm(found)
 
 
 def load(cache: Path, nodes: int, source: Path) -> Synthetic:
-    """Return the data of `nodes` nodes; made by the script `source`, or taken from the .npz `source`, when not there.
+    """Return the data of `nodes` nodes; the script `source` makes it once, or the .npz file `source` holds it.
 
     Raises:
-        SystemExit: there is no such script or file.
+        SystemExit: the script or file does not exist.
     """
     folder = cache / "data" / f"{nodes}"
     if not all((folder / f"{name}.npy").exists() for name in COLUMNS):

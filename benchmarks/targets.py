@@ -1,4 +1,4 @@
-"""What is shown of the measurements: the bars with their limits by size, and the figures beside them."""
+"""The rows of the report: the targets with their limits by size, and further figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Run:
         self._found = {one["name"]: one for one in written["benchmarks"]}
 
     def get(self, name: str, key: str | None = None) -> float | None:
-        """Return the median seconds of a measurement, or one of the figures noted with it; None if it was not made."""
+        """Return the median seconds of a measurement, or a figure recorded with it; None if it was not run."""
         found = self._found.get(f"test_{name}")
         if found is None:
             return None
@@ -32,7 +32,7 @@ class Run:
 
 
 class Figure(NamedTuple):
-    """A figure that is shown."""
+    """A figure in the report."""
 
     what: str
     unit: str
@@ -40,15 +40,15 @@ class Figure(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A figure that is to be no more, or no less, than a limit."""
+    """A figure with an upper or a lower limit."""
 
     figure: Figure
     limits: Mapping[int, float]
-    """By size; at other sizes it is shown only."""
+    """By size; at other sizes there is no limit."""
     at_least: bool = False
 
     def holds(self, run: Run) -> bool | None:
-        """Return whether the bar is reached, None where there is none at this size or it was not measured."""
+        """Return whether the target is met; None if there is no limit at this size or no measurement."""
         value, limit = self.figure.value(run), self.limits.get(run.nodes)
         if value is None or limit is None:
             return None
@@ -72,7 +72,7 @@ def _ratio(over: Value, under: Value) -> Value:
 
 
 def _most(*values: Value) -> Value:
-    """Return the largest of some values, of those that were measured."""
+    """Return the largest of the measured values."""
 
     def value(run: Run) -> float | None:
         found = [measured for one in values if (measured := one(run)) is not None]
@@ -104,7 +104,7 @@ RANDOM, HUBS = "two_hops_from_random_anchors", "three_hops_from_the_largest_hubs
 
 TARGETS = (
     Target(
-        Figure("recall besides the question's embedding", "ms", _of("recall", None, MILLI)),
+        Figure("recall without embedding the question", "ms", _of("recall", None, MILLI)),
         {SMALL: 2, MIDDLE: 5, LARGE: 15},
     ),
     Target(
@@ -112,7 +112,7 @@ TARGETS = (
         {SMALL: 0.3, MIDDLE: 0.35, LARGE: 0.5},
     ),
     Target(
-        Figure("opening, up to the first answer", "s", _of("opening", "answer")),
+        Figure("opening until the first answer", "s", _of("opening", "answer")),
         {SMALL: 0.5, MIDDLE: 3, LARGE: 15},
     ),
     Target(
@@ -120,19 +120,19 @@ TARGETS = (
         {SMALL: 0.5, MIDDLE: 3, LARGE: 15},
     ),
     Target(
-        Figure("two hops, how much faster than a loop over dicts", "×", _ratio(_of(RANDOM, "dict loop"), _of(RANDOM))),
+        Figure("two hops, speedup over a loop over dicts", "×", _ratio(_of(RANDOM, "dict loop"), _of(RANDOM))),
         _everywhere(1),
         at_least=True,
     ),
     Target(
-        Figure("three hops from the 5 largest hubs, likewise", "×", _ratio(_of(HUBS, "dict loop"), _of(HUBS))),
+        Figure("three hops from the 5 largest hubs, the same", "×", _ratio(_of(HUBS, "dict loop"), _of(HUBS))),
         {SMALL: 1, MIDDLE: 8, LARGE: 1},
         at_least=True,
     ),
-    Target(Figure("by how many places the cap moves their ten best", "", _of(HUBS, "displacement")), {MIDDLE: 1}),
+    Target(Figure("mean displacement of their ten best by the cap", "", _of(HUBS, "displacement")), {MIDDLE: 1}),
     Target(
         Figure(
-            "two hops, how much faster than igraph's personalised PageRank",
+            "two hops, speedup over igraph's personalised PageRank",
             "×",
             _ratio(_of("igraph_personalised_pagerank"), _of(RANDOM)),
         ),
@@ -153,7 +153,7 @@ TARGETS = (
     ),
     Target(
         Figure(
-            "a chunk of a long document besides embedding",
+            "a chunk of a long document without embedding",
             "ms",
             _most(*(_of(f"long_document[{kind}]", "a chunk", MILLI) for kind in LONG)),
         ),
@@ -165,7 +165,7 @@ TARGETS = (
     ),
     Target(
         Figure(
-            "what a text costs, against a memory of 1,000",
+            "cost of a text, relative to a memory of 1,000",
             "×",
             _ratio(_of("cost_of_a_text", "a text"), _of("cost_of_a_text", "small")),
         ),
@@ -173,7 +173,7 @@ TARGETS = (
     ),
     Target(
         Figure(
-            "indexing with the model, how much faster than torch embeds alone",
+            "indexing with the model, speedup over embedding by torch alone",
             "×",
             _ratio(_of("indexing", "torch alone"), _of("indexing")),
         ),
@@ -183,9 +183,9 @@ TARGETS = (
     Target(Figure("resident memory, full precision", "GiB", _of("opening", "rss", 1 / GIBI)), {LARGE: 3.5}),
     Target(Figure("resident memory, quantised", "GiB", _of("opening_quantised", "rss", 1 / GIBI)), {LARGE: 1.8}),
     Target(Figure("recall@10 lost when quantised", "points", _quantised_loss), {LARGE: 2}),
-    Target(Figure("on disk, a node", "KiB", _a_node), {LARGE: 6}),
+    Target(Figure("disk space per node", "KiB", _a_node), {LARGE: 6}),
     Target(
-        Figure("growth on disk by rounds of maintenance", "%", _of("maintenance", "growth", PERCENT)),
+        Figure("growth on disk by maintenance", "%", _of("maintenance", "growth", PERCENT)),
         {LARGE: 1},
     ),
     Target(Figure("`maintenance()`", "s", _of("maintenance")), {LARGE: 10}),
@@ -197,25 +197,23 @@ FIGURES = (
         Figure(f"recall: {stage}", "ms", _of("recall", stage, MILLI))
         for stage in ("kernel", "search", "activate", "rank")
     ),
-    Figure("recall: the quickest", "ms", _of("recall", "least", MILLI)),
+    Figure("recall: minimum", "ms", _of("recall", "least", MILLI)),
     Figure("recall: 95th percentile", "ms", _of("recall", "p95", MILLI)),
     Figure("`retrieve_batch` of 32", "ms", _of("retrieve_batch", None, MILLI)),
     Figure("32 times `retrieve`", "ms", _of("retrieve_batch", "one by one", MILLI)),
     Figure("8 times `arecall` at once", "ms", _of("arecall", None, MILLI)),
     Figure("8 times `recall`", "ms", _of("arecall", "one by one", MILLI)),
-    Figure("longest standstill of the event loop meanwhile", "ms", _of("arecall", "lag", MILLI)),
+    Figure("longest stall of the event loop meanwhile", "ms", _of("arecall", "lag", MILLI)),
     Figure("Chroma: search for 10 by vector alone", "ms", _of("chroma", "search", MILLI)),
     Figure("Chroma: a text added and found", "ms", _of("chroma", "pair", MILLI)),
     Figure("a text added and found", "ms", _of("pairs_of_add_and_recall", None, MILLI)),
-    Figure("two hops, the quickest", "ms", _of(RANDOM, "least", MILLI)),
+    Figure("two hops, minimum", "ms", _of(RANDOM, "least", MILLI)),
     Figure("two hops, loop over dicts", "ms", _of(RANDOM, "dict loop", MILLI)),
     Figure("two hops, networkx", "ms", _of("networkx_two_hops_from_random_anchors", None, MILLI)),
     Figure("personalised PageRank, igraph", "ms", _of("igraph_personalised_pagerank", None, MILLI)),
     Figure("three hops from hubs", "ms", _of(HUBS, None, MILLI)),
     Figure("three hops from hubs, loop over dicts", "ms", _of(HUBS, "dict loop", MILLI)),
-    Figure(
-        "places the cap moves their ten best, anchors' own energy left out", "", _of(HUBS, "displacement of spread")
-    ),
+    Figure("the same displacement without the anchors' own activation", "", _of(HUBS, "displacement of spread")),
     Figure("vector search", "ms", _of("vectors_ours", None, MILLI)),
     Figure("vector search, numpy, exact", "ms", _of("vectors_numpy", None, MILLI)),
     Figure("vector search, FAISS flat, exact", "ms", _of("vectors_faiss[flat]", None, MILLI)),
@@ -227,17 +225,21 @@ FIGURES = (
     Figure("its building", "s", _of("vectors_usearch", "build seconds")),
     Figure("keyword search", "ms", _of("keywords_ours", None, MILLI)),
     Figure("keyword search, a matrix of BM25 scores", "ms", _of("keywords_matrix", None, MILLI)),
-    Figure("opening, up to when it can be asked", "s", _of("opening", "open")),
-    Figure("opening, from the start of Python to the end of 201 recalls", "s", _of("opening")),
+    Figure("opening until it is ready", "s", _of("opening", "open")),
+    Figure("whole process with 201 recalls", "s", _of("opening")),
     Figure("proportional memory (Pss)", "GiB", _of("opening", "pss", 1 / GIBI)),
-    Figure("building it, by deltas of 2,000 nodes", "s", _of("opening", "build seconds")),
+    Figure("building it by deltas of 2,000 nodes", "s", _of("opening", "build seconds")),
     Figure("Chroma: building", "s", _of("chroma", "build")),
-    Figure("indexing a text, besides embedding", "ms", _of("cost_of_a_text", "a text", MILLI)),
+    Figure("indexing a text without embedding", "ms", _of("cost_of_a_text", "a text", MILLI)),
     Figure("the same in a memory of 1,000", "ms", _of("cost_of_a_text", "small", MILLI)),
     *(
-        Figure(f"a chunk of a long document, against a tenth as long: {kind}", "×", _growth(f"long_document[{kind}]"))
+        Figure(
+            f"a chunk of a long document, relative to one a tenth as long: {kind}",
+            "×",
+            _growth(f"long_document[{kind}]"),
+        )
         for kind in LONG
     ),
     Figure("indexing passages with the model", "s", _of("indexing")),
-    Figure("embedding them, torch alone", "s", _of("indexing", "torch alone")),
+    Figure("embedding them by torch alone", "s", _of("indexing", "torch alone")),
 )

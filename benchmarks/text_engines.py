@@ -43,13 +43,13 @@ _HEAP = 2_000_000_000
 
 
 class Ours:
-    """Our keyword index, in mapped files once it was saved."""
+    """Our keyword index; it maps its files after it is saved."""
 
     def __init__(self) -> None:
         self.store = LexicalStore()
 
     def wait(self) -> None:
-        """Wait until no merge is under way."""
+        """Wait until no compaction runs."""
         self.store.wait()
 
     def put(self, keys: Keys, texts: Sequence[str]) -> None:
@@ -118,7 +118,7 @@ class Tantivy:
         return self._found(tantivy.Query.boolean_query(self._words(question)), WANTED)
 
     def scores(self, asked: tuple[str, Keys]) -> Found:
-        """Return the scores of given keys, the best first: a search that only these keys pass."""
+        """Return the scores of given keys, the best first, by a search that filters for these keys."""
         return self._found(self._among(asked), len(asked[1]))
 
     def restricted(self, asked: tuple[str, Keys]) -> Found:
@@ -126,7 +126,7 @@ class Tantivy:
         return self._found(self._among(asked), WANTED)
 
     def wait(self) -> None:
-        """Wait until no merge is under way."""
+        """Wait until no compaction runs."""
         self.writer.wait_merging_threads()
         self.writer = self.index.writer(_HEAP, num_threads=1)
         self.index.reload()
@@ -157,7 +157,7 @@ def open_ours(path: Path) -> Call:
 
 
 def open_tantivy(path: Path) -> Call:
-    """Return search in an index of tantivy that is opened for reading."""
+    """Return search in a read-only index of tantivy."""
     found = Tantivy.__new__(Tantivy)
     found.index = tantivy.Index.open(str(path))
     found.searcher = found.index.searcher()
@@ -165,7 +165,7 @@ def open_tantivy(path: Path) -> Call:
 
 
 def compare_texts(data: Synthetic, disk: Path, memory: Path, changed: Sequence[float]) -> None:
-    """Compare keyword search; folders are on disk and in memory, and empty."""
+    """Compare keyword search; the two folders, on disk and in memory, are empty."""
     ours, merged, in_use = Ours(), Tantivy(memory / "merged"), Tantivy(disk / "used")
     engines: dict[str, Any] = {OURS: ours, "tantivy, one segment": merged, "tantivy, in use": in_use}
     paths = dict(zip(engines, (disk / "ours", memory / "merged", disk / "used"), strict=True))
@@ -233,18 +233,18 @@ def _agreement(what: str, engines: Mapping[str, Any], questions: Sequence[str]) 
 
 
 def _fit(ours: Sequence[Found], others: Sequence[Found]) -> str:
-    """Return how many of our best are among others' best, and how far scores of the same texts differ."""
+    """Return the share of our best that is among the other's best, and the largest difference of their scores."""
     shares, apart = [], 0.0
     for (keys, scores), (found, given) in zip(ours, others, strict=True):
         _, at, there = np.intersect1d(keys, found, return_indices=True)
-        # Ours are more where some tie with the last.
+        # Ties with the last make our list longer.
         shares.append(at.size / max(1, min(WANTED, keys.size)))
         apart = max(apart, float(np.max(np.abs(given[there] / scores[at] - 1), initial=0)))
     return f"{np.mean(shares):.4f}, scores differ by up to {apart:.1e}"
 
 
 def _add(data: Synthetic, engines: Mapping[str, Any]) -> None:
-    """Print how long it takes until a new text is found, and how many were."""
+    """Print the time until a new text is found, and the share that was found."""
     found: dict[str, list[bool]] = {name: [] for name in engines}
     fresh = {name: iter(range(data.nodes, 2 * data.nodes)) for name in engines}
 

@@ -1,7 +1,7 @@
-"""How long a question about the past takes: `python benchmarks/time_travel.py --nodes 100000`.
+"""The time of a question about the past: `python benchmarks/time_travel.py --nodes 100000`.
 
-Builds a memory of synthetic texts, vectors and edges in a temporary folder, changes it by feedback, updates, removals
-and maintenance, and then asks questions as of moments before and after these changes.
+Builds a memory of synthetic texts, vectors and edges in a temporary folder. Changes it by feedback, updates, removals
+and maintenance. Then asks questions as of moments before, between and after these changes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _links(number: int, rng: np.random.Generator) -> Iterator[MemoryEdge]:
 
 
 def change(store: SqliteStore, rng: np.random.Generator) -> None:
-    """Update, remove, strengthen and fade a little of everything."""
+    """Update, remove, strengthen and decay a few nodes and edges."""
     view = store.view()
     for _ in range(CHANGES):
         names = [view.ids[row] for row in rng.choice(view.live_nodes(), 20, replace=False)]
@@ -74,7 +74,7 @@ def change(store: SqliteStore, rng: np.random.Generator) -> None:
 
 
 def ask(store: SqliteStore, moment: int, questions: list[str], config: MemoryConfig) -> list[float]:
-    """Return the seconds that each question takes, each with a look at the past of its own."""
+    """Return the seconds of each question; each opens its own historical view."""
     retriever = NeuroRetriever(store, config, embedder=HashEmbedder(), kernel_source=UniformKernelSource())
     seconds = []
     for question in questions:
@@ -87,7 +87,7 @@ def ask(store: SqliteStore, moment: int, questions: list[str], config: MemoryCon
 def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=100_000, help="how many nodes (default: 100000)")
+    parser.add_argument("--nodes", type=int, default=100_000, help="number of nodes (default: 100000)")
     parser.add_argument("--seed", type=int, default=0, help="of the random graph (default: 0)")
     arguments = parser.parse_args()
     rng = np.random.default_rng(arguments.seed)

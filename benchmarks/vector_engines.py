@@ -41,7 +41,7 @@ LOOKED_UP = 500
 ALLOWED = (100, 10_000)
 WIDTHS = tuple(round(64 * 2 ** (step / 2)) for step in range(17))
 SLACK = 0.005
-"""How much less recall counts as equal."""
+"""Recall that is lower by this much counts as equal."""
 PROBES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _BLOCK = 50_000
 
@@ -49,7 +49,7 @@ Matrix = NDArray[np.float32]
 
 
 class Ours:
-    """Our vector index, in mapped files once it was saved."""
+    """Our vector index; it maps its files after it is saved."""
 
     def __init__(self, store: EmbeddingStore | None = None) -> None:
         self.store = EmbeddingStore() if store is None else store
@@ -67,7 +67,7 @@ class Ours:
         self.store.wait()
 
     def search(self, question: Matrix) -> Found:
-        """Return keys and cosines of the best."""
+        """Return the best keys with their cosines."""
         keys, scores = self.store.search(question, WANTED)
         return keys[:WANTED], scores[:WANTED]
 
@@ -77,7 +77,7 @@ class Ours:
 
 
 class Usearch:
-    """A graph of usearch, in memory."""
+    """An HNSW graph of usearch, in memory."""
 
     def __init__(self, size: int, dtype: str) -> None:
         self.index: Any = Index(ndim=size, metric="ip", dtype=dtype)
@@ -94,15 +94,15 @@ class Usearch:
         self.index.remove(keys)
 
     def wait(self) -> None:
-        """Do nothing, since nothing is done in the background."""
+        """Do nothing: usearch has no background work."""
 
     def search(self, question: Matrix) -> Found:
-        """Return keys and cosines of the best."""
+        """Return the best keys with their cosines."""
         found = self.index.search(question, WANTED, threads=1)
         return found.keys.astype(np.int64), 1 - found.distances
 
     def scores(self, asked: tuple[Matrix, Keys]) -> Found:
-        """Return the cosines of given keys, from the vectors that the graph holds."""
+        """Return the cosines of given keys, from the stored vectors."""
         vectors = self.index.get(asked[1], dtype="f32")
         return asked[1], vectors @ asked[0]
 
@@ -118,7 +118,7 @@ def open_ours(path: Path) -> Call:
 
 
 def open_usearch(path: Path, *, dtype: str, size: int, width: int, maps: bool) -> Call:
-    """Return search in a file of usearch, which can be added to unless it is mapped."""
+    """Return search in a file of usearch; a mapped file is read-only."""
     engine = Usearch(size, dtype)
     (engine.index.view if maps else engine.index.load)(str(path))
     engine.index.expansion_search = width
@@ -139,7 +139,7 @@ def exact(vectors: Matrix, living: NDArray[np.bool_], questions: Matrix) -> list
 
 
 def recall(search: Call, questions: Matrix, truth: Sequence[Keys], count: int = WANTED) -> float:
-    """Return how much of the true best is found."""
+    """Return the share of the true best that is found."""
     shares = [
         np.isin(true[:count], search(question)[0]).mean() for question, true in zip(questions, truth, strict=True)
     ]
@@ -149,7 +149,7 @@ def recall(search: Call, questions: Matrix, truth: Sequence[Keys], count: int = 
 def least(
     values: Sequence[int], set_to: Callable[[int], Call], goal: float, questions: Matrix, truth: list[Keys]
 ) -> int:
-    """Return the least of some settings that reaches a recall@100, the last where none does."""
+    """Return the smallest setting that reaches a recall@100, or else the last one."""
     return next((value for value in values if recall(set_to(value), questions, truth) >= goal), values[-1])
 
 
@@ -254,7 +254,7 @@ def _look_up(data: Synthetic, engines: Mapping[str, Any], questions: Matrix) -> 
 
 
 def _add(data: Synthetic, engines: Mapping[str, Any]) -> None:
-    """Print how long it takes until a new vector is found, and how many were."""
+    """Print the time until a new vector is found, and the share that was found."""
     found: dict[str, list[bool]] = {name: [] for name in engines}
     fresh: dict[str, Iterator[int]] = {name: iter(range(data.nodes, 2 * data.nodes)) for name in engines}
 
@@ -272,7 +272,7 @@ def _add(data: Synthetic, engines: Mapping[str, Any]) -> None:
     row("the same, 95th percentile", rounds, share=0.95)
     said("of which found", *(f"{np.mean(hits):.3f}" for hits in found.values()))
     for name, engine in engines.items():
-        # The steps below do not use them.
+        # The steps below do not use the new vectors.
         engine.remove(np.arange(data.nodes, next(fresh[name])))
 
 

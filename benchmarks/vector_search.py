@@ -1,10 +1,10 @@
-"""Which index searches vectors best: `python benchmarks/vector_search.py --nodes 100000`.
+"""Compares vector indexes: `python benchmarks/vector_search.py --nodes 100000`.
 
-Compares approximate indexes with exact search on one set of vectors: time to build, milliseconds a query, asked one at
-a time, how much of the exact answer is found, memory, and size on disk. `--vectors FILE.npy` takes vectors from a file,
-such as those of real texts; else they are drawn around one centre for every fifty, with noise.
+Compares approximate indexes with exact search on one set of vectors: time to build, milliseconds per single query,
+recall of the exact answer, memory, and size on disk. `--vectors FILE.npy` reads vectors from a file, such as those of
+real texts. Otherwise they are random, with one centre for every fifty.
 
-The candidates other than the one this library uses are installed by `pip install usearch hnswlib`.
+`pip install usearch hnswlib` installs the other candidates.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ Search = Callable[[Matrix, int], NDArray[Any]]
 
 
 class Candidate(NamedTuple):
-    """A way to search, ready for use."""
+    """A search that is ready."""
 
     search: Search
     write: Callable[[Path], object]
 
 
 def drawn(nodes: int, rng: np.random.Generator) -> Matrix:
-    """Return vectors of unit length in clusters; those of one have cosines of 0.5 to 0.8."""
+    """Return unit vectors in clusters; two vectors of a cluster have a cosine of 0.5 to 0.8."""
     centres = rng.standard_normal((max(1, nodes // 50), DIMENSION), np.float32)
     vectors = centres[rng.integers(len(centres), size=nodes)]
     vectors += 0.75 * rng.standard_normal(vectors.shape, np.float32)
@@ -53,7 +53,7 @@ def drawn(nodes: int, rng: np.random.Generator) -> Matrix:
 
 
 def questions(vectors: Matrix, rng: np.random.Generator) -> Matrix:
-    """Return vectors near some of those there are, as questions are near passages."""
+    """Return vectors near some of the given ones, as questions are near passages."""
     near = vectors[rng.integers(len(vectors), size=QUESTIONS)]
     near = near + 0.5 / np.sqrt(vectors.shape[1]) * rng.standard_normal(near.shape, np.float32)
     unit: Matrix = near / np.linalg.norm(near, axis=1, keepdims=True)
@@ -61,7 +61,7 @@ def questions(vectors: Matrix, rng: np.random.Generator) -> Matrix:
 
 
 def own_index(precision: str) -> Callable[[Matrix], Candidate]:
-    """Return what builds this library's own index."""
+    """Return the builder of this library's own index."""
 
     def build(vectors: Matrix) -> Candidate:
         store = EmbeddingStore(precision=precision)
@@ -78,7 +78,7 @@ def own_index(precision: str) -> Callable[[Matrix], Candidate]:
 
 
 def faiss_hnsw(vectors: Matrix) -> Candidate:
-    """Build FAISS's graph over vectors of 8 bits a number."""
+    """Build FAISS's HNSW graph over 8-bit vectors."""
     index = faiss.IndexHNSWSQ(vectors.shape[1], faiss.ScalarQuantizer.QT_8bit, LINKS, faiss.METRIC_INNER_PRODUCT)
     index.hnsw.efConstruction = BUILD_BREADTH
     index.train(vectors)
@@ -90,7 +90,7 @@ def faiss_hnsw(vectors: Matrix) -> Candidate:
 
 
 def usearch_index(dtype: str) -> Callable[[Matrix], Candidate]:
-    """Return what builds usearch's graph."""
+    """Return the builder of usearch's HNSW graph."""
 
     def build(vectors: Matrix) -> Candidate:
         index = Index(
@@ -108,7 +108,7 @@ def usearch_index(dtype: str) -> Callable[[Matrix], Candidate]:
 
 
 def hnswlib_index(vectors: Matrix) -> Candidate:
-    """Build hnswlib's graph, which holds the vectors whole."""
+    """Build hnswlib's graph, which holds full-precision vectors."""
     index = hnswlib.Index("ip", vectors.shape[1])
     index.init_index(len(vectors), M=LINKS, ef_construction=BUILD_BREADTH)
     index.add_items(vectors, num_threads=THREADS)
@@ -138,7 +138,7 @@ def exact(vectors: Matrix, asked: Matrix) -> Iterator[NDArray[np.int64]]:
 
 
 def measure(search: Search, asked: Matrix, truth: list[NDArray[np.int64]], k: int) -> tuple[float, float]:
-    """Return the median milliseconds of a search and the share of the exact answer that was found."""
+    """Return the median milliseconds of a search and the share of the exact answer that it finds."""
     times, shares = [], []
     for query, true in zip(asked, truth, strict=True):
         begin = time.perf_counter()
@@ -149,13 +149,13 @@ def measure(search: Search, asked: Matrix, truth: list[NDArray[np.int64]], k: in
 
 
 def resident() -> float:
-    """Return how much memory is in use, in MiB."""
+    """Return the resident memory in MiB."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * 4096 / 2**20
 
 
 def disk_size(path: Path) -> float:
-    """Return the MiB that a file or folder takes."""
+    """Return the MiB of a file or folder."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files) / 2**20
 
@@ -163,7 +163,7 @@ def disk_size(path: Path) -> float:
 def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=100_000, help="how many vectors (default: 100000)")
+    parser.add_argument("--nodes", type=int, default=100_000, help="number of vectors (default: 100000)")
     parser.add_argument("--vectors", type=Path, help="file of vectors (.npy), or one with an array `vectors` (.npz)")
     parser.add_argument("--seed", type=int, default=0, help="of the random vectors (default: 0)")
     parser.add_argument("--only", nargs="*", choices=CANDIDATES, default=list(CANDIDATES), help="candidates to measure")

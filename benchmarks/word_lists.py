@@ -1,6 +1,6 @@
-"""Could a dictionary replace the lists of words in files: `python benchmarks/word_lists.py --words 400000`.
+"""Whether a dictionary could replace the term dictionary on disk: `python benchmarks/word_lists.py --words 400000`.
 
-Both sides open the same words and look up 600 names, of which hardly any is known. They take turns. Times are medians.
+Both open the same words and look up 600 names, most of them unknown. They run in turn. Times are medians.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ NUMBERS = 2**20
 
 
 def names(count: int, rng: np.random.Generator) -> list[str]:
-    """Return names of two words, each once."""
+    """Return distinct names of two words."""
     return list(dict.fromkeys(f"subject w{a} w{b}" for a, b in rng.integers(NUMBERS, size=(count, 2)).tolist()))
 
 
 def opened_list(folder: Path, name: str, asked: list[str]) -> None:
-    """Open the list of words and look up names."""
+    """Open the term dictionary and look up names."""
     Vocabulary((TermDictionary.load(folder, name),)).numbers(asked)
 
 
@@ -40,7 +40,7 @@ def opened_dictionary(path: Path, asked: list[str]) -> None:
 def main() -> None:
     """Print both medians."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--words", type=int, default=400_000, help="how many words (default: 400000)")
+    parser.add_argument("--words", type=int, default=400_000, help="number of words (default: 400000)")
     rng = np.random.default_rng(0)
     words = names(parser.parse_args().words, rng)
     times: dict[str, list[float]] = {"list of words in files": [], "dictionary": []}

@@ -2,8 +2,8 @@
 
 usage: python examples/agent_loop.py [MEMORY_FOLDER]
 
-The "language model" of this agent is a rule that quotes the sentence which shares most words with the question, so that
-the example needs no key; put a call of your own model in the place of `answer`.
+The "language model" of this agent is a rule: it quotes the sentence that shares most words with the question. So the
+example needs no key. Replace `answer` by a call of your own model.
 """
 
 import re
@@ -16,7 +16,7 @@ DIARY = (
     "Monday. The intake pump of the greenhouse stopped at six in the morning. Ilka called the workshop.",
     "Tuesday. Because of this, the seedlings in the north bay stood dry for a whole day and a third of them wilted.",
     "Wednesday. Tomas fitted a new impeller. The pump runs again, louder than before.",
-    "Thursday. We sowed the north bay anew, this time with the hardy sort from Ilka's aunt.",
+    "Thursday. We sowed the north bay again, this time with the hardy sort from Ilka's aunt.",
     "Friday. The accountant asked for the receipts of the impeller and of the seed.",
 )
 QUESTIONS = (
@@ -27,7 +27,7 @@ QUESTIONS = (
 
 
 def answer(question: str, recall: Recall) -> tuple[str, str]:
-    """Return the sentence that shares most words with the question, and the id of the memory it comes from."""
+    """Return the sentence that shares most words with the question, and the id of its memory."""
     asked = set(re.findall(r"\w+", question.lower()))
     sentences = [
         (len(asked & set(re.findall(r"\w+", sentence.lower()))), sentence, memory.id)
@@ -39,14 +39,14 @@ def answer(question: str, recall: Recall) -> tuple[str, str]:
 
 
 def main(folder: str) -> None:
-    """Live through a week, answer questions, and learn which memories belong together."""
+    """Remember a week, answer questions, and learn which memories belong together."""
     with NeuroGraphMemory(MemoryConfig(save_dir=folder)) as memory:
         memory.add(DIARY, title="Diary of the greenhouse")
         for question in QUESTIONS:
             recall = memory.recall(question)
             sentence, source = answer(question, recall)
             print(f"{question}\n  kernel: {recall.kernel.justification}\n  answer: {sentence}")
-            # What the answer came from belongs with what came to mind first.
+            # The memory with the answer and the best memory were useful together.
             used = {source, *recall.ids[:2]}
             print(f"  strengthened {memory.feedback(used)} edges")
         memory.maintenance()

@@ -1,9 +1,9 @@
-"""A memory of your notes: Markdown files, mails and chat exports of a folder.
+"""A memory of your notes: the Markdown files, mails and chat exports of a folder.
 
 usage: python examples/notes.py FOLDER [QUESTION]
 
-Run it as often as you like: new files are added, changed ones updated, and deleted ones forgotten. The memory is in
-FOLDER/.memory. Files that it reads:
+Each run adds new files, updates changed ones, and deletes the memories of deleted ones.
+The memory is in FOLDER/.memory. Files that it reads:
 
 * *.md     notes; the title is found in the text
 * *.eml    mails
@@ -24,7 +24,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory, field
 
 
 def main(folder: Path, question: str | None) -> None:
-    """Bring the memory up to date with the folder, then answer the question."""
+    """Update the memory from the folder, then answer the question."""
     with NeuroGraphMemory(MemoryConfig(save_dir=str(folder / ".memory"))) as memory:
         present = dict(files(folder))
         known = {node.metadata["file"]: node.metadata["changed"] for node in memory.list(where=field("file").exists())}
@@ -42,7 +42,7 @@ def main(folder: Path, question: str | None) -> None:
 
 
 def files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the names and paths of the files that can be read."""
+    """Yield the names and paths of the readable files."""
     for path in sorted(folder.rglob("*")):
         if path.suffix in {".md", ".eml", ".json"} and ".memory" not in path.parts:
             yield path.relative_to(folder).as_posix(), path
@@ -73,7 +73,7 @@ def text_of(mail: EmailMessage) -> str:
 
 
 def sent(mail: EmailMessage) -> datetime | None:
-    """Return when a mail was sent."""
+    """Return the time of a mail."""
     return parsedate_to_datetime(mail["date"]) if mail["date"] else None
 
 

@@ -4,9 +4,9 @@ usage: python examples/service.py MEMORY_FOLDER [PORT]
 
     POST   /TENANT/USER/messages   {"content": …, "session": …}   remember a text, a message or a list of them
     GET    /TENANT/USER/recall?q=…                                recall for this user
-    DELETE /TENANT/USER                                           forget this user
+    DELETE /TENANT/USER                                           delete this user
 
-A tenant is a namespace: a graph of its own. It has no authentication; put it behind your own.
+A tenant is a namespace, a separate graph. The service has no authentication; run it behind your own.
 """
 
 import json
@@ -19,12 +19,12 @@ from neurogated import MemoryConfig, NeurogatedError, NeuroGraphMemory
 
 
 class Service(ThreadingHTTPServer):
-    """One memory, one thread for each request."""
+    """One memory, one thread per request."""
 
     daemon_threads = True
 
     def __init__(self, memory: NeuroGraphMemory, port: int) -> None:
-        """Listen on a port of this machine; 0 takes a free one."""
+        """Listen on a port of this machine; 0 chooses a free one."""
         super().__init__(("127.0.0.1", port), Handler)
         self.memory = memory
 
@@ -35,7 +35,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Service
 
     def do_POST(self) -> None:
-        """Remember."""
+        """Add a text or messages."""
         self._answer("messages", self._remember)
 
     def do_GET(self) -> None:
@@ -43,11 +43,11 @@ class Handler(BaseHTTPRequestHandler):
         self._answer("recall", self._recall)
 
     def do_DELETE(self) -> None:
-        """Forget a user."""
+        """Delete a user."""
         self._answer("", self._forget)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's word
-        """Log nothing: paths name users and hold questions."""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it
+        """Log nothing, since paths contain user names and questions."""
 
     def _remember(self, memory: NeuroGraphMemory, user: str) -> object:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

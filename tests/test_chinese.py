@@ -97,10 +97,10 @@ def test_names_in_passages_lead_to_their_subjects(chinese: NeuroGraphMemory) -> 
     }
 
 
-def test_energy_of_a_question_comes_over_a_mention(chinese: NeuroGraphMemory) -> None:
+def test_activation_of_a_question_flows_over_a_mention(chinese: NeuroGraphMemory) -> None:
     recall = chinese.recall("大运河连接的城市出产什么？", top_n=12)
     reached = {str(one.node.title): one for one in recall}
-    assert reached["杭州"].parts["energy"] > 0
+    assert reached["杭州"].parts["activation"] > 0
     flows = [step.type for one in recall for step in one.path]
     assert EdgeType.MENTION in flows
 

@@ -19,4 +19,4 @@ def test_spreading_activation() -> None:
     config = MemoryConfig(ACTIVATION="classic", MAX_HOPS=1, ENERGY_DECAY_RATE=0.5)
     view = store.view()
     activation = SpreadingActivation(config).spread(view, {"a": 1.0}, Kernel({EdgeType.SEQ: 2.0}))
-    assert [activation.total.of(view.row(name)) for name in ("a", "b")] == [1.0, 0.5 * 2.0 * 0.5]
+    assert activation.total.at(view.rows(["a", "b"])).tolist() == [1.0, 0.5 * 2.0 * 0.5]

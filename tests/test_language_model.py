@@ -196,7 +196,7 @@ def test_judgements_that_fail_at_indexing_are_queued_and_resumed(
     for name in ("save_dir", "embedding_name", "llm_base_url"):
         words += [f"--{name}", str(getattr(with_model, name))]
     assert main(words) == 0
-    assert json.loads(capsys.readouterr().out) == {"nodes": 2, "made up": 3, "pending": 0}
+    assert json.loads(capsys.readouterr().out) == {"nodes": 2, "judged": 3, "pending": 0}
     with NeuroGraphMemory(with_model) as memory:
         assert _causes(memory) == [0.7, 0.7]
 

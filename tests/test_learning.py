@@ -218,7 +218,7 @@ def test_judgements_of_a_failing_model_are_queued_and_made_later(caplog: pytest.
         memory.add_documents([STORY])
         assert len(_ids(memory)) == 4
         assert memory.stats()["pending"] == 4 + 6
-        assert "wait to be made up" in caplog.text
+        assert "queued for a retry" in caplog.text
         assert memory.resume() == (0, 10)
         gone = _ids(memory)[-1]
         memory.store.apply(GraphDelta(removed_nodes=(gone,)))
@@ -231,7 +231,7 @@ def test_judgements_of_a_failing_model_are_queued_and_made_later(caplog: pytest.
 
 def test_too_long_a_text_is_refused(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config.replace(indexing={"max_document_chars": 1000})) as memory:
-        with pytest.raises(InputError, match=r"1001 characters.* 1000 of MAX_DOCUMENT_CHARS"):
+        with pytest.raises(InputError, match=r"1001 characters.* 1000 of indexing\.max_document_chars"):
             memory.add_document("x" * 1001)
         assert memory.history() == []
 

@@ -239,8 +239,8 @@ class Other(HashEmbedder):
 
 other = Other()
 compose.build_embedder = lambda config, **_: other
-config = MemoryConfig(save_dir=sys.argv[1], embedding_name="other", indexing=IndexingSettings(batch_size=2))
-migrate(config, progress=False)
+small = IndexingSettings(batch_size=2)
+migrate(MemoryConfig(save_dir=sys.argv[1], embedding_name="other", indexing=small), progress=False)
 print(other.count)
 """
 

@@ -117,11 +117,13 @@ FIXED_CONSTANTS = {
     "ingestion/labels.py": {"_LONGEST"},  # the longest name
     "retrieval/called_names.py": {"_LEAST_CALLS", "_OWN_NAME"},  # the confidence of a learned name
     "viewer/layout.py": {  # pixels
-        "_BOX_WIDTH", "_BOX_HEIGHT", "_SMALL_WIDTH", "_SMALL_HEIGHT", "_PORT_HEIGHT", "_COLUMN_GAP", "_ROW_GAP",
-        "_MARGIN", "_HEAD", "_MIN_STROKE", "_MAX_STROKE", "_LABEL_GAP", "_LETTER", "_BOW", "_SWEEPS",
+        "_SENDER_WIDTH", "_SENDER_HEIGHT", "_MEMORY_WIDTH", "_MEMORY_HEIGHT", "_GAP", "_ROW_GAP", "_GROUP_GAP",
+        "_MARGIN", "_BOW", "_BOW_SHARE", "_HEAD", "_MIN_STROKE", "_MAX_STROKE", "_SLOT", "_LABEL_SLOT", "_LETTER",
+        "_OVERHANG", "_LABELS", "_FAINT_SHARE",
     },
-    "viewer/page.py": {"_LABEL", "_SHOWN", "_MOST", "_PERCENT"},  # the layout of text
-    "evaluation/uncertainty.py": {"ROUNDS", "LEVEL", "FOLDS", "_DRAWS_AT_ONCE"},  # confidence levels
+    "viewer/page.py": {"_LABEL", "_SHOWN", "_MOST", "_PERCENT", "_LISTED"},  # how text is cut for the eye
+    "viewer/sums.py": {"_DIGITS", "_STEPS", "_LARGEST", "_NOISE"},  # the digits that are shown
+    "evaluation/uncertainty.py": {"ROUNDS", "LEVEL", "FOLDS", "_DRAWS_AT_ONCE"},  # how sure is sure
     "evaluation/learning.py": {"DEFAULT_SEEDS"},
     "evaluation/charts.py": {  # inches, points and their fractions
         "_DPI", "_TITLE_SIZE", "_TEXT_SIZE", "_SMALL_SIZE", "_WIDTH", "_HEIGHT", "_PANEL_WIDTH", "_LABEL_WIDTH",

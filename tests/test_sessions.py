@@ -284,7 +284,7 @@ def test_two_processes_lose_no_turn_of_one_session(tmp_path: Path) -> None:
         ({"role": "user", "content": "x", "timestamp": "today"}, "timestamp"),
         ({"role": "user", "content": "x", "metadata": {"x": {1}}}, "not JSON"),
         ({"role": "user", "content": "x", "id": ""}, "id"),
-        ({"role": "user", "content": "x", "id": "note#3"}, "'note#3' ends like that of a chunk"),
+        ({"role": "user", "content": "x", "id": "note#3"}, "'note#3' ends like the id of a chunk"),
         ({"role": "user", "content": "  "}, "empty or blank"),
         (["x", " "], "content 1: a passage is empty or blank"),
         (["x", 42], "content 1: 42 is neither text nor a message"),
@@ -308,7 +308,7 @@ def test_a_value_that_is_neither_text_nor_message_is_refused_by_name(
     [
         ({"usr_id": "ana"}, "unknown argument usr_id; known are kind, importance"),
         ({"speaker": "Ann", "when": 1}, "unknown argument speaker, when"),
-        ({"id": "two"}, "'two' is given for 2 memories; give every message an id of its own"),
+        ({"id": "two"}, "'two' is given for 2 memories; give every message its own id"),
         ({"importance": 2.0}, "importance"),
         ({"tags": "home"}, "tags"),
         ({"ttl": 0}, "above 0"),

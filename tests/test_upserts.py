@@ -121,7 +121,7 @@ def test_an_id_of_another_user_is_refused(small: NeuroGraphMemory, owner: str | 
     small.add(LONG, id="note", user_id=owner)
     before = small.store.view().sequence
     for text in ("Mine now.", LONG):
-        with pytest.raises(InputError, match="'note' is taken by a memory of another user"):
+        with pytest.raises(InputError, match="a memory of another user has the id 'note'"):
             small.add(["Something else.", message_of(text, id="note")], user_id=thief)
     assert small.store.view().sequence == before
     small.delete(["note"])

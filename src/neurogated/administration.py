@@ -1,4 +1,4 @@
-"""Moving whole memories: export and import, restoring a snapshot, and another embedding model."""
+"""Operations on whole memories: export, import, restoring a snapshot, and changing the embedding model."""
 
 from __future__ import annotations
 
@@ -44,16 +44,18 @@ T = TypeVar("T")
 
 
 def export_memory(memory: NeuroGraphMemory, folder: str | Path, *, progress: bool | None = None) -> ExportManifest:
-    """Write an open memory, with all its namespaces and all its past, to a new folder of plain files.
+    """Write an open memory, with all its namespaces and its history, to a new folder of plain files.
+
+    The export is consistent: it holds the memory at one moment. The memory may be in use, also by other processes. A
+    memory on disk is copied first, so the disk needs room for the copy. In another store, writers wait.
 
     Args:
-        memory: may be in use meanwhile, also in other processes; what it held at one moment is written. A durable one
-            is copied first, so there must be room for that too; with another, writers wait.
-        folder: must not be there yet; `archive.manifest` says what is in it.
-        progress: show a bar; None shows it where the output is a terminal.
+        memory: the memory.
+        folder: must not exist; `archive.manifest` describes its files.
+        progress: show a progress bar; None shows it if the output is a terminal.
 
     Raises:
-        StorageError: the folder is there already or cannot be written.
+        StorageError: the folder exists or cannot be written.
     """
     folder = Path(folder).absolute()
     export.refuse_existing(folder)
@@ -65,21 +67,21 @@ def export_memory(memory: NeuroGraphMemory, folder: str | Path, *, progress: boo
 
 
 def export_user(memory: NeuroGraphMemory, user_id: str, file: str | Path) -> int:
-    """Write all that a memory holds of one user, in all its namespaces, to a new file of JSON lines.
+    """Write all memories of one user, in all namespaces, to a new file of JSON lines.
 
-    A line holds one memory with all its versions, deleted memories too until `compact` has erased them.
+    A line holds one memory with all its versions. Deleted memories are included until `compact` erases them.
 
     Args:
         memory: may be in use meanwhile.
-        user_id: whose memories.
-        file: must not be there yet; it gets its name when it is whole.
+        user_id: the user.
+        file: must not exist; it appears under its name when it is complete.
 
     Returns:
         How many memories were written.
 
     Raises:
-        StorageError: the file is there already or cannot be written.
-        InputError: the user is no name.
+        StorageError: the file exists or cannot be written.
+        InputError: the user id is not a valid name.
     """
     checked_name("user_id", user_id)
     file = Path(file).absolute()
@@ -98,7 +100,7 @@ def export_user(memory: NeuroGraphMemory, user_id: str, file: str | Path) -> int
                         count += 1
                 output.flush()
                 os.fsync(output.fileno())
-            # Unlike a renaming, a link never takes the place of a file that came meanwhile.
+            # A rename could overwrite a file that appeared meanwhile; a link cannot.
             os.link(partial, file)
             sync_folder(file.parent)
         except OSError as error:
@@ -107,24 +109,24 @@ def export_user(memory: NeuroGraphMemory, user_id: str, file: str | Path) -> int
 
 
 def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | None = None) -> ExportManifest:
-    """Bring an export into the memory that `config` describes, which is made if there is none; all or nothing.
+    """Read an export into the memory that `config` describes, created if there is none; all or nothing.
 
-    What was exported is there again with its past: it answers every question alike. Deltas are numbered anew.
+    The imported memory has the whole history and answers every question as the exported one. Deltas get new numbers.
 
     Args:
-        config: where; the memory must not be open, and the export's namespaces must have no history in it.
+        config: the memory, which must be closed; the namespaces of the export must have no history in it.
         folder: the export.
-        progress: show a bar; None shows it where the output is a terminal.
+        progress: show a progress bar; None shows it if the output is a terminal.
 
     Raises:
         StorageError: there is no export, or a namespace has a history already.
         FormatVersionError: the export was written in another version of the format.
         CorruptMemoryError: a file of the export is damaged.
         EmbedderMismatchError: the memory holds vectors of another embedder.
-        DatasetError: a line is malformed; names file and line.
+        DatasetError: a line is malformed; the message names file and line.
     """
     config = _on_disk(config)
-    # Before the memory is opened, so that a damaged export does not even leave an empty memory.
+    # The export is opened before the memory, so that a damaged export does not leave an empty memory.
     found = importing.open_export(Path(folder))
     with contextlib.closing(open_store(config, utc_now)) as store:
         importing.import_memory(found, store, progress=_bar("importing", progress))
@@ -132,34 +134,33 @@ def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | 
 
 
 def restore_snapshot(config: MemoryConfig, snapshot: str | Path) -> None:
-    """Put a snapshot in the place of the memory that `config` names, or make it the memory where there is none.
+    """Replace the memory that `config` names by a snapshot, or create the memory from it.
 
     Raises:
         MemoryLockedError: a process has the memory open for writing.
-        CorruptMemoryError: the snapshot is damaged or none; the memory is unharmed.
-        StorageError: it cannot be read, or the memory not be written.
+        CorruptMemoryError: the file is damaged or is not a snapshot; the memory is unharmed.
+        StorageError: the snapshot cannot be read, or the memory cannot be written.
     """
     restore_store(_on_disk(config), Path(snapshot))
 
 
 def migrate(config: MemoryConfig, *, progress: bool | None = None, clock: Clock = utc_now) -> int:
-    """Let a memory go over to the embedding model that `config.embedding_name` names, without its sources.
+    """Re-embed a memory with the model that `config.embedding_name` names; source files are not needed.
 
-    Every text, present or past, is embedded anew as it is stored; see `re_embed`. Vectors are kept in the embedding
-    cache as they are made, so a run that was interrupted is taken up where it was by running it again. Until the
-    end the memory stays what it was; then all changes at once.
+    It re-embeds every stored text, present and past; see `re_embed`. Vectors go to the embedding cache at once, so
+    after an interruption run it again to continue. The memory changes in one step at the end.
 
     Args:
-        config: where, and the new model; the memory must not be open.
-        progress: show a bar; None shows it where the output is a terminal.
-        clock: tells when it was done.
+        config: the memory, which must be closed, and the new model.
+        progress: show a progress bar; None shows it if the output is a terminal.
+        clock: gives the time of the change.
 
     Returns:
-        How many texts have a new vector; 0 where the memory had the model already.
+        How many texts have a new vector; 0 if the memory had the model already.
 
     Raises:
         StorageError: there is no memory, or it cannot be opened or written.
-        EmbeddingError: the model failed; run it again to go on.
+        EmbeddingError: the model failed; run it again to continue.
     """
     config = _on_disk(config)
     if not memory_exists(config):
@@ -176,29 +177,28 @@ def re_embed(
 ) -> int:
     """Give every namespace of a store the vectors of another embedder, and the SIM edges that follow from them.
 
-    SIM edges are those that indexing the present nodes anew, in the order they were added, would make. Other edges,
-    weights and times stay as they are. In the past, as `as_of` shows it, nodes have new vectors and edges are as they
-    were.
+    The new SIM edges are those of indexing the present nodes again in their order. Other edges, weights and times
+    stay. In the past that `as_of` shows, nodes have new vectors and edges are unchanged.
 
     Args:
         store: any graph of the memory.
-        embedder: the new one; it is asked for every text twice, so it should have a cache.
-        config: `MAX_SIM_NEIGHBORS` and `INDEX_BATCH` count.
+        embedder: the new one; it embeds every text twice, so it should have a cache.
+        config: `MAX_SIM_NEIGHBORS` and `indexing.batch_size` apply.
         at: the time of the change.
-        progress: show a bar; None shows it where the output is a terminal.
+        progress: show a progress bar; None shows it if the output is a terminal.
 
     Returns:
-        How many texts have a new vector; 0 where the embedder is the recorded one.
+        How many texts have a new vector; 0 if the embedder is the recorded one.
 
     Raises:
-        ConfigError: the store cannot do it.
+        ConfigError: the store does not support it.
     """
     if not (
         isinstance(store, SupportsNamespaces)
         and isinstance(store, SupportsTransaction)
         and isinstance(store, SupportsReembedding)
     ):
-        raise ConfigError(f"a {type(store).__name__} cannot take vectors of another model; index its documents anew")
+        raise ConfigError(f"a {type(store).__name__} cannot take vectors of another model; re-index its documents")
     graphs = _graphs(store)
     recorded = _recorded_embedder(graphs)
     if recorded is not None and recorded[0] == embedder.name:
@@ -207,10 +207,10 @@ def re_embed(
     versions = show_progress(store.embedded_versions(), "embedding", "text", total=total, progress=progress)
     for batch in _batches(versions, config):
         embedder.embed_documents([render(version) for version in batch])
-    # From here on nobody else writes, so that nothing is left with a vector or a similarity of the old model.
+    # The transaction blocks other writers, so that no node keeps a vector or a similarity of the old model.
     with store.transaction():
         deltas = {name: _similarity_delta(graph, embedder, config, at) for name, graph in _graphs(store).items()}
-        # The first change brings the vectors of all namespaces with it.
+        # The first delta carries the vectors of all namespaces.
         vectors = _vectors(store, embedder, config)
         store.replace_vectors(embedder.name, embedder.dimension, vectors, GraphDelta(at=at))
         for name, graph in _graphs(store).items():
@@ -221,7 +221,7 @@ def re_embed(
 
 @contextlib.contextmanager
 def _scratch(folder: Path) -> Iterator[Path]:
-    """Give an empty folder beside `folder`, named as what a killed export leaves is, that is gone afterwards."""
+    """Yield a temporary folder beside `folder`; a killed export leaves its partial copy there, with the name shown."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         scratch = tempfile.TemporaryDirectory(
@@ -238,7 +238,7 @@ def _graphs(store: SupportsNamespaces) -> dict[str, GraphStorePort]:
 
 
 def _recorded_embedder(graphs: Mapping[str, GraphStorePort]) -> tuple[str, int] | None:
-    """Return the embedder of all namespaces, whichever of them recorded it."""
+    """Return the recorded embedder; all namespaces share it."""
     return next((graph.embedder for graph in graphs.values() if graph.embedder is not None), None)
 
 
@@ -251,7 +251,7 @@ def _vectors(
 
 
 def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryConfig, at: datetime) -> GraphDelta:
-    """Return the delta that puts the SIM edges of the embedder in the place of those there are."""
+    """Return the delta that replaces the SIM edges by those of the embedder."""
     view, before = graph.view(), defaultdict[str | None, _Before](_Before)
     edges: list[MemoryEdge] = []
     for ids in _batches((view.ids[row] for row in view.live_nodes().tolist()), config):
@@ -270,7 +270,7 @@ def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryC
 
 
 class _Before:
-    """The nodes of one user that were added before, with their new vectors."""
+    """The earlier nodes of one user, with their new vectors."""
 
     def __init__(self) -> None:
         self._ids: list[str] = []
@@ -299,7 +299,7 @@ def _batches(items: Iterable[T], config: MemoryConfig) -> Iterator[list[T]]:
 def _on_disk(config: MemoryConfig) -> MemoryConfig:
     if config.storage == "memory":
         raise ConfigError("storage is 'memory', which keeps nothing; choose another storage")
-    # Nothing here may forget what is there.
+    # None of these operations may delete the memory.
     return config.replace(force_index_from_scratch=False)
 
 

@@ -18,7 +18,7 @@ def extract_causal_edges(first: str, second: str, *, judge: CausalJudge | None =
     Args:
         first: the earlier text.
         second: the later text.
-        judge: asked; the offline judge when left out.
+        judge: the judge; the offline judge when left out.
     """
     judgement = (judge or OfflineCausalJudge()).judge(first, second)
     return judgement.is_causal, judgement.weight
@@ -29,7 +29,7 @@ def generate_kernel(query: str, *, source: KernelSource | None = None) -> dict[s
 
     Args:
         query: the question.
-        source: asked; the generator that the environment and the defaults name when left out.
+        source: the kernel source; built from the environment and the defaults when left out.
     """
     kernel = (source or KernelGenerator()).generate(query)
     return {"weights": EdgeWeights(kernel.weights), "justification": kernel.justification}

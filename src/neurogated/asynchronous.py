@@ -1,4 +1,4 @@
-"""The calls of a memory that an event loop can await: each runs in a thread of its own."""
+"""The awaitable calls of a memory: each runs in a thread of the memory's pool."""
 
 from __future__ import annotations
 
@@ -24,57 +24,57 @@ __all__ = ["Asynchronous"]
 
 
 class Asynchronous:
-    """Base of `NeuroGraphMemory`: none of these calls holds up the event loop, nor `recall_concurrency` others."""
+    """Base of `NeuroGraphMemory`: its calls never block the event loop; `recall_concurrency` of them run at once."""
 
     store: GraphStorePort
     _runtime: Runtime
 
     async def aadd(self, content: Content, **options: Any) -> list[str]:  # noqa: ANN401 - those of `add`
-        """Return what `add` returns."""
+        """Run `add` in a thread."""
         added: list[str] = await self._in_thread("add", content, **options)
         return added
 
     async def arecall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
-        """Return what `recall` returns."""
+        """Run `recall` in a thread."""
         recall: Recall = await self._in_thread("recall", query, **options)
         return recall
 
     async def aretrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
-        """Return what `retrieve` returns."""
+        """Run `retrieve` in a thread."""
         return [memory.content for memory in await self.arecall(query, **options)]
 
     async def afeedback(
         self, relevant_node_ids: Iterable[str | UUID | RecalledMemory], outcome: Outcome = "success"
     ) -> Feedback:
-        """Return what `feedback` returns."""
+        """Run `feedback` in a thread."""
         learned: Feedback = await self._in_thread("feedback", relevant_node_ids, outcome)
         return learned
 
     async def aupdate(self, node_id: str | UUID, content: str | None = None, **changes: Unpack[Changes]) -> MemoryNode:
-        """Return what `update` returns."""
+        """Run `update` in a thread."""
         node: MemoryNode = await self._in_thread("update", node_id, content, **changes)
         return node
 
     async def adelete(
         self, ids: str | UUID | Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]
     ) -> int:
-        """Return what `delete` returns."""
+        """Run `delete` in a thread."""
         count: int = await self._in_thread("delete", ids, **filters)
         return count
 
     async def alist(
         self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterOptions]
     ) -> Page:
-        """Return what `list` returns."""
+        """Run `list` in a thread."""
         page: Page = await self._in_thread("list", limit=limit, cursor=cursor, **filters)
         return page
 
     async def _in_thread(self, name: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - of any method
         if self.store.closed:
-            self.store.view()  # says why
-        # The loop's own threads are few and everybody's.
+            self.store.view()  # raises the error that says why
+        # The loop's default executor has few threads, which other code shares.
         method: Callable[..., Any] = getattr(self, name)
         asked = [functools.partial(contextvars.copy_context().run, method, *arguments, **options)]
         del method
-        # The thread takes it out, and so does not refer to this memory any more once the answer is there.
+        # The thread removes the call from the list, so that it holds no reference to this memory after the answer.
         return await asyncio.get_running_loop().run_in_executor(self._runtime.threads, lambda: asked.pop()())  # noqa: PLW0108

@@ -1,4 +1,4 @@
-"""Reading memories without a question: one, many, how many, and how they came about."""
+"""`Browsing`: reading memories without a question: one, many, their number, and their history."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["Browsing", "Page"]
 
 
 class Page(builtins.list[MemoryNode]):
-    """Some memories of a longer list.
+    """One page of a list of memories.
 
     Attributes:
-        cursor: where the next page begins, for `list`; None after the last memory.
+        cursor: for the next call of `list`; None after the last memory.
     """
 
     cursor: str | None = None
@@ -32,7 +32,7 @@ class Page(builtins.list[MemoryNode]):
 
 @names_arguments
 class Browsing:
-    """Base of `NeuroGraphMemory`: what reads the store and nothing else."""
+    """Base of `NeuroGraphMemory` with the calls that only read the store."""
 
     store: GraphStorePort
 
@@ -40,7 +40,7 @@ class Browsing:
         """Return a memory.
 
         Raises:
-            UnknownIdError: there is none of this id, or it was deleted.
+            UnknownIdError: no memory has this id, or it was deleted.
         """
         return self.store.get_node(str(node_id))
 
@@ -55,23 +55,23 @@ class Browsing:
         """Return memories without a question, in the order they were added.
 
         Args:
-            order_by: a field of MemoryNode such as `importance`, with a minus before it for the largest first.
-            limit: how many at most.
-            offset: how many of the first are passed over.
+            order_by: a field of MemoryNode such as `importance`; `-importance` sorts the largest first.
+            limit: return at most this many.
+            offset: skip this many first.
             **filters: which memories; see `FilterOptions`.
 
         Raises:
-            InputError: the field has no order, or a name is empty or no text.
+            InputError: the field cannot be sorted, or a name is empty or not a string.
             ConfigError: a kind is unknown.
         """
         return self.store.find(filter_of(filters), order_by=order_by, limit=limit, offset=offset)
 
     def count(self, **filters: Unpack[FilterOptions]) -> int:
-        """Return how many memories `list` would return with these filters; raises as `find` does."""
+        """Return the number of memories that `list` returns with these filters; raises as `find` does."""
         return int(self._rows(filters)[1].size)
 
     def _rows(self, filters: FilterOptions) -> tuple[GraphView, Rows]:
-        """Return a view, and the rows in it of the nodes that a filter admits, in the order they were added."""
+        """Return a view, and its rows of the nodes that the filter admits, in the order they were added."""
         view = self.store.view(filters=filter_of(filters))
         rows = view.live_nodes()
         return view, rows[view.admitted(rows)]
@@ -81,13 +81,13 @@ class Browsing:
     @overload
     def history(self, node_id: str | UUID) -> builtins.list[NodeVersion]: ...
     def history(self, node_id: str | UUID | None = None) -> builtins.list[HistoryEntry] | builtins.list[NodeVersion]:
-        """Return what changed, when and why, oldest first; uses are left out.
+        """Return the changes with their times and reasons, oldest first; accesses are left out.
 
         Args:
             node_id: return the versions of this memory; all changes of the graph when left out.
 
         Raises:
-            UnknownIdError: there never was a memory of this id.
+            UnknownIdError: no memory ever had this id.
         """
         if node_id is None:
             return self.store.history()
@@ -107,12 +107,12 @@ class Browsing:
         """Return memories page by page, in the order they were added.
 
         Args:
-            limit: how many at most; all when left out.
+            limit: memories on a page; all when left out.
             cursor: the `cursor` of the page before.
             **filters: which memories; see `FilterOptions`.
 
         Raises:
-            InputError: the cursor is of no page of this memory, or a name is empty or no text.
+            InputError: the cursor is unknown, or a name is empty or not a string.
         """
         checked_count("limit", 0 if limit is None else limit)
         view, rows = self._rows(filters)
@@ -120,7 +120,7 @@ class Browsing:
             after = view.find(cursor)
             after = view.rows_by_id.get(cursor) if after is None else after
             if after is None:
-                raise InputError(f"the cursor {cursor!r} is of no page of this memory; list from the beginning")
+                raise InputError(f"the cursor {cursor!r} belongs to no page of this memory; list from the beginning")
             rows = rows[np.searchsorted(rows, after, side="right") :]
         shown = rows if limit is None else rows[:limit]
         page = Page(self.store.get_nodes([view.ids[row] for row in shown.tolist()], missing_ok=True))

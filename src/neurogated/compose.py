@@ -1,4 +1,4 @@
-"""From settings to built parts: the only module that names concrete adapters and reads settings of the environment."""
+"""From settings to built parts: the only module that names concrete adapters and reads the environment."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a memory is put together from; any of them can be one of your own."""
+    """The parts of a memory; you can supply your own for any of them."""
 
     store: GraphStorePort
     embedder: Embedder
@@ -77,15 +77,15 @@ class Parts:
     causal_judge: CausalJudge = field(default_factory=OfflineCausalJudge)
     entity_finder: EntityFinder = field(default_factory=OfflineEntityFinder)
     language_model: LanguageModel | None = None
-    """Answers questions from what was recalled; None where there is none, and everything is judged offline."""
+    """Answers questions from recalled memories; None means offline judges only."""
     clock: Clock = utc_now
     caches: tuple[SupportsClear, ...] = ()
-    """What keeps values derived from texts on disk, and has to be emptied where a text is to be forgotten for good."""
+    """Caches on disk of values derived from texts; erasing a text empties them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models that settings name, and the judges over them."""
+    """The models that settings name, and the judges that use them."""
 
     config: MemoryConfig
     embedder: Embedder
@@ -100,8 +100,7 @@ class Models:
 def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
     """Build the parts that `config` names.
 
-    Questions, causes and names are judged by the language model that the settings ask for, otherwise by the offline
-    analysers.
+    The configured language model judges questions, causes and names; without one, the offline analysers do.
 
     Raises:
         StorageError: the memory cannot be opened; see its subclasses.
@@ -135,21 +134,21 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
 
 
 def build_cached_embedder(config: MemoryConfig) -> Embedder:
-    """Return the embedder that `config` names, with the cache of its memory, whatever the memory was built with.
+    """Return the embedder that `config` names, with the memory's cache; the memory may record another embedder.
 
     Raises:
-        StorageError: the cache can be neither opened nor made.
+        StorageError: the cache can be neither opened nor created.
     """
     return _cached(build_text_embedder(config), config)
 
 
 def build_vector_index() -> VectorIndex:
-    """Return an empty index of vectors, searched as that of a memory is."""
+    """Return an empty vector index of the kind that a memory uses."""
     return EmbeddingStore()
 
 
 def default_models(config: MemoryConfig | None = None) -> Models:
-    """Return the models that `config` names, for parts that are built without them; they keep nothing on disk.
+    """Return the models that `config` names, for parts that are built without them; they write nothing to disk.
 
     The models of the last settings stay loaded.
 
@@ -173,7 +172,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learned: Path | None = None) -> Models:
-    """Return the models over an embedder and a language model; `learned` is the file of the kinds of questions."""
+    """Return the models over an embedder and a language model; `learned` is the file of the learned question kinds."""
     offline = OfflineQuestionJudge(embedder, kept_in=learned, read_only=config.read_only)
     patterns = OfflineEntityFinder()
     spacy = (
@@ -223,19 +222,19 @@ def _clearable(*parts: object) -> tuple[SupportsClear, ...]:
 
 
 def _unused_cache(config: MemoryConfig, llm: BaseLLM | None) -> UnusedCache | None:
-    """Return the cache of answers that the memory may have from when there was a language model."""
+    """Return the answer cache that the memory may have from an earlier language model."""
     if llm is not None or config.storage == "memory" or config.read_only:
         return None
     return UnusedCache(Path(config.save_dir) / _LLM_CACHE)
 
 
 def _answers_file(config: MemoryConfig) -> Path | None:
-    """Return where a memory keeps the answers of its language model."""
+    """Return the file in which a memory caches the answers of its language model."""
     return None if config.storage == "memory" or config.read_only else Path(config.save_dir) / _LLM_CACHE
 
 
 def build_language_model(config: MemoryConfig, answers: Path | None = None) -> BaseLLM | None:
-    """Return the configured language model with its limits, None where there is neither key nor address."""
+    """Return the configured language model with its limits, None if there is neither key nor address."""
     openai_key, anthropic_key = (os.environ.get(name) or None for name in (_OPENAI_KEY, _ANTHROPIC_KEY))
     if not llm_is_configured(config, api_key=openai_key, anthropic_api_key=anthropic_key):
         return None
@@ -251,7 +250,7 @@ def load_config(
 
     Args:
         path: settings file; its keys are the names of `MemoryConfig`.
-        environ: variables, those named `NEUROGATED_<SETTING>` count; the process's own when left out.
+        environ: variables named `NEUROGATED_<SETTING>`; those of the process when left out.
         overrides: settings by name.
 
     Raises:

@@ -1,22 +1,22 @@
 """Every error that neurogated raises on purpose.
 
 NeurogatedError
-├── ConfigError (ValueError)             a setting that is unknown or out of its range
-├── InputError (ValueError)              a text, vector, node, edge or delta that cannot be stored
-│   └── DatasetError                     a data file that cannot be read as its format says
-├── UnknownIdError (KeyError)            an id that is not in the memory
+├── ConfigError (ValueError)             a setting is unknown or out of its range
+├── InputError (ValueError)              a text, vector, node, edge or delta cannot be stored
+│   └── DatasetError                     a data file does not match its format
+├── UnknownIdError (KeyError)            an id is not in the memory
 ├── AmbiguousEdgeError (LookupError)     several edges connect the pair; name the type
 ├── StorageError (OSError)               the memory on disk cannot be opened, read or written
-│   ├── FormatVersionError               it was written by another version of the file format
-│   ├── CorruptMemoryError               it is damaged, or not a memory at all
-│   ├── MemoryLockedError                another process has not ended its write, or has it open
-│   └── EmbedderMismatchError            it was built with another embedder or dimension
+│   ├── FormatVersionError               another version of the file format wrote it
+│   ├── CorruptMemoryError               it is damaged, or not a memory
+│   ├── MemoryLockedError                another process is writing to it or has it open
+│   └── EmbedderMismatchError            another embedder or dimension built it
 ├── EmbeddingError (RuntimeError)        the embedding model failed or returned unusable vectors
-├── LLMError (RuntimeError)              the language model failed or its answer is not of use
-│   └── BudgetExceededError              the calls or tokens that were allowed are used up
+├── LLMError (RuntimeError)              the language model failed or its answer is unusable
+│   └── BudgetExceededError              the budget of calls or tokens is used up
 ├── MemoryClosedError (RuntimeError)     the memory was used after `close()`
 ├── ForkedMemoryError (RuntimeError)     the memory was opened before the process was forked
-└── MissingExtraError (ImportError)      an optional package is not installed; says the pip command
+└── MissingExtraError (ImportError)      an optional package is not installed; names the pip command
 """
 
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class NeurogatedError(Exception):
-    """Base of every error raised on purpose; catch it to catch them all."""
+    """Base of every error raised on purpose."""
 
 
 class ConfigError(NeurogatedError, ValueError):
@@ -49,18 +49,18 @@ class ConfigError(NeurogatedError, ValueError):
 
 
 class InputError(NeurogatedError, ValueError):
-    """A text, vector, node, edge or delta cannot be stored as it is."""
+    """A text, vector, node, edge or delta cannot be stored."""
 
 
 class DatasetError(InputError):
-    """A data file is not what its format says; the message names file and position."""
+    """A data file does not match its format; the message names file and position."""
 
 
 class UnknownIdError(NeurogatedError, KeyError):
     """An id is not in the memory."""
 
     def __str__(self) -> str:
-        # KeyError shows the repr of its argument, which would put quotes around our sentence.
+        # KeyError shows the repr of its argument, which would put the message in quotes.
         return str(self.args[0]) if self.args else ""
 
 
@@ -73,19 +73,19 @@ class StorageError(NeurogatedError, OSError):
 
 
 class FormatVersionError(StorageError):
-    """The memory was written by another version of the file format."""
+    """Another version of the file format wrote the memory."""
 
 
 class CorruptMemoryError(StorageError):
-    """The file is damaged, or is not a memory at all."""
+    """The file is damaged, or is not a memory."""
 
 
 class MemoryLockedError(StorageError):
-    """Another process holds the memory for writing."""
+    """Another thread or process holds the lock of the memory."""
 
 
 class EmbedderMismatchError(StorageError):
-    """The memory was built with another embedder or another dimension."""
+    """Another embedder, or one with another dimension, built the memory."""
 
 
 class EmbeddingError(NeurogatedError, RuntimeError):
@@ -93,11 +93,11 @@ class EmbeddingError(NeurogatedError, RuntimeError):
 
 
 class LLMError(NeurogatedError, RuntimeError):
-    """The language model cannot be reached, refuses, or answers what is not of use."""
+    """The language model cannot be reached, refuses, or gives an unusable answer."""
 
 
 class BudgetExceededError(LLMError):
-    """The calls or tokens that the settings allow are used up."""
+    """The budget of calls or tokens is used up."""
 
 
 class MemoryClosedError(NeurogatedError, RuntimeError):
@@ -109,4 +109,4 @@ class ForkedMemoryError(NeurogatedError, RuntimeError):
 
 
 class MissingExtraError(NeurogatedError, ImportError):
-    """An optional package is not installed; the message carries the pip command."""
+    """An optional package is not installed; the message names the pip command."""

@@ -47,8 +47,8 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
     Attributes:
         config: the settings.
         store: the graph.
-        retriever: the recall of this memory, without the counting of use.
-        plasticity: how use changes the graph.
+        retriever: recalls without counting accesses.
+        plasticity: learns from accesses and feedback.
     """
 
     def __init__(
@@ -59,11 +59,11 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         Args:
             config: settings; from the environment and the defaults when left out.
             parts: built parts; built from `config` when left out.
-            runtime: of the memory whose other namespace this is; a new one when left out.
+            runtime: the runtime of another namespace of the same memory; a new one when left out.
 
         Raises:
             StorageError: the memory cannot be opened; see its subclasses.
-            EmbedderMismatchError: it was built with another embedder.
+            EmbedderMismatchError: the memory was built with another embedder.
             ConfigError: a setting does not fit.
         """
         self.config = compose.load_config() if config is None else config
@@ -84,15 +84,15 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
             raise
         self._runtime = Runtime(self.config, self._parts.clock, self.store) if runtime is None else runtime
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
-        # Only calls of a language model are waited for; side by side, all others would be slower.
+        # Only calls of a language model wait; threads would slow the other analysers down.
         workers = 1 if self._parts.language_model is None else self.config.llm.concurrency
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers)
         writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
         self._writer = self._runtime.writers.shared(self.config.namespace, self.store, writer)
         bind_to_process(self)
 
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts learn it by themselves
-        """Leave closing the parts to the parent process, in a forked child."""
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts are told separately
+        """Leave the parts to the parent process, in a forked child."""
         self._owns_parts = False
 
     def add(
@@ -107,24 +107,24 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
     ) -> list[str]:
         """Remember a text, a message, or a list of them.
 
-        A text or message with a `session_id` is a turn: it follows what was said before in the session, by `timestamp`
-        and arrival, and the same words said twice are two memories. Without a session it is a document: the same one
-        added twice is one memory, and what is given the second time replaces what was given the first time.
+        With a `session_id`, a text or message is a turn. A turn follows the earlier turns of its session, by
+        `timestamp` and then by arrival. The same words said twice are two memories.
+        Without a session it is a document. Adding the same document again adds no memory; new details replace old ones.
 
         Args:
             content: a text, or a message such as `{"role": "user", "content": "I moved to Lyon."}`, which may also
                 have `name`, `timestamp`, `id` and `metadata`; or a list of either.
             user_id: the user who owns it; without one, every user finds it.
-            agent_id: the agent it belongs to.
-            session_id: the conversation it is a part of.
-            path: a place in a tree of your own.
-            **details: what else is known of it; see `Details`.
+            agent_id: the agent that it belongs to.
+            session_id: the conversation that it is a part of.
+            path: a place in your own tree.
+            **details: title, metadata, times and more; see `Details`.
 
         Returns:
             The ids of its memories in order; a long text has several.
 
         Raises:
-            InputError: something cannot be stored; nothing was, except batches of `INDEX_BATCH` chunks before it.
+            InputError: a content cannot be stored. Batches of `indexing.batch_size` chunks before it are stored.
         """
         documents = read_contents(content, scope=Scope(user_id, agent_id, session_id, path), **details)
         with self._runtime.work("indexing"):
@@ -143,16 +143,19 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         valid_to: datetime | None = None,
         **about: Unpack[About],
     ) -> list[str]:
-        """Remember a text; a long one is stored `INDEX_BATCH` chunks at a time, and adding it again stores the rest.
+        """Remember a text.
+
+        A long text is stored in batches of `indexing.batch_size` chunks. After a failure, add it again to store the
+        rest.
 
         Args:
             text: of any length; it is cut into chunks of whole sentences.
-            title: what the text is about; it takes part in what is embedded.
-            metadata: JSON values, kept with every chunk.
-            ttl: how long it is to be remembered, from now, as a timedelta or in seconds; for ever when left out. Then
-                nothing recalls it any more.
-            valid_from: when what it says began to hold; see `recall`.
-            valid_to: when it ceased to hold.
+            title: the subject of the text; it is embedded with the text.
+            metadata: JSON values, stored with every chunk.
+            ttl: lifetime from now, as a timedelta or in seconds; no limit when left out. No recall finds an expired
+                memory.
+            valid_from: when the fact in the text began to hold; see `recall`.
+            valid_to: when the fact ceased to hold.
             **about: its owner as `user_id`, `agent_id`, `session_id` and `path`, and its `kind`, `importance`,
                 `timestamp` and `tags`; see `About`.
 
@@ -161,7 +164,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
             importance and tags replace the old ones.
 
         Raises:
-            InputError: the text is blank or no text, or a time is no time; nothing was stored.
+            InputError: the text is blank or not a string, or a time is invalid. Nothing is stored.
         """
         document = Document.from_text(
             text, title=title, metadata=metadata, ttl=ttl, valid_from=valid_from, valid_to=valid_to, **about
@@ -172,18 +175,18 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
     def add_documents(
         self, documents: Iterable[str | Document | Mapping[str, Any]], *, progress: bool | None = None
     ) -> list[list[str]]:
-        """Remember many documents, embedding and writing them in batches.
+        """Remember many documents, embedded and written in batches.
 
         Args:
-            documents: texts, `Document`s, or mappings with `text` and, if there are any, `title`, `metadata`, `ttl` (a
-                timedelta or seconds), `valid_from`, `valid_to` and what `About` lists.
-            progress: show a bar; None shows it where the output is a terminal.
+            documents: texts, `Document`s, or mappings with `text` and optionally `title`, `metadata`, `ttl` (a
+                timedelta or seconds), `valid_from`, `valid_to` and the fields of `About`.
+            progress: show a progress bar; None shows it if the output is a terminal.
 
         Returns:
             The node ids of each document, in order.
 
         Raises:
-            InputError: a document cannot be stored; its position is named. Batches before it are stored.
+            InputError: a document cannot be stored; the message names its position. Batches before it are stored.
         """
         total = len(documents) if isinstance(documents, Sized) else None
         stored = self._writer.add(read_documents(documents))
@@ -193,21 +196,22 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         return added
 
     def delete(self, ids: str | UUID | Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
-        """Forget memories, with their edges and all that follows from their texts in others; at once or not at all.
+        """Delete memories with their edges and with all data derived from their texts; all or none.
 
-        Deleted memories are not recalled any more, and stand in the past of the graph until `compact`. With filters
-        such as `user_id` all memories that they admit go, and the caches are emptied; those of no user stay.
+        Deleted memories are not recalled. They stay in the history of the graph until `compact`. Filters such as
+        `user_id` delete all memories that they admit, and empty the caches. A filter by user never admits memories
+        without an owner.
 
         Args:
-            ids: which memory or memories; those that are gone already are passed over, and the log names them.
-            **filters: delete what they admit instead; see `FilterOptions`.
+            ids: one id or several; ids deleted before are skipped and logged.
+            **filters: delete the memories that they admit instead; see `FilterOptions`.
 
         Returns:
-            How many there were.
+            How many memories were deleted.
 
         Raises:
-            UnknownIdError: an id never was in the memory, or was erased by a compaction; nothing was changed.
-            InputError: there are neither ids nor filters, or both, or the ids are no ids.
+            UnknownIdError: an id never was in the memory, or a compaction erased it. Nothing is deleted.
+            InputError: there are neither ids nor filters, or both, or a value is not an id.
         """
         if (ids is None) == (not filters):
             raise InputError("give either the ids of memories or filters such as user_id='ana'")
@@ -222,30 +226,30 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         return count
 
     def delete_document(self, document_id: str) -> int:
-        """Forget all memories of a document, by their `found.document_id`; see `delete`.
+        """Delete all memories of a document, by their `found.document_id`; see `delete`.
 
         Raises:
-            UnknownIdError: the memory has none of such a document.
+            UnknownIdError: no memory belongs to this document.
         """
         return self._writer.delete_document(document_id)
 
     def update(self, node_id: str | UUID, content: str | None = None, **changes: Unpack[Changes]) -> MemoryNode:
-        """Put a new version of a memory in its place; the old one stays in the history until `compact(history=True)`.
+        """Write a new version of a memory; the history keeps the old one until `compact(history=True)`.
 
-        Edges follow: SIM, TERM and MENTION fit the new text, causes are judged anew where the content changes; SEQ and
-        ASSOC stay. What is left out stays as it is.
+        SIM, TERM and MENTION edges are rebuilt for the new text. CAUSE edges are judged again if the content changes.
+        SEQ and ASSOC edges stay. Fields left out stay.
 
         Args:
-            node_id: which memory.
-            content: its new text, kept as one chunk. `times` and `entities` are found anew.
-            **changes: what else is to be different; see `Changes`.
+            node_id: the memory.
+            content: its new text, stored as one chunk. `times` and `entities` are extracted again.
+            **changes: other new fields; see `Changes`.
 
         Returns:
             The new version.
 
         Raises:
             UnknownIdError: the id is not in the memory.
-            InputError: nothing is given, or something that cannot be stored; nothing was changed.
+            InputError: nothing is given, or a value cannot be stored. Nothing is changed.
         """
         with self._runtime.work("updating"):
             node = self._writer.update(str(node_id), revision_of(content, changes))
@@ -253,47 +257,50 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         return node
 
     def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
-        """Return the contents of the memories that `query` brings up, best first; see `recall`."""
+        """Return the contents of the memories that `query` recalls, best first; see `recall`."""
         return [memory.content for memory in self.recall(query, **options)]
 
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
-        """Return the memories that `query` brings up, with scores, their parts, and the paths of their energy.
+        """Return the memories that `query` recalls, with scores, their parts, and the paths of the activation.
+
+        With `user_id` a recall finds the memories of this user and those without an owner. Without it, a recall finds
+        only memories without an owner.
 
         Args:
             query: a question or any text.
-            **options: `top_n`, how many memories, `TOP_N_RETRIEVAL` when left out; `as_of`, answer with what was known
-                then, a time or a `sequence` of `history`; `valid_at`, a time, answer with what held in the world then,
-                by `valid_from` and `valid_to`; these two count as no use. With `user_id` it also finds this user's
-                memories, without it only those of no user. `FilterOptions` lists what narrows it further.
+            **options: `top_n`, how many memories, `TOP_N_RETRIEVAL` when left out; `as_of`, a time or a `sequence` of
+                `history`, answers from the graph as it was then; `valid_at`, a time, answers with facts that held
+                then, by `valid_from` and `valid_to`. Recalls with `as_of` or `valid_at` do not count as accesses.
+                `FilterOptions` lists the filters.
 
         Raises:
-            InputError: the query is blank, `top_n` is less than 1, a time is no time, or there is no such delta.
+            InputError: the query is blank, `top_n` is less than 1, a time is invalid, or the delta does not exist.
         """
         (recall,) = self._recalls([query], **options)
         return recall
 
     def retrieve_batch(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[list[str]]:
-        """Return the contents that each query brings up; the queries are embedded together. See `recall`."""
+        """Return the contents that each query recalls; all queries are embedded in one batch. See `recall`."""
         return [[memory.content for memory in recall] for recall in self._recalls(queries, **options)]
 
     def feedback(self, relevant_node_ids: MemoryRef | Iterable[MemoryRef], outcome: Outcome = "success") -> Feedback:
-        """Say how memories served: after success the edges among them grow stronger (LTP), after failure weaker.
+        """Learn from an outcome: success strengthens the edges among these memories (LTP), failure weakens them.
 
-        After success, pairs that no plastic edge connects get an ASSOC edge, each memory with the `ASSOC_NEIGHBORS`
-        that follow it. A frozen memory learns nothing. Memories that are gone, because they were deleted or expired
-        since the recall, are passed over; the log names them.
+        After success, each memory gets ASSOC edges to the `learning.assoc_neighbors` memories after it, unless a
+        plastic edge connects the pair already. A frozen memory learns nothing. Memories that were deleted or expired
+        since the recall are skipped and logged.
 
         Args:
-            relevant_node_ids: a `Recall`, some of its memories, nodes, or ids. A compaction erases also the id of a
-                deleted memory, which then is unknown; a memory of a recall is never unknown.
-            outcome: `success`, `fail`, or a number between them, from 1 to -1.
+            relevant_node_ids: a `Recall`, one or several memories, nodes or ids. A compaction erases the ids of deleted
+                memories, so such an id is unknown. A `RecalledMemory` is never unknown.
+            outcome: `success`, `fail`, or a number from 1 to -1.
 
         Returns:
-            How many edges were strengthened, weakened or made, with the ids of those that are gone.
+            How many edges were strengthened, weakened or added, and the ids that were skipped.
 
         Raises:
-            UnknownIdError: an id never was in the memory; nothing was changed.
-            InputError: the ids are no ids.
+            UnknownIdError: an id never was in the memory. Nothing is changed.
+            InputError: a value is not an id.
         """
         given = list(_listed(relevant_node_ids))
         ids = list(dict.fromkeys(_id(one) for one in given))
@@ -307,18 +314,19 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         return learned
 
     def maintenance(self, now: datetime | None = None) -> int:
-        """Remove what has expired, and let what lies idle fade (LTD); SIM edges never do.
+        """Remove expired memories, and decay idle edges (LTD); SIM edges never decay.
 
-        In a frozen memory nothing fades; what has expired goes all the same. The history says how many memories went.
+        In a frozen memory nothing decays, but expired memories are removed. The history records the number of removed
+        memories.
 
         Args:
-            now: the time that counts as present; the clock's when left out.
+            now: the present time; the clock's when left out.
 
         Returns:
-            How many edges faded away altogether.
+            How many edges decayed to nothing and were removed.
 
         Raises:
-            InputError: `now` is no time.
+            InputError: `now` is not a time.
         """
         checked_moment("now", now)
         self._writer.expire(self._parts.clock() if now is None else now)
@@ -331,7 +339,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
             return before - self.store.view().live_edges().size
 
     def in_namespace(self, namespace: str) -> NeuroGraphMemory:
-        """Return another graph of the same memory, made if there is none; neither ever sees the other.
+        """Return the graph of another namespace of this memory, created if there is none; graphs never share data.
 
         It shares this memory's file, model, callbacks and freeze, and is valid until this memory is closed.
 
@@ -344,7 +352,7 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
         return NeuroGraphMemory(config, parts=parts, runtime=self._runtime)
 
     def close(self) -> None:
-        """Write what was used in all namespaces and release file and model; what `in_namespace` gave only writes."""
+        """Write the accesses of all namespaces; a memory that owns its file and models also closes them."""
         if self.store.closed:
             return
         try:

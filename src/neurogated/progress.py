@@ -1,4 +1,4 @@
-"""Bars for what takes its time."""
+"""Progress bars."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 def show_progress(
     iterable: Iterable[T], what: str, unit: str, *, total: int | None = None, progress: bool | None = None
 ) -> Iterable[T]:
-    """Return `iterable` with a bar while it is walked; None shows the bar where the output is a terminal."""
+    """Return `iterable` with a progress bar; None shows the bar if the output is a terminal."""
     bar: Iterable[T] = tqdm(
         iterable, desc=what, unit=unit, total=total, disable=None if progress is None else not progress
     )

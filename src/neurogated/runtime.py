@@ -1,4 +1,4 @@
-"""What all namespaces of a memory share: threads, the access log, the writers, callbacks, and whether it learns."""
+"""The state that all namespaces of a memory share: threads, access log, writers, callbacks, freeze."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ __all__ = ["Event", "Runtime"]
 _log = logging.getLogger(__name__)
 
 Event = Literal["added", "updated", "deleted", "recalled", "learned"]
-"""What callbacks can be told of."""
+"""The events that callbacks can subscribe to."""
 
 
 class Runtime:
-    """Belongs to the memory that was opened first; `in_namespace` hands it on.
+    """Created by the memory that is opened first; `in_namespace` passes it on.
 
     Attributes:
         writers: the writer of each graph.
-        accesses: which memories recalls used.
-        threads: answer asynchronous calls.
+        accesses: the log of the memories that recalls returned.
+        threads: run asynchronous calls.
     """
 
     def __init__(self, config: MemoryConfig, clock: Clock, store: GraphStorePort) -> None:
@@ -48,7 +48,7 @@ class Runtime:
         self._start()
         bind_to_process(self)
 
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts learn it by themselves
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts are told separately
         """Replace the threads in a forked child."""
         self._start()
 
@@ -57,11 +57,11 @@ class Runtime:
         self._watchdog = Watchdog(self._config.runtime.stall_warning_seconds)
 
     def is_frozen(self) -> bool:
-        """Return whether nothing is learned at present, as this memory or another process decided."""
+        """Return whether this memory or another process has stopped learning."""
         return self._frozen or (isinstance(self._store, SupportsFreezing) and self._store.is_frozen())
 
     def freeze(self, *, frozen: bool, lasting: bool) -> None:
-        """Learn nothing, or learn again; keep it in the store if it is `lasting` and the store can."""
+        """Stop or restart learning; record it in the store if it is `lasting` and the store supports it."""
         self._frozen = frozen
         if lasting and not self._config.read_only and isinstance(self._store, SupportsFreezing):
             self._store.record_frozen(frozen=frozen)
@@ -69,15 +69,15 @@ class Runtime:
 
     @contextmanager
     def work(self, name: str) -> Iterator[None]:
-        """Watch a block for stalls, in a span of its own."""
+        """Watch a block for stalls, and trace it as a span."""
         with self._span(name), self._watchdog.watch(name):
             yield
 
     def register(self, event: Event, callback: Callable[..., None]) -> Callable[[], None]:
-        """Call `callback` after each event of a name; return a function that ends this.
+        """Call `callback` after each event of this name; return a function that unregisters it.
 
         Raises:
-            InputError: there is no such event.
+            InputError: the event does not exist.
         """
         if event not in get_args(Event):
             raise InputError(f"unknown event {event!r}; known are {', '.join(get_args(Event))}")
@@ -85,18 +85,18 @@ class Runtime:
         callbacks.append(callback)
         return lambda: callbacks.remove(callback) if callback in callbacks else None
 
-    def tell(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - what the event is about
+    def tell(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         """Call the callbacks of an event.
 
-        The write is done by then, so an error of a callback is logged and does not reach the writer.
+        The write is complete by then, so an error of a callback is logged and not raised.
         """
         for callback in tuple(self._callbacks[event]):
             try:
                 callback(*about)
-            except Exception:  # noqa: BLE001 - of the caller's own code, which may raise anything
+            except Exception:  # noqa: BLE001 - a callback is the caller's code and may raise anything
                 _log.exception("a callback of %r failed", event)
 
     def close(self) -> None:
-        """End the threads; calls under way end with an error once everything is closed."""
+        """Stop the threads; a running call raises an error when the store closes."""
         self.threads.shutdown()
         self._watchdog.close()

@@ -1,4 +1,4 @@
-"""How much there is in a memory, what it takes on disk, and what its caches and its language model had to do."""
+"""Statistics of a memory: counts, bytes on disk, and the use of its caches and its language model."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ __all__ = ["memory_stats"]
 
 
 def memory_stats(store: GraphStorePort, parts: Parts, config: MemoryConfig, *, frozen: bool) -> dict[str, Any]:
-    """Return what is known of a memory in figures, as JSON values.
+    """Return the statistics of a memory as JSON values.
 
     Args:
         store: the graph.
-        parts: what the memory is put together from; a part that `SupportsStatistics` is asked for its own figures.
+        parts: the parts of the memory; each part that `SupportsStatistics` adds its own figures.
         config: names the namespace.
-        frozen: whether the memory learns nothing at present.
+        frozen: whether the memory is frozen.
 
     Returns:
-        Counts of nodes, edges by type, deltas and judgements that wait; `namespaces`, the names of all graphs of the
-        store, None where it holds a single one; and the figures of the parts: `storage` (bytes on disk), `embedding`
-        and `language model use` (calls, tokens; hits, misses and bytes of the cache), empty where a part has none.
-        What is counted there, is counted since the memory was opened, for all its namespaces together.
+        Counts of nodes, edges by type, deltas and pending judgements; `namespaces`, the names of all graphs of the
+        store, None if it holds a single one; and the figures of the parts: `storage` (bytes on disk), `embedding` and
+        `language model use` (calls, tokens; cache hits, cache misses and cache bytes), empty if a part has none.
+        Counters start when the memory is opened and cover all its namespaces.
     """
     view = store.view()
     codes = view.edge_type[view.live_edges()]

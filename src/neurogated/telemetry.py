@@ -1,4 +1,4 @@
-"""Spans and metrics for OpenTelemetry, where the settings ask for them; nothing is sent by this library itself."""
+"""OpenTelemetry spans and metrics, if the settings enable them; this library itself sends nothing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["Spans", "spans"]
 _SCOPE = "neurogated"
 
 Spans = Callable[[str], AbstractContextManager[object]]
-"""Opens a span of that name for a block."""
+"""Opens a span of this name for a block."""
 
 
 def spans(*, enabled: bool) -> Spans:
-    """Return what opens spans, and measures how long each block takes and whether it fails.
+    """Return a function that opens spans and records the duration and outcome of each block.
 
     Spans and metrics go to the providers that the application has set up.
 
@@ -38,7 +38,7 @@ def spans(*, enabled: bool) -> Spans:
     @contextmanager
     def span(name: str) -> Iterator[None]:
         begin, outcome = time.perf_counter(), "error"
-        # An error's words may quote a memory, so only its class is told.
+        # An error message may quote a memory, so the span records only the class of the error.
         with tracer.start_as_current_span(
             f"{_SCOPE}.{name}", record_exception=False, set_status_on_exception=False
         ) as current:

@@ -1,4 +1,4 @@
-"""What a memory offers beside remembering and recalling: lists, its history, its other graphs, copies."""
+"""`Upkeep`: undo, answers, freezing, compaction, namespaces, snapshots and checks of a memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Upkeep"]
 
 @names_arguments
 class Upkeep(ABC):
-    """Base of `NeuroGraphMemory`: what needs no more than the store.
+    """Base of `NeuroGraphMemory` with the calls that maintain a memory.
 
     Attributes:
         store: the graph.
@@ -42,19 +42,19 @@ class Upkeep(ABC):
     _runtime: Runtime
 
     def undo(self, to: int | None = None) -> HistoryEntry | None:
-        """Take back every change after the delta number `to`; weights come back to the last bit.
+        """Take back every change after the delta number `to`; weights return to the last bit.
 
-        Taking back is a change too: it stands in the history and can be taken back. Judgements that waited before a
-        change do not wait again when it is taken back.
+        An undo is a change too: the history records it, and another undo takes it back. Judgements that were pending
+        before a change do not become pending again when the change is undone.
 
         Args:
-            to: a `sequence` of `history`, or 0 for the empty memory; the last change alone when left out.
+            to: a `sequence` of `history`, or 0 for the empty memory; only the last change when left out.
 
         Returns:
-            What was changed to take it back, None if there was nothing to change.
+            The change that the undo made; None if there was nothing to change.
 
         Raises:
-            InputError: there is no such delta.
+            InputError: the delta does not exist.
         """
         if to is not None and (isinstance(to, bool) or not isinstance(to, int)):
             raise InputError(f"the change to go back to is {to!r}, but must be a sequence of history()")
@@ -62,9 +62,9 @@ class Upkeep(ABC):
             return undo(self.store, to, self._parts.clock)
 
     def answer(self, recall: Recall) -> str | None:
-        """Return the language model's short answer to the recall's question from its first `QA_PASSAGES` memories.
+        """Return the language model's short answer to the recall's question from its first `llm.qa_passages` memories.
 
-        None where no language model is configured.
+        None if no language model is configured.
 
         Raises:
             LLMError: the model failed.
@@ -78,18 +78,19 @@ class Upkeep(ABC):
         return str(self._parts.language_model.infer_json(messages, prompts.schema("qa"))["answer"])
 
     def flush(self) -> None:
-        """Write now which memories of all namespaces were used.
+        """Write the accesses of all namespaces now.
 
-        Otherwise they are written every `TOUCH_FLUSH_SECONDS`, when many namespaces were used, and on close.
+        Otherwise they are written every `learning.access_flush_seconds`, when many namespaces were accessed, and on
+        close.
         """
         self._runtime.accesses.flush()
 
     def freeze(self, *, lasting: bool = True) -> None:
-        """Stop learning: from now on neither use nor feedback nor time changes the graph, until `unfreeze`.
+        """Stop learning until `unfreeze`: accesses, feedback and time do not change the graph.
 
         Args:
-            lasting: for all processes and after this memory is closed; else for this object alone. What reads only
-                never freezes others.
+            lasting: freeze for all processes and beyond `close`; otherwise freeze this object only. A read-only memory
+                freezes itself only.
         """
         self.flush()
         self._runtime.freeze(frozen=True, lasting=lasting)
@@ -99,29 +100,29 @@ class Upkeep(ABC):
         self._runtime.freeze(frozen=False, lasting=True)
 
     def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
-        """Make up the judgements that a failing language model left out.
+        """Retry the judgements that a failing language model left pending.
 
         Returns:
-            How many were made, and how many still wait.
+            How many were judged, and how many are still pending.
         """
         waiting = len(self.store.pending())
         with self._runtime.work("resuming"):
-            made = sum(show_progress(self._writer.resume(), "making up", "batch", progress=progress))
+            made = sum(show_progress(self._writer.resume(), "resuming", "batch", progress=progress))
         return made, waiting - made
 
     def stats(self) -> dict[str, Any]:
-        """Return counts: nodes, edges by type, deltas, judgements that wait, and whether the memory is frozen."""
+        """Return counts: nodes, edges by type, deltas, pending judgements, and whether the memory is frozen."""
         return memory_stats(self.store, self._parts, self.config, frozen=self._runtime.is_frozen())
 
     def compact(self, *, history: bool = False) -> int:
-        """Erase for good what was deleted or has expired, in every namespace, with its history, and empty all caches.
+        """Erase deleted and expired memories with their history in every namespace, and empty all caches.
 
         Args:
-            history: erase also what memories that are still there said before they were updated. Then `as_of` shows
-                them in the past as they are now, and `undo` brings no old text back.
+            history: also erase the old texts of updated memories. Then `as_of` shows these memories in the past with
+                their present text, and `undo` restores no old text.
 
         Returns:
-            How many memories were erased; 0 for a store without the ability.
+            How many memories were erased; 0 if the store does not support it.
         """
         self.flush()
         now = self._parts.clock()
@@ -135,7 +136,7 @@ class Upkeep(ABC):
         return erased
 
     def namespaces(self) -> list[str]:
-        """Return the names of all graphs of this memory; raises ConfigError where the store has a single one only."""
+        """Return the names of all graphs of this memory; raises ConfigError if the store has a single one only."""
         return self._several_graphs().namespaces()
 
     def drop_namespace(self, name: str) -> None:
@@ -143,16 +144,16 @@ class Upkeep(ABC):
 
         Raises:
             ConfigError: the store has a single graph only.
-            UnknownIdError: there is none of that name.
+            UnknownIdError: no graph has this name.
             InputError: it is the graph of this memory.
         """
         self._several_graphs().drop_namespace(name)
 
     def snapshot(self, path: str | Path) -> None:
-        """Write the memory with all its graphs, as it is at this moment, to one file, while it is in use.
+        """Write a consistent copy of all graphs to one file; the memory stays in use meanwhile.
 
         Raises:
-            ConfigError: the store keeps nothing on disk.
+            ConfigError: the store writes nothing to disk.
             StorageError: the file cannot be written.
         """
         if not isinstance(self.store, SupportsSnapshot):
@@ -161,28 +162,28 @@ class Upkeep(ABC):
         self.store.snapshot(Path(path))
 
     def check(self) -> list[str]:
-        """Return what is wrong with the memory, a line each; none if it is sound, or keeps nothing on disk.
+        """Return the problems of the memory, one per line; none if it is sound or not on disk.
 
-        Read are all namespaces: the file with the checksums of its pages, and every graph, which is made anew from its
-        journal and compared with the one in use.
+        It checks the file with the checksums of its pages. It rebuilds the graph of every namespace from its journal
+        and compares it with the graph in use.
         """
         return self.store.check() if isinstance(self.store, SupportsCheck) else []
 
     def on(self, event: Event, callback: Callable[..., None]) -> Callable[[], None]:
-        """Call `callback` after each event, in any namespace, and return a function that ends this.
+        """Call `callback` after each event in any namespace; return a function that unregisters it.
 
         Args:
             event: `added` (with the ids), `updated` (the new version), `deleted` (the ids), `recalled` (the `Recall`)
                 or `learned` (the ids, and the outcome from -1 to 1).
-            callback: is called in the thread of the write or recall; the log names its errors.
+            callback: runs in the thread of the write or recall; its errors are logged.
 
         Raises:
-            InputError: there is no such event.
+            InputError: the event does not exist.
         """
         return self._runtime.register(event, callback)
 
     def _clear_caches(self) -> None:
-        """Empty the caches of values that derive from texts."""
+        """Empty the caches of values derived from texts."""
         for cache in self._parts.caches:
             cache.clear()
 

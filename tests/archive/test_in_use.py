@@ -122,7 +122,7 @@ def test_a_failed_export_leaves_nothing(durable: MemoryConfig, tmp_path: Path) -
     with NeuroGraphMemory(durable) as memory:
         memory.add_document("A dam.")
         (tmp_path / "out").mkdir()
-        with pytest.raises(StorageError, match="is there already"):
+        with pytest.raises(StorageError, match="already exists"):
             export_memory(memory, tmp_path / "out")
         (tmp_path / "file").touch()
         with pytest.raises(StorageError, match="cannot write the export"):

@@ -211,12 +211,12 @@ def test_nothing_is_imported_into_a_history(tmp_path: Path) -> None:
     target.in_namespace("bob").add_node(MemoryNode("b", "two"))
     target.in_namespace("bob").remove_node("b")
     target.add_node(MemoryNode("c", "three"))
-    with pytest.raises(StorageError, match="namespace 'default' has a history already"):
+    with pytest.raises(StorageError, match="namespace 'default' already has a history"):
         _import(tmp_path / "out", target)
     target = GraphStore()
     target.in_namespace("bob").add_node(MemoryNode("b", "two"))
     target.in_namespace("bob").remove_node("b")
-    with pytest.raises(StorageError, match=r"namespace 'bob' has a history already.*drop"):
+    with pytest.raises(StorageError, match=r"namespace 'bob' already has a history.*drop"):
         _import(tmp_path / "out", target)
     target.drop_namespace("bob")
     _import(tmp_path / "out", target)

@@ -110,7 +110,7 @@ def test_the_report_goes_between_its_marks_and_judges_every_bar(result: Path, tm
     assert text.startswith("before\n<!-- measured -->\n")
     assert text.endswith("<!-- /measured -->\nafter\n")
     assert "old" not in text
-    assert "| bar | 300 nodes | 100,000 nodes |" in text
+    assert "| target | 300 nodes | 100,000 nodes |" in text
     judged = [line.split(" | ")[2] for line in text.splitlines() if "(≤ " in line or "(≥ " in line]
     assert len(judged) >= 12
     assert all(cell.startswith(("✓ ", "✗ ")) for cell in judged)

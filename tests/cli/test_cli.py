@@ -74,7 +74,7 @@ def test_run_prints_its_figures_and_their_folder(
     for kind, row in metrics["recall"].items():
         recalls = " +".join(f"{row[column]:.1f}" for column in ("R@1", "R@2", "R@5", "R@10", "R@20"))
         assert re.search(rf"^{kind} +{row['questions']} +{recalls}$", shown, flags=re.MULTILINE), kind
-    assert "all but embed" in shown
+    assert "all except embed" in shown
     assert shown.endswith(f"Written to {metrics_file.parent}\n")
 
 
@@ -211,11 +211,12 @@ def test_demo_for_people_has_scores_paths_and_a_chart(flags: list[str], capsys: 
     assert main(["demo", *flags, "--TOP_K_ANCHORS", "1", "--ACTIVATION_WEIGHT", "9"]) == 0
     captured = capsys.readouterr()
     assert re.search(
-        r"^1\. score \d\.\d{3} \(similarity \d\.\d{3}, energy \d\.\d{3}, cosine \d\.\d{3}, [^)]*\)  id chunk-",
+        r"^1\. score \d\.\d{3} = similarity \d\.\d{3} \+ activation \d\.\d{3} - held back \d\.\d{3}  id chunk-\w+\n"
+        r"   similarity \d\.\d{3} from cosine \d\.\d{3}, keywords ",
         captured.out,
         re.MULTILINE,
     )
-    assert re.search(r"^   energy \d\.\d{3} came by \w+ from: .", captured.out, re.MULTILINE)
+    assert re.search(r"^   activation \d\.\d{3} over \w+ from: .", captured.out, re.MULTILINE)
     assert re.search(r"^day   0 SIM  █+", captured.out, re.MULTILINE)
     assert OFFLINE_NOTICE in captured.err
 

@@ -193,7 +193,7 @@ def test_index_fills_the_memory_of_a_data_set(run: Run) -> None:
     counts = _json(run, "index", "--dataset", "sample")
     assert counts["nodes"] > 60
     assert counts["pending"] == 0
-    assert _json(run, "index", "--dataset", "sample", "--resume")["made up"] == 0
+    assert _json(run, "index", "--dataset", "sample", "--resume")["judged"] == 0
     assert _json(run, "ask", "--dataset", "sample", "What happened on the rock?")["memories"]
 
 

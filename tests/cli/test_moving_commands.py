@@ -60,10 +60,10 @@ def test_an_imported_memory_answers_like_the_exported_one(run: Run, filled: list
     assert _asked(run, "one") == _asked(run, "two")
     code, out = run("two", "import", folder)
     assert code == 1
-    assert "'default' has a history already" in out
+    assert "'default' already has a history" in out
     code, out = run("one", "export", folder)
     assert code == 1
-    assert "is there already" in out
+    assert "already exists" in out
 
 
 @pytest.mark.parametrize("command", ["export", "snapshot", "migrate"])

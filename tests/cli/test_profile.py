@@ -56,7 +56,7 @@ def test_stages_of_recall_have_times_and_shares_that_sum_up(
 ) -> None:
     shown = _profile(capsys, *flags, "--queries", "2")
     assert shown["questions"] == 2
-    assert list(shown["recall"]) == [*STAGES, "all but embed"]
+    assert list(shown["recall"]) == [*STAGES, "all except embed"]
     for figures in shown["recall"].values():
         assert 0 < figures["median ms"] <= figures["p95 ms"]
     assert sum(shown["recall"][stage]["share %"] for stage in STAGES) == pytest.approx(100)
@@ -163,4 +163,4 @@ def test_an_empty_memory_names_the_remedy(tmp_path: Path, capsys: pytest.Capture
     assert "there is no memory in" in capsys.readouterr().err
     NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path / "agent"), embedding_name="hash")).close()
     assert main(["bench", "profile", *words]) == 1
-    assert "error: the memory is empty; put texts in" in capsys.readouterr().err
+    assert "error: the memory is empty; add texts" in capsys.readouterr().err

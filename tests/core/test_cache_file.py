@@ -121,7 +121,7 @@ def test_damage_within_the_pages_is_found_by_the_checksum_alone(path: Path, capl
 
     with caplog.at_level(logging.WARNING), closing(CacheFile(path, ROOM)) as cache:
         assert cache.get([one, other, b"key 7"], bytes) == {}
-        assert "2 of its values are damaged and dropped" in caplog.text
+        assert "dropped 2 damaged values" in caplog.text
         cache.put(VALUES)
         assert kept(cache) == VALUES
     assert not path.with_suffix(".damaged").exists()
@@ -141,7 +141,7 @@ def test_putting_into_a_damaged_file_rebuilds_it(cache: CacheFile, caplog: pytes
 
     with caplog.at_level(logging.WARNING):
         cache.put({b"a": b"1"})
-    assert "begun anew" in caplog.text
+    assert "replaced it" in caplog.text
     cache.put({b"a": b"2"})
     assert cache.get([b"a"], bytes) == {b"a": b"2"}
 
@@ -193,7 +193,7 @@ def test_a_cache_that_another_process_rebuilt_is_used(
         other.put({b"b": b"2"})
         other.put({b"b": b"2"})
         assert other.get([b"a", b"b"], bytes) == {b"a": b"1", b"b": b"2"}
-        assert "begun anew" not in caplog.text
+        assert "replaced it" not in caplog.text
 
 
 def test_a_damaged_cache_that_cannot_be_rebuilt_only_logs(
@@ -209,7 +209,7 @@ def test_a_damaged_cache_that_cannot_be_rebuilt_only_logs(
         for _ in range(2):
             assert kept(cache) == {}
             cache.put(VALUES)
-        assert caplog.text.count("cannot be begun anew: not yours") == 4
+        assert caplog.text.count("cannot be replaced by an empty one: not yours") == 4
         with pytest.raises(StorageError, match="not yours"):
             cache.clear()
     assert kept(cache) == {}

@@ -194,7 +194,7 @@ def test_an_export_that_the_folder_has_no_room_for_is_made_elsewhere(
     with caplog.at_level(logging.WARNING):
         made = cache.make(model, runtime, export, _accept)
     assert made.dimension == 2
-    assert "cannot be kept ([Errno 28] No space left on device)" in caplog.text
+    assert "cannot be cached ([Errno 28] No space left on device)" in caplog.text
     assert not list(exports.iterdir())
     assert places[-1].is_dir()
     cache.close()

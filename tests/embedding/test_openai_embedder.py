@@ -238,7 +238,7 @@ def test_a_port_where_nobody_listens_names_model_and_address(monkeypatch: pytest
 
 
 def test_neither_key_nor_address_is_refused_when_built() -> None:
-    with pytest.raises(ConfigError, match=r"'test-model' needs OPENAI_API_KEY, or embedding_base_url"):
+    with pytest.raises(ConfigError, match=r"'test-model' needs OPENAI_API_KEY, or embedding\.base_url"):
         OpenAIEmbedder("test-model", api_key=None, base_url=None, batch_size=3)
 
 

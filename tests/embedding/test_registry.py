@@ -97,5 +97,5 @@ def test_prompts_and_batch_size_reach_a_server() -> None:
 
 
 def test_openai_without_key_and_address_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"'text-embedding-3-small' needs OPENAI_API_KEY, or embedding_base_url"):
+    with pytest.raises(ConfigError, match=r"'text-embedding-3-small' needs OPENAI_API_KEY, or embedding\.base_url"):
         build_embedder(MemoryConfig(embedding_name="openai:text-embedding-3-small"))

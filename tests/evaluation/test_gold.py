@@ -160,13 +160,13 @@ def test_malformed_question_is_named_with_file_entry_and_field(
 
 def test_number_that_two_rows_bear_is_refused(tmp_path: Path) -> None:
     told = _refused(tmp_path, [{**MOON, "idx": 1}, TAR], {"paragraphs": []})
-    assert told.startswith(f"{tmp_path / 'd_corpus.json'}: idx 1 stands 2 times; make them differ")
+    assert told.startswith(f"{tmp_path / 'd_corpus.json'}: idx 1 occurs 2 times; make them differ")
 
 
 def test_id_that_two_questions_bear_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DatasetError) as caught:
         _load(tmp_path, [TAR], {"paragraphs": [TAR]}, {"id": "q0", "paragraphs": [TAR]})
-    assert str(caught.value).startswith(f"{tmp_path / 'd.json'}: id 'q0' stands 2 times; make them differ")
+    assert str(caught.value).startswith(f"{tmp_path / 'd.json'}: id 'q0' occurs 2 times; make them differ")
 
 
 # Questions without gold, and answers

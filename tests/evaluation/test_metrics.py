@@ -87,7 +87,7 @@ def test_latency_table_has_median_and_high_quantile_in_milliseconds() -> None:
             {"embed": 0.200, "search": 0.003, "rank": 0.030},
         ]
     )
-    assert list(table) == ["embed", "search", "rank", "all but embed"]
+    assert list(table) == ["embed", "search", "rank", "all except embed"]
     assert [row["median ms"] for row in table.values()] == pytest.approx([200, 2, 20, 22])
     assert [row["p95 ms"] for row in table.values()] == pytest.approx([290, 2.9, 29, 31.9])
 

@@ -49,7 +49,7 @@ def test_feedback_skips_memories_deleted_since_the_recall(
         feedback = memory.feedback(recall.ids)
     assert feedback == 1
     assert feedback.gone == (ids[0],)
-    assert f"passes over 1 memories that are gone: {ids[0]}" in caplog.text
+    assert f"skips 1 memories that are gone: {ids[0]}" in caplog.text
     assert memory.history()[-1].reason == "feedback on 2 memories"
 
 
@@ -87,7 +87,7 @@ def test_deleted_memories_are_skipped(
     assert memory.delete(ids[:1]) == 1
     with caplog.at_level(logging.INFO):
         assert memory.delete(ids[:2]) == 1
-    assert f"delete passes over 1 memories that are gone: {ids[0]}" in caplog.text
+    assert f"delete skips 1 memories that are gone: {ids[0]}" in caplog.text
     with pytest.raises(UnknownIdError, match=ids[0]):
         memory.update(ids[0], "A stork.")
     assert [node.id for node in memory.store.all_nodes()] == ids[2:]

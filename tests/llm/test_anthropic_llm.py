@@ -96,7 +96,7 @@ def test_a_lasting_refusal_quotes_the_server_and_names_the_remedy(server: Server
 def test_a_server_that_does_not_answer_in_time_is_given_up(server: Server) -> None:
     server.stalls()
 
-    with pytest.raises(LLMError, match="raise llm_timeout"):
+    with pytest.raises(LLMError, match=r"raise llm\.timeout"):
         server.claude(timeout=0.05).infer(ASKED)
 
 

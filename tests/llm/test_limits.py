@@ -71,7 +71,7 @@ def test_calls_stop_at_the_budget_and_name_the_setting(server: Server) -> None:
     llm.infer(asked(0))
     llm.infer(asked(1))
 
-    with pytest.raises(BudgetExceededError, match=r"the 2 calls .* raise llm_max_calls .* are kept"):
+    with pytest.raises(BudgetExceededError, match=r"all 2 calls .* raise llm\.max_calls .* cache has all answers"):
         llm.infer(asked(2))
     assert len(server.requests) == 2
 
@@ -93,7 +93,7 @@ def test_tokens_stop_at_the_budget_and_name_the_setting(server: Server) -> None:
     llm.infer(asked(0))
     llm.infer(asked(1))
 
-    with pytest.raises(BudgetExceededError, match=r"used 20 tokens .* allows 11; raise llm_max_tokens"):
+    with pytest.raises(BudgetExceededError, match=r"used 20 tokens, .* allows 11; raise llm\.max_tokens"):
         llm.infer(asked(2))
     assert len(server.requests) == 2
 

@@ -113,7 +113,7 @@ def test_an_answer_has_the_room_that_the_messages_leave(folder: Path) -> None:
 
 
 def test_an_answer_without_end_is_given_up(folder: Path) -> None:
-    with pytest.raises(LLMError, match="raise llm_timeout"):
+    with pytest.raises(LLMError, match=r"raise llm\.timeout"):
         local(folder, timeout=0.0, max_new_tokens=20).infer(ASKED)
 
 

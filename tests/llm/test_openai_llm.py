@@ -122,9 +122,9 @@ def test_half_a_response_or_none_for_ever_fails_after_the_retries(server: Server
     ("status", "tries", "remedy"),
     [
         (500, 3, "check the server"),
-        (429, 3, "lower llm_concurrency, raise llm_retries"),
+        (429, 3, "lower llm.concurrency, raise llm.retries"),
         (401, 1, "check the key"),
-        (403, 1, "check what the key may use"),
+        (403, 1, "check the permissions of the key"),
         (404, 1, "check llm_name and llm_base_url"),
         (400, 1, "check the server"),
         (422, 1, "check the server"),
@@ -145,7 +145,7 @@ def test_a_lasting_refusal_quotes_the_server_and_names_the_remedy(
 def test_a_server_that_does_not_answer_in_time_is_given_up(server: Server) -> None:
     server.stalls()
 
-    with pytest.raises(LLMError, match="raise llm_timeout"):
+    with pytest.raises(LLMError, match=r"raise llm\.timeout"):
         server.llm(timeout=0.05).infer(ASKED)
 
 

@@ -124,7 +124,7 @@ def test_named_entities_of_the_examples_stand_in_their_texts_in_order() -> None:
 
 def test_an_unknown_prompt_is_refused_with_those_there_are() -> None:
     for call in (MANAGER.render, MANAGER.version, MANAGER.schema):
-        with pytest.raises(ConfigError, match="unknown prompt 'nerr'; there are causal_extraction"):
+        with pytest.raises(ConfigError, match="unknown prompt 'nerr'; known prompts: causal_extraction"):
             call("nerr")
 
 

@@ -45,9 +45,9 @@ def _spread(store: GraphStore, mode: str) -> np.ndarray:
     )
     anchors = {str(name): 1.0 - name / 10 for name in range(5)}
     total = SpreadingActivation(config).spread(store.view(), anchors, Kernel()).total
-    energies = np.zeros(NODES)
-    energies[total.rows] = total.values
-    return energies
+    activations = np.zeros(NODES)
+    activations[total.rows] = total.values
+    return activations
 
 
 def test_classic_is_the_power_of_one_plus_the_adjacency(graph: igraph.Graph, store: GraphStore) -> None:

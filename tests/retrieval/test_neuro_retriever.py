@@ -1,5 +1,6 @@
 """Ranking: the memories of a recall, their order, and their reasons."""
 
+import math
 import threading
 from collections.abc import Mapping
 from datetime import timedelta
@@ -39,7 +40,7 @@ def store() -> GraphStore:
     return store
 
 
-def test_classic_ranks_by_energy_and_fills_up_by_similarity(store: GraphStore) -> None:
+def test_classic_ranks_by_activation_and_fills_up_by_similarity(store: GraphStore) -> None:
     recall = _retriever(store, ACTIVATION="classic", TOP_K_ANCHORS=1, MAX_HOPS=1).recall("1 0", top_n=4)
     assert recall.ids == ("near", "linked", "other", "far")
     assert [memory.score for memory in recall] == [1.0, 0.5, 0.0, 0.0]
@@ -51,17 +52,17 @@ def test_gated_score_is_the_weighted_sum_of_its_parts(store: GraphStore) -> None
     settings = {"SIMILARITY_WEIGHT": 0.5, "ACTIVATION_WEIGHT": 2.0, "retrieval.switches.keep_best_first": False}
     recall = _retriever(store, TOP_K_ANCHORS=1, **settings).recall("1 0", top_n=4)
     for memory in recall:
-        assert memory.score == pytest.approx(0.5 * memory.parts["similarity"] + 2.0 * memory.parts["energy"])
+        assert memory.score == pytest.approx(0.5 * memory.parts["similarity"] + 2.0 * memory.parts["activation"])
     scores = [memory.score for memory in recall]
     assert scores == sorted(scores, reverse=True)
 
 
-def test_without_energy_the_ranking_is_plain_vector_search(store: GraphStore) -> None:
+def test_without_activation_the_ranking_is_plain_vector_search(store: GraphStore) -> None:
     recall = _retriever(store, ACTIVATION_WEIGHT=0.0).recall("1 0", top_n=4)
     assert recall.ids == tuple(node.id for node, _ in store.vector_search([1.0, 0.0], 4))
 
 
-def test_activation_lifts_linked_memories(store: GraphStore) -> None:
+def test_activation_lifts_what_is_linked(store: GraphStore) -> None:
     plain = _retriever(store, ACTIVATION_WEIGHT=0.0).recall("1 0", top_n=4).ids
     lifted = _retriever(store, ACTIVATION_WEIGHT=5.0, TOP_K_ANCHORS=1).recall("1 0", top_n=4).ids
     assert plain.index("linked") > plain.index("other")
@@ -188,7 +189,7 @@ def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
         likeness = parts["cosine"] + config.retrieval.keyword_weight * parts["keywords"]
         likeness += config.retrieval.subject_weight * parts["subject"] + config.retrieval.tag_weight * parts["marks"]
         assert parts["similarity"] == pytest.approx(min(1.0, likeness / total))
-        score = config.SIMILARITY_WEIGHT * parts["similarity"] + config.ACTIVATION_WEIGHT * parts["energy"]
+        score = config.SIMILARITY_WEIGHT * parts["similarity"] + config.ACTIVATION_WEIGHT * parts["activation"]
         assert memory.score == pytest.approx(score + config.RECENCY_WEIGHT * parts["recency"])
         idle = (clock() - memory.node.last_accessed) / timedelta(days=1)
         assert parts["recency"] == pytest.approx(0.5 ** (idle / 30) if config.RECENCY_WEIGHT else 0.0)
@@ -201,7 +202,66 @@ def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
         assert retriever.recall("1 0", top_n=count).ids == recall.ids[:count]
 
 
-def test_recently_used_memories_rank_higher_and_fade_by_half_lives() -> None:
+@given(
+    drawn_nodes,
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([EdgeType.SEQ, EdgeType.CAUSE]))),
+    weightings,
+    st.sampled_from(["gated", "classic"]),
+    st.booleans(),
+)
+def test_contributions_add_up_to_the_score_and_flows_to_the_activation(
+    drawn: list[tuple[str, list[float] | None, dict[str, object], int]],
+    links: list[tuple[int, int, EdgeType]],
+    weights: dict[str, float],
+    mode: str,
+    keeps: object,
+) -> None:
+    store = GraphStore()
+    for number, (content, vector, about, _) in enumerate(drawn):
+        store.add_node(MemoryNode(f"n{number}", content, embedding=vector, metadata=about))
+    for source, target, kind in links:
+        if source != target and max(source, target) < len(drawn):
+            store.add_edge(f"n{source}", f"n{target}", kind, 0.5)
+    changes = {**weights, "retrieval.switches.keep_best_first": keeps, "TOP_K_ANCHORS": 3}
+    recall = _retriever(store, ACTIVATION=mode, **changes).recall("1 0", top_n=3)
+    starts = {*recall.ids, *dict(recall.anchors)}
+    assert set(recall.relays) == {flow.source_id for memory in recall for flow in memory.flows} - starts
+    assert all(flow.target_id == name for name, flows in recall.relays.items() for flow in flows)
+    assert all(recall.relays.values())
+    for memory in recall:
+        assert math.fsum(memory.contributions.values()) == pytest.approx(memory.score, rel=1e-9, abs=1e-9)
+        arrived = math.fsum(flow.flow for flow in memory.flows)
+        assert arrived == pytest.approx(memory.parts["activation"], rel=1e-9, abs=1e-9)
+        assert all(flow.target_id == memory.id and flow.flow > 0 for flow in memory.flows)
+        weight = 1.0 if mode == "classic" else weights["ACTIVATION_WEIGHT"]
+        assert memory.contributions["activation"] == pytest.approx(weight * arrived)
+        assert set(memory.contributions) == (
+            {"start", "activation"}
+            if mode == "classic"
+            else {"similarity", "activation", "recency", "time", "held_back"}
+        )
+        held_back = memory.contributions.get("held_back", 0.0)
+        assert held_back <= 0.0 if keeps else held_back == 0.0
+        if memory.path:
+            last = max(memory.path[-1:], key=lambda step: step.flow)
+            assert any(flow.edge == last.edge and flow.flow >= last.flow * (1 - 1e-9) for flow in memory.flows)
+
+
+def test_a_score_that_the_best_match_holds_back_says_how_much() -> None:
+    store = GraphStore()
+    for name, cosine in {"best": 0.9, "linked": 0.5}.items():
+        store.add_node(MemoryNode(name, name, embedding=[cosine, (1 - cosine**2) ** 0.5]))
+    store.add_edge("best", "linked", EdgeType.SEQ, 1.0)
+    best, linked = _retriever(store, TOP_K_ANCHORS=1, MAX_HOPS=1, ACTIVATION_WEIGHT=4.0).recall("1 0")
+    assert (best.id, linked.score) == ("best", best.score)
+    assert linked.contributions["held_back"] == pytest.approx(
+        best.score - linked.parts["similarity"] - 4.0 * linked.parts["activation"]
+    )
+    (flow,) = linked.flows
+    assert (flow.source_id, flow.type, flow.hop) == ("best", EdgeType.SEQ, 1)
+
+
+def test_what_was_used_lately_ranks_higher_and_fades_by_half_lives() -> None:
     clock = ManualClock()
     store = GraphStore()
     for name, days in {"a": 20, "b": 0, "c": 10}.items():
@@ -243,7 +303,7 @@ def test_classic_anchors_go_by_cosine_alone() -> None:
     classic = _retriever(store, ACTIVATION="classic", TOP_K_ANCHORS=2).recall("1 0", top_n=3)
     assert dict(classic.anchors) == pytest.approx({"meant": 0.9, "said": 0.8}, abs=1e-3)
     assert classic.ids == ("meant", "said")
-    assert [memory.score for memory in classic] == [memory.parts["energy"] for memory in classic]
+    assert [memory.score for memory in classic] == [memory.parts["start"] for memory in classic]
     assert _retriever(store, ACTIVATION="gated", TOP_K_ANCHORS=1).recall("1 0").anchors[0][0] == "said"
 
 
@@ -255,15 +315,15 @@ def test_a_uniform_kernel_takes_the_place_of_the_kernel_source(store: GraphStore
 
 
 @pytest.mark.parametrize("switch", [{"retrieval.switches.gate_hops": False}, {"retrieval.gate_exponent": 0.0}])
-def test_a_gate_that_is_off_lets_energy_go_where_the_question_does_not_point(switch: dict[str, object]) -> None:
+def test_a_gate_that_is_off_lets_activation_go_where_the_question_does_not_point(switch: dict[str, object]) -> None:
     store = GraphStore()
     for name, vector in {"near": [1.0, 0.0], "like": [0.8, 0.6], "away": [-1.0, 0.0]}.items():
         store.add_node(MemoryNode(name, "text", embedding=vector))
     for name in ("like", "away"):
         store.add_edge("near", name, EdgeType.SEQ, 1.0)
     settings = {"TOP_K_ANCHORS": 1, "MAX_HOPS": 1}
-    gated = {m.id: m.parts["energy"] for m in _retriever(store, **settings).recall("1 0")}
-    free = {m.id: m.parts["energy"] for m in _retriever(store, **settings, **switch).recall("1 0")}
+    gated = {m.id: m.parts["activation"] for m in _retriever(store, **settings).recall("1 0")}
+    free = {m.id: m.parts["activation"] for m in _retriever(store, **settings, **switch).recall("1 0")}
     assert gated["away"] == 0.0 < gated["like"]
     assert free["away"] == free["like"] > 0
 
@@ -295,7 +355,7 @@ def test_recall_while_another_thread_adds_and_removes(mode: str) -> None:
         assert len(memory.recall("heron", top_n=31)) == 31
 
 
-def test_energy_is_divided_by_the_subjects_a_question_names() -> None:
+def test_activation_is_divided_by_the_subjects_a_question_names() -> None:
     config = MemoryConfig(storage="memory", embedding_name="hash", ACTIVATION_WEIGHT=4.0)
     texts = {
         "Ada Lindt": "A painter of Lisbon who kept bees.",
@@ -312,9 +372,9 @@ def test_energy_is_divided_by_the_subjects_a_question_names() -> None:
             kernel_source=parts.kernel_source,
         )
         for question, named in (("Did Ada Lindt and Boris Kray paint?", 2), ("Did Ada Lindt paint?", 1), ("Bees?", 1)):
-            whole = {recalled.id: recalled.parts["energy"] for recalled in switched.recall(question)}
+            whole = {recalled.id: recalled.parts["activation"] for recalled in switched.recall(question)}
             for recalled in memory.recall(question):
-                assert recalled.parts["energy"] == pytest.approx(whole[recalled.id] / named)
+                assert recalled.parts["activation"] == pytest.approx(whole[recalled.id] / named)
 
 
 def test_a_memory_removed_while_a_question_is_answered_is_left_out(

@@ -60,15 +60,15 @@ def worlds(draw: st.DrawFn) -> World:
 
 def classic_reference(world: World, decay: float) -> dict[str, float]:
     """The specification's loop, word for word."""
-    activations = {name: energy for name, energy in world.anchors.items() if energy > 0}
+    activations = {name: activation for name, activation in world.anchors.items() if activation > 0}
     for _ in range(world.hops):
         new_activations: dict[str, float] = defaultdict(float)
-        for node, energy in activations.items():
+        for node, activation in activations.items():
             for (source, target, kind), weight in world.edges.items():
                 if source == node:
-                    new_activations[target] += energy * weight * world.kernel[kind] * decay
-        for node, energy in new_activations.items():
-            activations[node] = activations.get(node, 0.0) + energy
+                    new_activations[target] += activation * weight * world.kernel[kind] * decay
+        for node, activation in new_activations.items():
+            activations[node] = activations.get(node, 0.0) + activation
     return activations
 
 
@@ -87,7 +87,7 @@ def _walks(world: World, config: MemoryConfig) -> Walks:
 
 
 def _sent(walks: list[tuple[str, EdgeType, float, float]], config: MemoryConfig, gate: dict[str, float]) -> list[float]:
-    """Return the share of its activation that arrives over each walk from a node."""
+    """Return what share of its activation arrives over each walk that leaves a node."""
     claims = [
         gate[target] ** config.retrieval.gate_exponent if config.retrieval.switches.gate_hops else 1.0
         for target, *_ in walks
@@ -112,38 +112,39 @@ def _sent(walks: list[tuple[str, EdgeType, float, float]], config: MemoryConfig,
 
 
 def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] | None = None) -> dict[str, float]:
-    """Return the spread activation, by the formula of the class and the settings that change its terms."""
+    """Activation that spread, by the formula of the class and the settings that change its terms."""
     walks, is_open = _walks(world, config), gate or dict.fromkeys(world.names, 1.0)
 
-    def strongest_of(energies: dict[str, float]) -> dict[str, float]:
-        # Nodes are numbered in this order, and of equal nodes the first ones pass activation on.
-        active = sorted((n for n in energies if energies[n] > 0), key=lambda n: (-energies[n], world.names.index(n)))
-        return {name: energies[name] for name in active[: config.retrieval.max_frontier]}
+    def strongest_of(activations: dict[str, float]) -> dict[str, float]:
+        # Nodes are numbered as they are named here, and of equals the first ones send on.
+        active = [name for name in activations if activations[name] > 0]
+        active.sort(key=lambda name: (-activations[name], world.names.index(name)))
+        return {name: activations[name] for name in active[: config.retrieval.max_frontier]}
 
     moving = strongest_of(world.anchors)
     spread: dict[str, float] = defaultdict(float)
     for _ in range(world.hops):
         arrived: dict[str, float] = defaultdict(float)
-        for node, energy in moving.items():
+        for node, activation in moving.items():
             for (target, *_), share in zip(walks[node], _sent(walks[node], config, is_open), strict=True):
-                arrived[target] += energy * share
-        for node, energy in arrived.items():
-            spread[node] += energy
+                arrived[target] += activation * share
+        for node, activation in arrived.items():
+            spread[node] += activation
         kept = {} if config.retrieval.switches.move_once else moving
         going = {name: kept.get(name, 0.0) + arrived.get(name, 0.0) for name in {*kept, *arrived}}
         moving = strongest_of(going)
     return spread
 
 
-def _config(world: World, mode: str = "gated", /, **settings: object) -> MemoryConfig:
+def config_of(world: World, mode: str = "gated", /, **settings: object) -> MemoryConfig:
     return MemoryConfig(ACTIVATION=mode, MAX_HOPS=world.hops, ENERGY_DECAY_RATE=0.5).replace(**settings)
 
 
-def _energies(
+def _activations(
     world: World, mode: str, gate: dict[str, float] | None = None, /, **settings: object
 ) -> tuple[dict[str, float], dict[str, float]]:
     view = world.store().view()
-    config = _config(world, mode, **settings)
+    config = config_of(world, mode, **settings)
 
     def shares(rows: Rows) -> np.ndarray:
         assert gate is not None
@@ -151,17 +152,17 @@ def _energies(
 
     activation = SpreadingActivation(config).spread(view, world.anchors, world.kernel, shares if gate else None)
     return tuple(
-        {view.ids[row]: value for row, value in zip(energy.rows.tolist(), energy.values.tolist(), strict=True)}
-        for energy in (activation.total, activation.spread)
+        {view.ids[row]: value for row, value in zip(levels.rows.tolist(), levels.values.tolist(), strict=True)}
+        for levels in (activation.total, activation.spread)
     )  # type: ignore[return-value]
 
 
 @given(worlds())
 @settings(deadline=None)
 def test_classic_equals_the_specification(world: World) -> None:
-    total, _ = _energies(world, "classic")
-    assert {name: energy for name, energy in total.items() if energy} == {
-        name: energy for name, energy in classic_reference(world, 0.5).items() if energy
+    total, _ = _activations(world, "classic")
+    assert {name: activation for name, activation in total.items() if activation} == {
+        name: activation for name, activation in classic_reference(world, 0.5).items() if activation
     }
 
 
@@ -185,15 +186,15 @@ switches = st.fixed_dictionaries(
 )
 
 
-def _gate(world: World, quarters: list[int] | None) -> dict[str, float] | None:
+def gate_of(world: World, quarters: list[int] | None) -> dict[str, float] | None:
     return None if quarters is None else {n: quarter / 4 for n, quarter in zip(world.names, quarters, strict=False)}
 
 
 @given(worlds(), gates)
 def test_gated_equals_its_formula(world: World, quarters: list[int] | None) -> None:
-    gate = _gate(world, quarters)
-    _, spread = _energies(world, "gated", gate)
-    _assert_equal(spread, gated_reference(world, _config(world), gate))
+    gate = gate_of(world, quarters)
+    _, spread = _activations(world, "gated", gate)
+    _assert_equal(spread, gated_reference(world, config_of(world), gate))
 
 
 @given(worlds(), gates, switches)
@@ -201,25 +202,25 @@ def test_gated_equals_its_formula(world: World, quarters: list[int] | None) -> N
 def test_gated_equals_its_formula_with_any_term_switched(
     world: World, quarters: list[int] | None, changes: dict[str, object]
 ) -> None:
-    gate = _gate(world, quarters)
-    _, spread = _energies(world, "gated", gate, **changes)
-    _assert_equal(spread, gated_reference(world, _config(world, **changes), gate))
+    gate = gate_of(world, quarters)
+    _, spread = _activations(world, "gated", gate, **changes)
+    _assert_equal(spread, gated_reference(world, config_of(world, **changes), gate))
 
 
 @given(worlds(), st.integers(1, 3), st.booleans())
-def test_only_the_strongest_nodes_send_energy_on(world: World, frontier: int, move_once: object) -> None:
-    # Without shares every number is exact in binary, so ties are ties in both.
+def test_only_the_strongest_nodes_send_activation_on(world: World, frontier: int, move_once: object) -> None:
+    # Without shares every number is exact in binary, and ties are ties in both.
     changes = {
         "retrieval.switches.damp_hubs": False,
         "retrieval.max_frontier": frontier,
         "retrieval.switches.move_once": move_once,
     }
-    _, spread = _energies(world, "gated", **changes)
-    _assert_equal(spread, gated_reference(world, _config(world, **changes)))
+    _, spread = _activations(world, "gated", **changes)
+    _assert_equal(spread, gated_reference(world, config_of(world, **changes)))
 
 
 @given(worlds(), gates, st.booleans())
-def test_a_node_hands_on_no_more_of_a_type_than_its_energy_times_weight_kernel_and_decay(
+def test_a_node_hands_on_no_more_of_a_type_than_its_activation_times_weight_kernel_and_decay(
     world: World, quarters: list[int] | None, move_once: object
 ) -> None:
     view = world.store().view()
@@ -233,7 +234,7 @@ def test_a_node_hands_on_no_more_of_a_type_than_its_energy_times_weight_kernel_a
         return np.array([(quarters or [])[row] / 4 for row in rows.tolist()])
 
     activation = SpreadingActivation(config).spread(view, world.anchors, world.kernel, gate if quarters else None)
-    moving = {view.row(name): energy for name, energy in world.anchors.items() if energy > 0}
+    moving = {view.row(name): activation for name, activation in world.anchors.items() if activation > 0}
     for flow in activation.flows:
         given_away: dict[tuple[int, EdgeType], float] = defaultdict(float)
         arrived: dict[int, float] = defaultdict(float)
@@ -253,7 +254,7 @@ def test_a_node_hands_on_no_more_of_a_type_than_its_energy_times_weight_kernel_a
 
 @pytest.mark.parametrize("move_once", [True, False])
 @pytest.mark.parametrize("frontier", [1, 2, 100])
-def test_a_path_is_whole_however_energy_moves(frontier: int, *, move_once: bool) -> None:
+def test_a_path_is_whole_however_activation_moves(frontier: int, *, move_once: bool) -> None:
     edges = [(f"n{a}", f"n{b}", EdgeType.SIM, 1 / (1 + abs(a - b))) for a in range(6) for b in range(a)]
     view = _line(*edges).view()
     config = MemoryConfig(
@@ -290,10 +291,10 @@ def test_a_setting_that_names_no_edge_type_is_refused() -> None:
 
 @given(worlds())
 @settings(deadline=None)
-def test_gated_energy_grows_by_no_more_than_the_kernel_allows(world: World) -> None:
-    _, spread = _energies(world, "gated")
-    start = sum(energy for energy in world.anchors.values() if energy > 0)
-    # For any number of edges, each type passes on at most the received activation, times decay and kernel weight.
+def test_gated_activation_grows_by_no_more_than_the_kernel_allows(world: World) -> None:
+    _, spread = _activations(world, "gated")
+    start = sum(activation for activation in world.anchors.values() if activation > 0)
+    # However many edges a node has, each type hands on at most what came, times decay and the kernel's weight.
     factor = 0.5 * sum(max(world.kernel[kind], world.kernel.backwards(kind)) for kind in TYPES)
     assert sum(spread.values()) <= start * sum(factor**hop for hop in range(1, world.hops + 1)) + 1e-9
 
@@ -304,9 +305,9 @@ def test_a_path_leads_from_an_anchor_over_stored_edges_to_its_node(world: World,
     view = world.store().view()
     config = MemoryConfig(ACTIVATION=mode, MAX_HOPS=world.hops, ENERGY_DECAY_RATE=0.5)
     activation = SpreadingActivation(config).spread(view, world.anchors, world.kernel)
-    for row, energy in zip(activation.total.rows.tolist(), activation.total.values.tolist(), strict=True):
+    for row, value in zip(activation.total.rows.tolist(), activation.total.values.tolist(), strict=True):
         path, name = activation.path(row), view.ids[row]
-        if energy == 0:
+        if value == 0:
             continue
         assert bool(path) == (world.anchors.get(name, 0.0) <= 0)
         for before, after in pairwise(path):
@@ -335,7 +336,7 @@ def _by_id(store: GraphStore, kernel: Kernel, config: MemoryConfig, **anchors: f
     return {view.ids[row]: value for row, value in zip(total.rows.tolist(), total.values.tolist(), strict=True)}
 
 
-def test_the_kernel_decides_where_energy_goes() -> None:
+def test_the_kernel_decides_where_activation_goes() -> None:
     store = _line(("event", "reason", EdgeType.CAUSE, 0.5), ("event", "next", EdgeType.SEQ, 0.5))
     config = MemoryConfig(MAX_HOPS=1)
     why = _by_id(store, Kernel({EdgeType.CAUSE: 2.0, EdgeType.SEQ: 0.5}), config, event=1.0)

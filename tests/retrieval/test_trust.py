@@ -34,7 +34,7 @@ def test_trust_grows_with_the_lead_of_the_best_match(scores: list[float], floor:
 
 
 @given(st.lists(st.tuples(quarters, shares), min_size=1, max_size=8), st.sampled_from([0.0, 0.125, 0.5, 1.0]))
-def test_energy_lifts_nothing_above_the_best_matches(memories: list[tuple[float, float]], margin: float) -> None:
+def test_activation_lifts_nothing_above_the_best_matches(memories: list[tuple[float, float]], margin: float) -> None:
     base, lift = (np.array(column) for column in zip(*memories, strict=True))
     order, score = lifted_scores(base, lift, MemoryConfig(retrieval=RetrievalSettings(best_margin=margin)))
     places = range(len(memories))
@@ -57,7 +57,7 @@ def test_with_the_first_place_open_the_score_is_the_sum() -> None:
 
 
 def _recall(first: float, second: float, **settings: object) -> dict[str, float]:
-    """Return the activations and the trust of a recall. Two similar memories lead to a third."""
+    """Return activations and the trust of a recall where two memories are so like the question, and lead to a third."""
     store = GraphStore()
     for name, cosine in {"first": first, "second": second, "linked": 0.1}.items():
         store.add_node(MemoryNode(name, name, embedding=[cosine, (1 - cosine**2) ** 0.5]))
@@ -65,10 +65,10 @@ def _recall(first: float, second: float, **settings: object) -> dict[str, float]
     config = MemoryConfig(TOP_K_ANCHORS=2).replace(**settings)
     retriever = NeuroRetriever(store, config, embedder=Compass(), kernel_source=UniformKernelSource())
     recall = retriever.recall("1 0")
-    return {memory.id: memory.parts["energy"] for memory in recall} | {"trust": recall.trust}
+    return {memory.id: memory.parts["activation"] for memory in recall} | {"trust": recall.trust}
 
 
-def test_energy_counts_less_where_several_memories_are_as_good() -> None:
+def test_activation_counts_less_where_several_memories_are_as_good() -> None:
     sure, torn = _recall(0.9, 0.2), _recall(0.9, 0.89)
     assert sure["trust"] == 1.0
     assert torn["trust"] == pytest.approx(0.5 + 0.5 * (0.01 / 0.9) / 0.2, abs=1e-3)
@@ -77,7 +77,7 @@ def test_energy_counts_less_where_several_memories_are_as_good() -> None:
     assert torn["linked"] == pytest.approx(torn["trust"] * whole["linked"])
 
 
-def test_the_first_of_a_recall_is_the_same_with_and_without_energy() -> None:
+def test_the_first_of_a_recall_is_the_same_with_and_without_activation() -> None:
     config = MemoryConfig(storage="memory", embedding_name="hash", ACTIVATION_WEIGHT=50.0)
     with NeuroGraphMemory(config) as memory:
         texts = {f"Keeper {n}": f"Keeper {n} met keeper {n - 1} and keeper {n // 2} at the light." for n in range(30)}

@@ -240,13 +240,13 @@ def test_turns_of_others_change_nothing() -> None:
     assert messages[0] == messages[1]
 
 
-def test_energy_counts_half_as_much_with_every_doubling_of_a_message() -> None:
+def test_activation_counts_half_as_much_with_every_doubling_of_a_message() -> None:
     lengths = (10, 95, 96, 192, 400)
     said = [MemoryNode(f"n{n}", "a heron", position=n, found=Found(part=(0, n))) for n in lengths]
     store = chained([*said, MemoryNode("document", "a heron " * 300)])
     rows = store.view().live_nodes()
-    assert asked(store).energy_shares(rows).tolist() == [1.0, 1.0, 0.5, 0.25, 0.125, 1.0]
-    assert asked(store, retrieval={"length_decay": 0}).energy_shares(rows).tolist() == [1.0] * 6
+    assert asked(store).activation_shares(rows).tolist() == [1.0, 1.0, 0.5, 0.25, 0.125, 1.0]
+    assert asked(store, retrieval={"length_decay": 0}).activation_shares(rows).tolist() == [1.0] * 6
 
 
 def talk(*said: tuple[str, str, list[str]], user: str | None = None) -> list[MemoryNode]:

@@ -155,7 +155,8 @@ def test_the_algorithm_is_a_class_of_its_own(store: GraphStore) -> None:
     config = MemoryConfig(ACTIVATION="classic", MAX_HOPS=1)
     kernel = Kernel({EdgeType.CAUSE: 2.0, EdgeType.SEQ: 0.5}, "test")
     activation = SpreadingActivation(config).spread(store.view(), {"0": 0.8}, kernel)
-    energies = {store.view().ids[row]: activation.total.of(row) for row in activation.total.rows.tolist()}
+    total = activation.total
+    energies = dict(zip([store.view().ids[row] for row in total.rows.tolist()], total.values.tolist(), strict=True))
 
     assert energies == pytest.approx({"0": 0.8, "1": 0.8 * 1.0 * 2.0 * 0.5, "3": 0.8 * 1.0 * 0.5 * 0.5})
 

@@ -108,7 +108,7 @@ def test_indexes_are_kept_again_after_memory_ran_out(
             patch.setattr(Checkpoints, "write", full)
             store.add_node(MemoryNode(id="a", content="heron"))
             store.follower.checkpointer.wait()
-        assert "could not be kept (MemoryError())" in caplog.text
+        assert "could not be written (MemoryError())" in caplog.text
         store.add_node(MemoryNode(id="b", content="egret"))
         store.follower.checkpointer.wait()
         assert [folder.name for folder in (tmp_path / "memory.index").iterdir()] == ["1-2"]

@@ -208,7 +208,7 @@ def test_a_place_that_cannot_be_written_to_costs_time_and_nothing_else(
     ):
         fill(store, clock, nodes=8)
         said = everything(store)
-    assert "could not be kept" in caplog.text
+    assert "could not be written" in caplog.text
     with SqliteStore.open(path, clock=clock) as store:
         assert everything(store) == said
 

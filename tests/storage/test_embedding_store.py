@@ -218,7 +218,7 @@ def test_an_error_in_the_background_is_told_and_the_search_goes_on(
         store.put(np.array([100]), vectors[100:101])
         store.wait()
     assert [record.getMessage() for record in caplog.records] == [
-        "vectors are searched without an approximate index, which could not be made: MemoryError('no room')"
+        "building the approximate vector index failed; vectors outside it are searched exactly: MemoryError('no room')"
     ]
     assert store.indexed == 0
     assert found(store, vectors[7], 5) == brute_force(dict(enumerate(vectors[:101])), vectors[7], 5)

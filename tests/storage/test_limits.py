@@ -88,7 +88,7 @@ def test_more_types_than_can_be_numbered_are_refused(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("value", ["\ud800", 5])
 def test_a_type_that_no_file_can_keep_is_refused(value: str) -> None:
-    with pytest.raises(ConfigError, match="no file can keep it"):
+    with pytest.raises(ConfigError, match="no file can store it"):
         EdgeType.register("UNFIT", value, plastic=True, both_ways=True)
 
 

@@ -235,7 +235,7 @@ def test_accesses_of_a_dropped_namespace_do_not_block_others(
         memory.drop_namespace("dropped")
         memory.flush()
         assert next(memory.in_namespace("kept").store.all_nodes()).last_accessed > before
-        assert "could not be marked" not in caplog.text
+        assert "could not be written" not in caplog.text
 
 
 def test_an_interrupted_flush_still_closes_the_memory(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:

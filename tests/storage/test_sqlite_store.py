@@ -119,7 +119,7 @@ def test_another_format_version_is_refused_and_untouched(path: Path, version: in
 @pytest.mark.parametrize("from_scratch", [False, True])
 def test_a_foreign_file_is_refused_and_untouched(path: Path, *, from_scratch: bool) -> None:
     path.write_bytes(b"my diary, do not overwrite")
-    with pytest.raises(CorruptMemoryError, match="no SQLite file"):
+    with pytest.raises(CorruptMemoryError, match="not an SQLite file"):
         SqliteStore.open(path, from_scratch=from_scratch)
     assert path.read_bytes() == b"my diary, do not overwrite"
     path.unlink()

@@ -64,7 +64,7 @@ def test_missing_abilities_of_the_example_are_skipped_with_the_reason(results: d
 def test_the_tables_name_the_hooks_and_abilities_there_are() -> None:
     from neurogated.testing import GraphStoreContract
 
-    for hook in re.findall(r"^\| `(\w+)\(", README.split("## Hooks")[1].split("## What")[0], flags=re.MULTILINE):
+    for hook in re.findall(r"^\| `(\w+)\(", README.split("## Hooks")[1].split("## Tests")[0], flags=re.MULTILINE):
         assert callable(getattr(GraphStoreContract, hook))
     sources = "".join(path.read_text("utf-8") for path in Path(neurogated.testing.__file__).parent.rglob("*.py"))
     assert set(re.findall(r"^\| `(Supports\w+)`", README, flags=re.MULTILINE)) == set(

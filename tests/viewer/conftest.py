@@ -63,8 +63,10 @@ def read() -> Callable[[str], PageReader]:
     return PageReader
 
 
-def step(source: str, kind: EdgeType, target: str, *, flow: float = 0.1, forward: bool = True) -> PathStep:
-    return PathStep(source, target, kind, forward=forward, weight=0.8, flow=flow)
+def step(
+    source: str, kind: EdgeType, target: str, *, flow: float = 0.1, forward: bool = True, hop: int = 1
+) -> PathStep:
+    return PathStep(source, target, kind, forward=forward, weight=0.8, flow=flow, hop=hop)
 
 
 @pytest.fixture
@@ -78,26 +80,37 @@ def node() -> Callable[..., MemoryNode]:
 
 @pytest.fixture
 def nodes(node: Callable[..., MemoryNode]) -> dict[str, MemoryNode]:
-    """Return the nodes on the paths of `recall` that it does not return: an anchor, and one between."""
+    """Return the nodes of `recall` that it does not return: an anchor, and one that passed activation on."""
     return {"anchor2": node("anchor2"), "passed": node("passed")}
 
 
 @pytest.fixture
 def recall(node: Callable[..., MemoryNode]) -> Recall:
-    """Return a recall with every feature: two hops, a walk against an edge, a passed node, an omitted anchor."""
+    """Return a recall with two hops, a flow against an edge, one between anchors, a relay, and an anchor left out."""
     seq, cause, sim = EdgeType.SEQ, EdgeType.CAUSE, EdgeType.SIM
     first = step("anchor1", cause, "first", flow=0.3)
     into = step("anchor2", sim, "passed", flow=0.2, forward=False)
+    onward = step("first", seq, "second", hop=2)
+    last = step("passed", seq, "third", flow=0.05, hop=2)
+    between = step("anchor2", seq, "anchor1", flow=0.25)
+
+    def remembered(
+        found: MemoryNode, path: tuple[PathStep, ...], flows: tuple[PathStep, ...], **terms: float
+    ) -> RecalledMemory:
+        parts = {name: value for name, value in terms.items() if name != "held_back"}
+        return RecalledMemory(found, sum(terms.values()), parts, path, flows, terms)
+
     memories = (
-        RecalledMemory(node("first", speaker="Edda", date="8 May"), 0.9, {"similarity": 0.6, "energy": 0.3}, (first,)),
-        RecalledMemory(node("anchor1"), 0.8, {"similarity": 0.8, "energy": 0.0}),
-        RecalledMemory(node("second"), 0.7, {"energy": 0.1, "recency": -0.5}, (first, step("first", seq, "second"))),
-        RecalledMemory(node("third"), 0.6, {"energy": 0.05}, (into, step("passed", seq, "third", flow=0.05))),
-        RecalledMemory(node("alone"), 0.5, {"similarity": 0.5}),
+        remembered(node("first", speaker="Edda", date="8 May"), (first,), (first,), similarity=0.6, activation=0.3),
+        remembered(node("anchor1"), (), (between,), similarity=0.8, activation=0.25, held_back=-0.15),
+        remembered(node("second"), (first, onward), (onward,), similarity=1.1, activation=0.1, recency=-0.5),
+        remembered(node("third"), (into, last), (last,), similarity=0.55, activation=0.05),
+        remembered(node("alone"), (), (), similarity=0.5),
     )
     kernel = Kernel({cause: 1.95, seq: 0.4}, "a why question", {seq: 1.2})
     anchors = (("anchor1", 0.8), ("anchor2", 0.7))
-    return Recall("Why?", memories, kernel, anchors, "gated", {"embed": 0.01}, ("a note",))
+    relays = {"passed": (into,)}
+    return Recall("Why?", memories, kernel, anchors, "gated", {"embed": 0.01}, ("a note",), relays=relays)
 
 
 @pytest.fixture
@@ -106,6 +119,6 @@ def hostile() -> tuple[Recall, dict[str, MemoryNode]]:
     names = [f"{HOSTILE}{index}" for index in range(3)]
     made = [MemoryNode(name, HOSTILE * 20, title=HOSTILE, metadata={HOSTILE: [HOSTILE]}) for name in names]
     path = (step(names[0], EdgeType.SEQ, names[1]), step(names[1], EdgeType.SIM, names[2]))
-    memories = (RecalledMemory(made[2], 0.5, {HOSTILE: 0.5}, path),)
+    memories = (RecalledMemory(made[2], 0.5, {HOSTILE: 0.5}, path, path[1:], {HOSTILE: 0.5}),)
     recall = Recall(HOSTILE, memories, Kernel({}, HOSTILE, note=HOSTILE), ((names[0], 0.9),), HOSTILE, {}, (HOSTILE,))
     return recall, {made[0].id: made[0], made[1].id: made[1]}

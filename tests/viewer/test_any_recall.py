@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from neurogated.core.trace import PathStep, RecalledMemory
 from neurogated.viewer import render_recall
 from neurogated.viewer.layout import lay_out
 from neurogated.viewer.subgraph import subgraph_of
+from neurogated.viewer.sums import add_up
 
 if TYPE_CHECKING:
     from tests.viewer.conftest import PageReader
@@ -35,8 +37,10 @@ MEMORIES = st.builds(
     RecalledMemory,
     NODES,
     NUMBERS,
-    st.dictionaries(st.one_of(WORDS, st.just("energy")), NUMBERS, max_size=4),
+    st.dictionaries(st.one_of(WORDS, st.just("activation")), NUMBERS, max_size=4),
     st.lists(STEPS, max_size=3).map(tuple),
+    st.lists(STEPS, max_size=6).map(tuple),
+    st.dictionaries(st.one_of(WORDS, st.sampled_from(["similarity", "activation", "held_back"])), NUMBERS, max_size=4),
 )
 RECALLS = st.builds(
     Recall,
@@ -46,6 +50,7 @@ RECALLS = st.builds(
     st.lists(st.tuples(NAMES, st.floats(-1, 1)), max_size=5).map(tuple),
     st.sampled_from(["gated", "classic"]),
     notes=st.lists(WORDS, max_size=2).map(tuple),
+    relays=st.dictionaries(NAMES, st.lists(STEPS, max_size=3).map(tuple), max_size=3),
 )
 ONCE_READ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
@@ -59,19 +64,38 @@ def test_any_recall_gives_a_page_that_is_well_formed(recall: Recall, read: Calla
     assert len(page.having("data-item")) == len(drawn.vertices)
     ids = {vertex.id for vertex in drawn.vertices}
     assert ids >= {*recall.ids, *dict(recall.anchors)}
-    steps = {(s.source_id, s.target_id, s.type, s.forward) for memory in recall for s in memory.path}
-    assert len(drawn.arcs) == len(steps)
+    assert len(drawn.arcs) == sum(map(len, [*(memory.flows for memory in recall), *recall.relays.values()]))
+    assert len(page.having("data-flow")) == len(drawn.arcs)
+    ids_of_elements = [element["id"] for element in page.having("id")]
+    assert len(ids_of_elements) == len(set(ids_of_elements))
+    named = {name for element in page.having("data-lit") for name in element["data-lit"].split()}
+    named |= {element["data-of"] for element in page.having("data-of")} - {""}
+    assert named <= set(ids_of_elements)
 
 
 @given(recall=RECALLS)
 def test_boxes_lie_inside_the_picture_and_never_over_each_other(recall: Recall) -> None:
     picture = lay_out(subgraph_of(recall))
-    for box in picture.boxes:
+    boxes = (*picture.senders, *picture.memories)
+    for box in boxes:
         assert box.left >= 0
         assert box.right <= picture.width
         assert box.top >= 0
         assert box.top + box.height <= picture.height + 1e-6
-    for one, other in itertools.combinations(picture.boxes, 2):
+    for one, other in itertools.combinations(boxes, 2):
         apart_across = one.right <= other.left or other.right <= one.left
         apart_down = one.top + one.height <= other.top + 1e-6 or other.top + other.height <= one.top + 1e-6
         assert apart_across or apart_down
+
+
+@given(st.lists(st.floats(-1, 1), max_size=12))
+def test_shown_terms_add_up_to_the_shown_sum_and_each_is_rounded(values: list[float]) -> None:
+    total = math.fsum(values)
+    shown = add_up(values, total)
+    assert round(math.fsum(shown) * 1000) == round(total * 1000)
+    assert all(abs(one - value) <= 0.001 + 1e-6 for one, value in zip(shown, values, strict=True))
+
+
+def test_terms_that_do_not_add_up_are_rounded_one_by_one() -> None:
+    assert add_up([0.1234, math.inf], 3.0) == [0.123, math.inf]
+    assert add_up([0.1236, 0.5], 3.0) == [0.124, 0.5]

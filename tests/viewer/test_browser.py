@@ -9,6 +9,7 @@ import shutil
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-from neurogated import EdgeType, Kernel, MemoryNode, Recall
+from neurogated import EdgeType, Kernel, MemoryNode, NeuroGraphMemory, Recall
 from neurogated.core.trace import RecalledMemory
-from neurogated.viewer import render_recall, write_page
+from neurogated.viewer import explain, render_recall, write_page
 from neurogated.viewer.subgraph import subgraph_of
+from tests.viewer.browser import open_browser, set_screen
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 HOW = "no browser: apt-get install -y chromium chromium-driver"
@@ -41,16 +43,7 @@ Nodes = dict[str, MemoryNode]
 def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
     assert CHROMIUM, HOW
     assert DRIVER, HOW
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (
-        "headless=new", "no-sandbox", "disable-gpu", "disable-quic", "disable-dev-shm-usage", "no-first-run",
-        "disable-background-networking", "disable-component-update", "disable-sync",
-        f"user-data-dir={tmp_path_factory.mktemp('browser')}",
-    ):  # fmt: skip
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver = open_browser(CHROMIUM, DRIVER, tmp_path_factory.mktemp("browser"))
     driver.execute_cdp_cmd("Network.enable", {})
     yield driver
     driver.quit()
@@ -61,11 +54,7 @@ def show(chrome: webdriver.Chrome, tmp_path: Path) -> Open:
     """Return a function that shows a page at a width, light or dark."""
 
     def call(page: str, *, width: int = 1500, height: int = 1000, scheme: str = "light") -> webdriver.Chrome:
-        phone = width < 600
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone}
-        chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        feature = {"name": "prefers-color-scheme", "value": scheme}
-        chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        set_screen(chrome, width, height, scheme)
         for log in ("browser", "performance"):
             chrome.get_log(log)  # type: ignore[no-untyped-call]
         chrome.get(write_page(page, tmp_path / "page.html").as_uri())
@@ -78,16 +67,25 @@ def _all(chrome: webdriver.Chrome, selector: str) -> list[WebElement]:
     return chrome.find_elements(By.CSS_SELECTOR, selector)
 
 
-def _lit(chrome: webdriver.Chrome) -> tuple[set[str], set[str]]:
-    """Return the numbers of the highlighted boxes and arcs."""
-    boxes = {str(box.get_dom_attribute("data-node")) for box in _all(chrome, ".box.lit")}
-    return boxes, {str(arc.get_dom_attribute("data-arc")) for arc in _all(chrome, ".arc.lit")}
+def _lit(chrome: webdriver.Chrome) -> set[str]:
+    """Return the boxes and flows that stand out."""
+    return {str(one.get_dom_attribute("id")) for one in _all(chrome, ".box.lit, .arc.lit")}
 
 
-def _trail(chrome: webdriver.Chrome, number: int) -> tuple[set[str], set[str]]:
-    (item,) = _all(chrome, f"[data-item='{number}']")
-    nodes, arcs = item.get_dom_attribute("data-nodes"), item.get_dom_attribute("data-arcs")
-    return set(str(nodes or "").split()), set(str(arcs or "").split())
+def _belonging(chrome: webdriver.Chrome, name: str) -> set[str]:
+    """Return the boxes and flows that belong to one of them."""
+    return set(str(_all(chrome, f"#{name}")[0].get_dom_attribute("data-lit")).split())
+
+
+def _number(element: WebElement) -> float:
+    """Return the number that an element shows; less than a thousandth counts as none."""
+    text = str(element.get_property("textContent"))
+    return 0.0 if text.startswith("<") else float(text)
+
+
+def _number_of_label(label: WebElement) -> float:
+    text = str(label.get_property("textContent")).split()[-1]
+    return 0.0 if text.startswith("<") else float(text)
 
 
 def _messages(chrome: webdriver.Chrome) -> list[Any]:
@@ -128,60 +126,103 @@ def test_it_opens_without_error_or_request_and_draws_all_of_the_recall(
     requests = _requests(chrome)
     assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
     assert len([url for url in requests if url.startswith("file:")]) == 1
-    assert len([box for box in _all(chrome, "#canvas .box") if box.is_displayed()]) == len(drawn.vertices)
+    boxes = [box for box in _all(chrome, "#canvas .box") if box.is_displayed()]
+    assert len(boxes) == len(drawn.senders) + len(recall.memories)
     assert len(_all(chrome, "#canvas .arc")) == len(drawn.arcs)
     for path in _all(chrome, ".arc .line"):
         assert path.size["width"] > 0
     assert len(_pixels(base64.b64decode(chrome.get_screenshot_as_base64()))) > 100
 
 
-def test_choosing_a_memory_in_the_list_shows_its_path_and_escape_lets_go(
+def test_choosing_a_memory_in_the_list_shows_its_flows_and_escape_lets_go(
     show: Open, recall: Recall, nodes: Nodes
 ) -> None:
     chrome = show(render_recall(recall, nodes))
     pick = _all(chrome, "[data-item='2'] .pick")[0]
     pick.click()
-    assert _lit(chrome) == _trail(chrome, 2) == ({"0", "1", "2"}, {"0", "1"})
+    assert _lit(chrome) == _belonging(chrome, "to2") == {"to2", "arc2", "from0"}
     assert pick.get_dom_attribute("aria-pressed") == "true"
-    assert "CAUSE 0.80" in _all(chrome, "#chosen")[0].text
+    assert "score 0.700" in _all(chrome, "#chosen")[0].text
     pick.send_keys(Keys.ESCAPE)
-    assert _lit(chrome) == (set(), set())
+    assert _lit(chrome) == set()
     assert pick.get_dom_attribute("aria-pressed") == "false"
 
 
 def test_choosing_a_box_marks_its_memory(show: Open, recall: Recall, nodes: Nodes) -> None:
     chrome = show(render_recall(recall, nodes))
-    _all(chrome, ".box[data-node='3']")[0].click()
-    assert _lit(chrome) == _trail(chrome, 3)
+    _all(chrome, "#to3")[0].click()
+    assert _lit(chrome) == _belonging(chrome, "to3")
     assert [item.get_dom_attribute("data-item") for item in _all(chrome, ".memory.chosen-one")] == ["3"]
     faded = [box for box in _all(chrome, ".box") if "lit" not in str(box.get_dom_attribute("class"))]
     assert faded
 
 
-def test_pointing_at_a_memory_shows_its_path_without_a_click(show: Open, recall: Recall, nodes: Nodes) -> None:
+def test_pointing_at_a_memory_or_a_flow_shows_it_without_a_click(show: Open, recall: Recall, nodes: Nodes) -> None:
     chrome = show(render_recall(recall, nodes))
-    webdriver.ActionChains(chrome).move_to_element(_all(chrome, ".box[data-node='0']")[0]).perform()
-    assert _lit(chrome) == _trail(chrome, 0)
+    webdriver.ActionChains(chrome).move_to_element(_all(chrome, "#to0")[0]).perform()
+    assert _lit(chrome) == _belonging(chrome, "to0")
+    webdriver.ActionChains(chrome).move_to_element(_all(chrome, ".flow[data-of='arc1']")[0]).perform()
+    assert _lit(chrome) == {"arc1", "from5", "to1"}
+    assert _all(chrome, "#arc1 text")[0].is_displayed()
+    assert "0.250 over SEQ" in _all(chrome, "#chosen")[0].text
     webdriver.ActionChains(chrome).move_to_element(_all(chrome, "h1")[0]).perform()
-    assert _lit(chrome) == (set(), set())
+    assert _lit(chrome) == set()
 
 
-def test_the_keyboard_alone_reaches_every_box(show: Open, recall: Recall, nodes: Nodes) -> None:
+def test_tapping_a_flow_in_the_picture_tells_its_amount(show: Open, recall: Recall, nodes: Nodes) -> None:
+    chrome = show(render_recall(recall, nodes))
+    chrome.execute_script("document.querySelector('#arc0 .reach').dispatchEvent(new Event('click', {bubbles: true}))")
+    assert _lit(chrome) == {"arc0", "from1", "to0"}
+    assert "0.300 over CAUSE" in _all(chrome, "#chosen")[0].text
+    _all(chrome, "[data-of='arc1'] .link")[0].click()
+    assert [item.get_dom_attribute("id") for item in _all(chrome, ".memory.chosen-one")] == ["n5"]
+
+
+def test_shown_numbers_add_up_on_the_page_of_a_real_recall(show: Open, memory: NeuroGraphMemory) -> None:
+    for number in range(12):
+        text = f"The pump {number} failed because the valve of pump {number - 1} leaked into the lower field."
+        memory.add_document(text, title=f"Log {number // 3}")
+    recall = memory.recall("Why did the pump in the lower field fail?", top_n=8)
+    chrome = show(explain(memory, recall))
+    assert any(one.flows and one.contributions["held_back"] for one in recall)
+    for rank, found in enumerate(recall):
+        (item,) = _all(chrome, f"#n{rank}")
+        total = _number(item.find_element(By.CSS_SELECTOR, ".total"))
+        terms = {
+            str(term.get_dom_attribute("data-term")): _number(term)
+            for term in item.find_elements(By.CSS_SELECTOR, "[data-term]")
+        }
+        assert total == pytest.approx(found.score, abs=0.0005 + 1e-9)
+        assert total == pytest.approx(sum(terms.values()) - 2 * terms.get("held back", 0.0), abs=1e-9)
+        flows = [_number(flow) for flow in item.find_elements(By.CSS_SELECTOR, "[data-flow]")]
+        assert len(flows) == len(found.flows)
+        assert sum(flows) == pytest.approx(terms.get("activation", 0.0), abs=1e-9)
+        labels = [_number_of_label(arc) for arc in _all(chrome, f".arc[data-node='{rank}']:not(.relayed) text")]
+        assert sorted(labels) == sorted(flows)
+
+
+def test_the_keyboard_alone_reaches_every_box_and_flow(show: Open, recall: Recall, nodes: Nodes) -> None:
     chrome = show(render_recall(recall, nodes))
     reached: set[str] = set()
-    for _ in range(len(subgraph_of(recall).vertices) + 2):
+    count = len(subgraph_of(recall).senders) + len(recall.memories)
+    for _ in range(count + 2):
         webdriver.ActionChains(chrome).send_keys(Keys.TAB).perform()
         focused = chrome.switch_to.active_element
         if "box" in str(focused.get_dom_attribute("class")):
-            reached.add(str(focused.get_dom_attribute("data-node")))
-            assert _lit(chrome) == _trail(chrome, int(str(focused.get_dom_attribute("data-node"))))
-    assert len(reached) == len(subgraph_of(recall).vertices)
+            reached.add(str(focused.get_dom_attribute("id")))
+            assert _lit(chrome) == _belonging(chrome, str(focused.get_dom_attribute("id")))
+    assert len(reached) == count
+    chrome.execute_script("document.querySelector('#n0 .pick').focus()")
+    webdriver.ActionChains(chrome).send_keys(Keys.TAB).perform()
+    assert _lit(chrome) == {"arc0", "from1", "to0"}, "the next stop is the flow in the list"
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
 def test_the_page_never_scrolls_sideways(show: Open, recall: Recall, nodes: Nodes, width: int) -> None:
     long = MemoryNode("long", "x" * 3000, title="t" * 300, speaker="s" * 200, metadata={"k" * 200: "v" * 300})
-    memory = RecalledMemory(long, 0.4, {"similarity": 0.4, "p" * 80: 0.2})
+    terms = {"similarity": 0.2, "p" * 80: 0.2}
+    flow = replace(recall[0].flows[0], source_id="long", target_id="long", flow=0.1)
+    memory = RecalledMemory(long, 0.4, {"similarity": 0.4, "p" * 80: 0.2}, (flow,), (flow,), terms)
     EdgeType.register("TEST_OF_A_NAME_THAT_IS_LONG", "test of a long name", plastic=False, both_ways=True)
     wide = Recall("q" * 300, (*recall, memory), Kernel({}, "j" * 300), recall.anchors, "gated")
     chrome = show(render_recall(wide, nodes), width=width, height=800)
@@ -214,3 +255,4 @@ def test_hostile_text_runs_nothing(show: Open, hostile: tuple[Recall, Nodes]) ->
     assert _all(chrome, "img") == []
     assert _messages(chrome) == []
     assert len(_all(chrome, "#canvas .box")) == 3
+    assert len(_all(chrome, "#canvas .arc")) == 1

@@ -44,37 +44,58 @@ def _ink(name: str) -> Ink:
     return ink(cast("EdgeType", SimpleNamespace(name=name)))
 
 
-def _chain(*hops: str) -> tuple[PathStep, ...]:
-    return tuple(PathStep(a, b, EdgeType.SEQ, True, 1.0, 0.1) for a, b in itertools.pairwise(hops))
+def _flow(source: str, target: str, amount: float = 0.1) -> PathStep:
+    return PathStep(source, target, EdgeType.SEQ, True, 1.0, amount)
 
 
-def _recall(paths: dict[str, tuple[PathStep, ...]], *anchors: str) -> Recall:
-    memories = tuple(RecalledMemory(MemoryNode(name, name), 1.0, {}, path) for name, path in paths.items())
-    return Recall("?", memories, Kernel(), tuple((name, 1.0) for name in anchors), "gated")
+def _recall(flows: dict[str, list[PathStep]], *anchors: str, **relays: list[PathStep]) -> Recall:
+    memories = tuple(RecalledMemory(MemoryNode(name, name), 1.0, {}, (), tuple(into)) for name, into in flows.items())
+    starts = tuple((name, 1.0) for name in anchors)
+    passed = {name: tuple(into) for name, into in relays.items()}
+    return Recall("?", memories, Kernel(), starts, "gated", relays=passed)
 
 
-def test_a_column_has_the_nodes_of_one_hop() -> None:
-    recall = _recall({"b": _chain("a", "b"), "c": _chain("a", "b", "c"), "d": _chain("a", "x", "y", "d")}, "a")
-    picture = lay_out(subgraph_of(recall))
-    hops = {box.vertex.id: (box.vertex.hop, box.left) for box in picture.boxes}
-    assert [hops[name][0] for name in "abxcyd"] == [0, 1, 1, 2, 2, 3]
-    assert [left for _, left in sorted(set(hops.values()))] == [left for _, left in picture.columns]
+def test_memories_stand_by_rank_and_senders_beside_them_anchors_first() -> None:
+    flows = {"b": [_flow("a", "b"), _flow("x", "b")], "a": [_flow("b", "a")]}
+    picture = lay_out(subgraph_of(_recall(flows, "a", x=[_flow("a", "x")])))
+    assert [box.vertex.id for box in picture.memories] == ["b", "a"]
+    senders = [box.vertex.id for box in sorted(picture.senders, key=lambda box: box.top)]
+    assert senders[0] == "a"
+    assert set(senders[1:]) == {"b", "x"}
+    assert picture.relays_top == min(box.top for box in picture.senders if box.vertex.id != "a")
+    assert max(box.right for box in picture.senders) < min(box.left for box in picture.memories)
 
 
-def test_arcs_that_need_not_cross_do_not() -> None:
+def test_the_best_memory_is_near_the_top_however_many_nodes_sent_to_it() -> None:
+    into = [_flow(f"s{number}", "m") for number in range(60)]
+    picture = lay_out(subgraph_of(_recall({"m": into}, *(one.source_id for one in into))))
+    assert picture.memories[0].top < 300
+    assert min(box.top for box in picture.senders) >= 0
+    assert len(picture.senders) == 60
+
+
+def test_flows_that_need_not_cross_do_not() -> None:
     targets = [f"t{index}" for index in range(6)]
-    recall = _recall({name: _chain(f"s{name}", name) for name in targets}, *(f"s{name}" for name in reversed(targets)))
-    tops = {box.vertex.id: box.top for box in lay_out(subgraph_of(recall)).boxes}
-    order = sorted(targets, key=tops.__getitem__)
-    assert order == sorted(targets, key=lambda name: tops[f"s{name}"])
+    flows = {name: [_flow(f"s{name}", name)] for name in targets}
+    picture = lay_out(subgraph_of(_recall(flows, *(f"s{name}" for name in reversed(targets)))))
+    assert [box.vertex.id for box in sorted(picture.senders, key=lambda box: box.top)] == [f"s{n}" for n in targets]
 
 
-def test_an_arc_is_as_thick_as_its_flow() -> None:
-    steps = [PathStep("a", name, EdgeType.SEQ, True, 1.0, flow) for name, flow in (("b", 0.4), ("c", 0.2), ("d", 0.0))]
-    recall = _recall({step.target_id: (step,) for step in steps}, "a")
-    thick, half, thin = (curve.stroke for curve in lay_out(subgraph_of(recall)).curves)
-    assert half == thick / 2
-    assert 0 < thin < half
+def test_a_flow_is_as_thick_as_its_amount_and_a_small_one_is_faint() -> None:
+    amounts = {"b": 0.4, "c": 0.2, "d": 0.001}
+    recall = _recall({name: [_flow("a", name, amount)] for name, amount in amounts.items()}, "a")
+    thin, half, thick = lay_out(subgraph_of(recall)).curves
+    assert half.stroke == thick.stroke / 2
+    assert 0 < thin.stroke < half.stroke
+    assert (thin.faint, half.faint, thick.faint) == (True, False, False)
+
+
+def test_the_strongest_flows_into_a_memory_have_labels_that_do_not_overlap() -> None:
+    flows = {name: [_flow(f"s{n}", name, 0.5 / (n + 1)) for n in range(30)] for name in "ab"}
+    curves = [curve for curve in lay_out(subgraph_of(_recall(flows, "s0"))).curves if curve.labelled]
+    assert {curve.arc.source for curve in curves} == {arc.source for arc in subgraph_of(_recall(flows)).arcs[:5]}
+    heights = sorted(curve.label[1] for curve in curves)
+    assert all(below - above >= 11 for above, below in itertools.pairwise(heights))
 
 
 @pytest.mark.parametrize("ground", ["light", "dark"])

@@ -11,11 +11,13 @@ import pytest
 from neurogated import EdgeType, Kernel, MemoryNode, Recall
 from neurogated.core.trace import RecalledMemory
 from neurogated.viewer import render_recall
+from tests.viewer.conftest import step
 
 if TYPE_CHECKING:
     from tests.viewer.conftest import PageReader
 
     Read = Callable[[str], PageReader]
+    Node = Callable[[str], MemoryNode]
 
 Nodes = dict[str, MemoryNode]
 
@@ -23,11 +25,10 @@ Nodes = dict[str, MemoryNode]
 def test_every_memory_anchor_arc_and_type_is_in_the_picture(recall: Recall, nodes: Nodes, read: Read) -> None:
     page = read(render_recall(recall, nodes))
     boxes = [box for box in page.tags("button") if box.get("class", "").startswith("box")]
-    assert len(boxes) == 7
+    assert sorted(box["id"] for box in boxes) == ["from0", "from1", "from5", "from6", "to0", "to1", "to2", "to3", "to4"]
     assert sum("passed" in box["class"] for box in boxes) == 2
-    assert sum("anchor" in box["class"] for box in boxes) == 2
-    assert len(page.having("data-arc")) == 4
-    assert sorted(arc["data-type"] for arc in page.having("data-arc")) == ["CAUSE", "SEQ", "SEQ", "SIM"]
+    assert {box["id"] for box in boxes if "anchor" in box["class"]} >= {"from1", "from5"}
+    assert sorted(arc["data-type"] for arc in page.having("data-arc")) == ["CAUSE", "SEQ", "SEQ", "SEQ", "SIM"]
     assert {row["data-legend"] for row in page.having("data-legend")} == {"CAUSE", "SEQ", "SIM"}
     assert {row["data-type"] for row in page.tags("tr") if "data-type" in row} >= {kind.name for kind in EdgeType}
 
@@ -36,25 +37,59 @@ def test_question_kernel_notes_scores_parts_metadata_and_paths_are_told(
     recall: Recall, nodes: Nodes, read: Read
 ) -> None:
     text = read(render_recall(recall, nodes)).all_text
-    for words in ("Why?", "a why question", "a note", "1.95", "1.20", "5 memories · 2 anchors · gated activation"):
+    for words in (
+        "Why?",
+        "a why question",
+        "a note",
+        "1.95",
+        "1.20",
+        "5 memories · 2 anchors · 4 flows · gated activation",
+    ):
         assert words in text
     for name in ("first", "second", "third", "alone", "passed", "anchor1", "anchor2"):
         assert f"what {name} says" in text
     assert "speaker Edda" in text
     assert "date 8 May" in text
     assert "recency \N{MINUS SIGN}0.500" in text
-    assert "anchor 2 Title of anchor1 0.800 → CAUSE 0.80 energy 0.300 → 1 Title of first → SEQ 0.80 energy" in text
-    assert "anchor Title of anchor2 0.700 → SIM 0.80 ↩ energy 0.200 → Title of passed → SEQ 0.80" in text
+    assert "0.900 = similarity 0.800 + activation 0.250 \N{MINUS SIGN} held back 0.150" in text
+    assert "Activation 0.250 = 1 flow 0.250 SEQ from Title of anchor2" in text
+    assert "Activation that reached it 0.200 = 1 flow 0.200 SIM ↩ from Title of anchor2" in text
+    assert "strongest way : 2 Title of anchor1 → CAUSE → 1 Title of first → SEQ → this" in text
     assert "matched directly" in text
 
 
-def test_each_memory_names_the_boxes_and_arcs_of_its_own_path(recall: Recall, nodes: Nodes, read: Read) -> None:
+def test_each_box_and_flow_names_the_elements_that_belong_to_it(recall: Recall, nodes: Nodes, read: Read) -> None:
     page = read(render_recall(recall, nodes))
-    trails = {item["data-item"]: (item["data-nodes"], item["data-arcs"]) for item in page.having("data-item")}
-    assert trails["0"] == ("0 1", "0")
-    assert trails["2"] == ("0 1 2", "0 1")
-    assert trails["1"] == ("0 1 2", "0 1"), "of an anchor: where its energy went"
-    assert trails["4"] == ("4", "")
+    lit = {element["id"]: set(element["data-lit"].split()) for element in page.having("data-lit")}
+    assert lit["to0"] == {"to0", "from0", "arc0", "from1"}
+    assert lit["arc0"] == {"arc0", "from1", "to0"}
+    assert lit["to3"] == {"to3", "arc3", "from6", "arc4", "from5"}, "with the flow into the node that passed it on"
+    assert lit["from6"] == {"from6", "to3", "arc3", "arc4", "from5"}
+    assert lit["to4"] == {"to4"}
+    assert [item["data-of"] for item in page.having("data-item")] == [
+        "to0",
+        "to1",
+        "to2",
+        "to3",
+        "to4",
+        "from5",
+        "from6",
+    ]
+
+
+def test_shown_terms_add_up_to_the_score_and_shown_flows_to_the_activation(read: Read, node: Node) -> None:
+    flows = tuple(step(f"s{n}", EdgeType.SIM, "m", flow=0.1 / 3**n) for n in range(9))
+    arrived = sum(one.flow for one in flows)
+    # Half of what arrives counts.
+    terms = {"similarity": 1 / 3, "activation": arrived / 2, "recency": 1 / 7, "held_back": -1 / 13}
+    memory = RecalledMemory(node("m"), sum(terms.values()), {"activation": arrived}, (), flows, terms)
+    page = render_recall(Recall("?", (memory,), Kernel(), (), "gated"), {})
+    shown = {name: float(value) for name, value in re.findall(r'data-term="([a-z ]+)">([0-9.]+)<', page)}
+    assert round(sum(shown.values()) - 2 * shown["held back"], 3) == round(memory.score, 3)
+    amounts = [float(value) for value in re.findall(r'data-flow="\d+">([0-9.]+)<', page)]
+    assert round(sum(amounts), 3) == shown["activation"]
+    assert len(read(page).having("data-flow")) == len(flows)
+    assert "&lt;0.001" in page
 
 
 def test_a_node_that_is_gone_is_shown_by_its_id(recall: Recall, read: Read) -> None:
@@ -105,10 +140,13 @@ def test_a_long_text_is_shortened_with_the_length_of_the_rest(length: int, read:
         assert shown < content.count("word ")
 
 
-def test_fifty_memories_of_three_hops_stay_a_small_file(node: Callable[..., MemoryNode]) -> None:
-    memories = tuple(RecalledMemory(node(f"n{i}"), 1 - i / 50, {"energy": 0.1}) for i in range(50))
+def test_fifty_memories_of_five_flows_stay_a_small_file(node: Callable[..., MemoryNode]) -> None:
+    flows = [tuple(step(f"n{(i + far) % 50}", EdgeType.SIM, f"n{i}") for far in (1, 2, 3, 5, 8)) for i in range(50)]
+    terms = {"similarity": 0.1, "activation": 0.5}
+    memories = tuple(RecalledMemory(node(f"n{i}"), 0.6, terms, (), into, terms) for i, into in enumerate(flows))
     page = render_recall(Recall("?", memories, Kernel(), (), "gated"), {})
-    assert len(page) < 200_000
+    assert page.count("data-flow=") == 250
+    assert len(page) < 500_000
 
 
 def test_the_same_recall_gives_the_same_page(recall: Recall, nodes: Nodes) -> None:

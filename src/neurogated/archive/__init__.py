@@ -1,1 +1,1 @@
-"""Moving a memory: export to a folder of plain files, and import of it."""
+"""Export of a memory to a folder of plain files, and its import."""

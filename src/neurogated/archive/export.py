@@ -1,4 +1,4 @@
-"""A memory to a folder of plain files, without loss and one delta at a time."""
+"""Lossless export of a memory to a folder of plain files, one delta at a time."""
 
 from __future__ import annotations
 
@@ -48,24 +48,25 @@ def export_memory(
     made_by: str,
     progress: Progress = silent,
 ) -> ExportManifest:
-    """Write graphs, with their whole journals, to a new folder; see `archive.manifest` for what is in it.
+    """Write graphs with their whole journals to a new folder; `archive.manifest` describes its files.
 
-    What is added meanwhile is left out; the past must not be rewritten meanwhile. The folder is written beside its
-    name and gets it when it is whole; what a killed export leaves begins with a dot and ends in `.partial`. In memory
-    are one delta and a few numbers for every node, never all texts or vectors.
+    The export leaves out deltas that are written during it, and fails if the journal is rewritten during it. It writes
+    to a temporary folder and renames that folder when it is complete. A killed export leaves a partial copy whose name
+    begins with a dot and ends in `.partial`. The export holds one delta and a few numbers for each node in memory,
+    never all texts or vectors.
 
     Args:
         stores: the graph of each namespace.
-        embedder: name and dimension of the embedder that the vectors come from.
-        folder: where; must not be there yet.
+        embedder: name and dimension of the embedder of the vectors.
+        folder: the new folder; it must not exist.
         made_by: version of neurogated.
-        progress: wraps what is walked.
+        progress: wraps the lines of the journal.
 
     Returns:
-        What the export says of itself.
+        The manifest.
 
     Raises:
-        StorageError: the folder is there already or cannot be written, or the journal does not tell the whole graph.
+        StorageError: the folder exists or cannot be written, or a live node is not in the journal.
     """
     folder = folder.absolute()
     refuse_existing(folder)
@@ -84,9 +85,9 @@ def export_memory(
 
 
 def refuse_existing(folder: Path) -> None:
-    """Raise StorageError where there is something of the name already."""
+    """Raise StorageError if a file or folder of this name exists."""
     if os.path.lexists(folder):
-        raise StorageError(f"{folder} is there already; choose another folder or remove it")
+        raise StorageError(f"{folder} already exists; choose another folder or remove it")
 
 
 def _write(
@@ -125,7 +126,7 @@ def _lines(
     types: dict[EdgeType, None],
     namespaces: list[NamespaceCounts],
 ) -> Iterator[bytes]:
-    """Yield the line of every delta; vectors, types that occur and counts of namespaces are added to the arguments."""
+    """Yield the line of every delta; write vectors to `vectors`, and add to `types` and `namespaces`."""
     for name, store in stores.items():
         survey, written, deltas = surveys[name], _VectorWriter(vectors), 0
         for entry in survey.entries(store):
@@ -139,7 +140,7 @@ def _lines(
             )
             deltas += 1
         if deltas != survey.deltas:
-            raise StorageError(f"the journal of namespace {name!r} was rewritten meanwhile; export again")
+            raise StorageError(f"the journal of namespace {name!r} was rewritten during the export; export again")
         namespaces.append(
             NamespaceCounts(name, deltas, written.count, written.dimension, nodes=survey.nodes, edges=survey.edges)
         )
@@ -153,46 +154,46 @@ def _types(delta: GraphDelta) -> Iterator[EdgeType]:
 
 
 class _Accessed(NamedTuple):
-    """How a node was used."""
+    """The accesses of a node."""
 
     last_put: int
-    """The number of the delta that put it last."""
+    """The number of the last delta that put the node."""
     moment: int
-    """When it was used last, in microseconds."""
+    """The time of the last access, in microseconds."""
     uses: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Survey:
-    """How the export of a namespace must differ from its journal, so that importing it gives the present.
+    """The differences between the export of a namespace and its journal.
 
-    Use and judgements that wait are no part of what every store journals. The last put of a node then carries the time
-    it was last accessed, and the last line all that waits.
+    Not every store journals accesses and pending tasks. For such a store, the export writes the accesses of a node into
+    the last put of the node, and all pending tasks into one more line. So an import gives the present graph.
     """
 
     sequence: int
-    """The last delta that is exported."""
+    """The number of the last exported delta."""
     deltas: int
-    """How many lines there will be."""
+    """The number of lines."""
     nodes: int
     edges: int
     accessed: Mapping[str, _Accessed]
-    """Of nodes of which the journal says something else."""
+    """The accesses of the nodes for which the journal has other values."""
     tasks: Sequence[PendingTask] | None
-    """What waits; None where the journal says the same."""
+    """The pending tasks; None if the journal has the same."""
     last: datetime
-    """When the last delta was made."""
+    """The time of the last delta."""
 
     def entries(self, store: GraphStorePort) -> Iterator[JournalEntry]:
-        """Yield the deltas to be written."""
+        """Yield the deltas of the export."""
         yield from _journal(store, self.sequence)
         if self.tasks:
-            # At the time of the last delta, so that the memory as of any time stays what it was.
-            delta = GraphDelta(queued=tuple(self.tasks), reason="what waited when exported", at=self.last)
+            # The delta has the time of the last one, so `as_of` returns the same graph for every time.
+            delta = GraphDelta(queued=tuple(self.tasks), reason="pending tasks at export", at=self.last)
             yield JournalEntry(self.sequence + 1, delta)
 
     def corrected(self, entry: JournalEntry) -> GraphDelta:
-        """Return the delta as it is to be written."""
+        """Return the delta with the accesses and pending tasks of the export."""
         delta = entry.delta
         if self.accessed:
             delta = dataclasses.replace(
@@ -222,7 +223,7 @@ class _Survey:
 
 
 def _survey(name: str, store: GraphStorePort) -> _Survey:
-    """Walk the journal once and compare where it leads with the present."""
+    """Replay the accesses and tasks of the journal, and compare them with the present graph."""
     view, pending = _present(store)
     accessed: dict[str, _Accessed] = {}
     waiting: dict[PendingTask, None] = {}
@@ -265,16 +266,14 @@ def _other_accesses(name: str, view: GraphView, accessed: Mapping[str, _Accessed
     for row, moment, uses in zip(rows.tolist(), *columns, strict=True):
         node_id = view.ids[row]
         if node_id not in accessed:
-            raise StorageError(
-                f"the journal of namespace {name!r} does not tell where node {node_id!r} comes from; run 'check'"
-            )
+            raise StorageError(f"the journal of namespace {name!r} does not contain node {node_id!r}; run 'check'")
         now = accessed[node_id]._replace(moment=moment, uses=uses)
         if now != accessed[node_id]:
             yield node_id, now
 
 
 def _present(store: GraphStorePort) -> tuple[GraphView, list[PendingTask]]:
-    """Return the graph and what waits, both of the same moment."""
+    """Return the graph and the pending tasks of the same delta."""
     while True:
         view = store.view()
         pending = store.pending()
@@ -287,7 +286,7 @@ def _journal(store: GraphStorePort, sequence: int) -> Iterator[JournalEntry]:
 
 
 class _VectorWriter:
-    """The vectors of one namespace; one that a node keeps from version to version is written once."""
+    """Writes the vectors of one namespace. Versions of a node with the same vector share one entry."""
 
     def __init__(self, file: _Output) -> None:
         self.count = 0
@@ -297,7 +296,7 @@ class _VectorWriter:
         self._latest: dict[str, int] = {}
 
     def put(self, node: MemoryNode) -> int | None:
-        """Write the node's embedding, if it is new, and return its number."""
+        """Write the node's embedding if it is new, and return its number."""
         if node.embedding is None:
             return None
         data = np.asarray(node.embedding, dtype=_NUMBER).tobytes()
@@ -305,7 +304,7 @@ class _VectorWriter:
             self.dimension = len(node.embedding)
         if len(node.embedding) != self.dimension:
             raise StorageError(
-                f"the embedding of node {node.id!r} has dimension {len(node.embedding)}, earlier ones have "
+                f"the embedding of node {node.id!r} has dimension {len(node.embedding)}, earlier embeddings have "
                 f"{self.dimension}; run 'check'"
             )
         known = self._latest.get(node.id)
@@ -318,7 +317,7 @@ class _VectorWriter:
 
 
 class _Output:
-    """A file that is written from beginning to end, and its seal."""
+    """A file that is written sequentially, with its checksum."""
 
     def __init__(self, path: Path) -> None:
         self.size = 0
@@ -332,14 +331,14 @@ class _Output:
         self.size += len(data)
 
     def read(self, begin: int, count: int) -> bytes:
-        """Return bytes that were written before."""
+        """Return `count` written bytes from the position `begin`."""
         self._file.seek(begin)
         data = self._file.read(count)
         self._file.seek(self.size)
         return data
 
     def finish(self) -> FileSeal:
-        """Make sure that all is on disk, and return what the file must be from now on."""
+        """Sync the file to disk, and return its size and checksum."""
         self._file.flush()
         os.fsync(self._file.fileno())
         return FileSeal(self.size, self._digest.hexdigest())

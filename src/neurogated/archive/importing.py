@@ -1,4 +1,4 @@
-"""An export back into a memory, all or nothing."""
+"""Import of an export into a memory, in one transaction."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from neurogated.errors import ConfigError, DatasetError, StorageError
 __all__ = ["Export", "import_memory", "open_export"]
 
 _NUMBER = np.dtype("<f4")
-# What goes wrong when a line is not what the format says, and when the store refuses what it says.
+# Errors of a malformed line, and of a store that refuses the delta of a line.
 _MALFORMED = (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An export that was found whole by `open_export`."""
+    """An export whose checksums `open_export` has verified."""
 
     folder: Path
     manifest: ExportManifest
 
 
 def open_export(folder: Path) -> Export:
-    """Read what an export says of itself, and compare every file with it.
+    """Read the manifest of an export, and compare every file with it.
 
     Raises:
-        StorageError: there is no export.
-        FormatVersionError: it was written in another version of the format.
-        CorruptMemoryError: a file is damaged; names it.
+        StorageError: `folder` holds no export.
+        FormatVersionError: the export has another version of the format.
+        CorruptMemoryError: a file is damaged; the message names the file.
     """
     manifest = read_manifest(folder)
     check_files(folder, manifest)
@@ -48,22 +48,23 @@ def open_export(folder: Path) -> Export:
 
 
 def import_memory(export: Export, store: GraphStorePort, *, progress: Progress = silent) -> None:
-    """Bring the graphs of an export into namespaces of the same names, whole or not at all.
+    """Import the graphs of an export into namespaces of the same names, in one transaction.
 
-    Every delta is made again in its order, with its time and reason: `history` tells the same story and `as_of` a time
-    gives the same graph. The numbers of deltas are the store's own, so they may be smaller than they were.
+    The import applies every delta in its order, with its time and reason. So `history` has the same entries, and
+    `as_of` a time returns the same graph. The store numbers the deltas itself; the numbers may be smaller than before.
 
     Args:
         export: from `open_export`.
-        store: any graph of the memory; the namespaces that the export has must be missing or without history.
-        progress: wraps what is walked.
+        store: any graph of the memory. The namespaces of the export must be missing or have no history.
+        progress: wraps the lines of the journal.
 
     Raises:
-        StorageError: a namespace has a history already, or the disk fails.
+        StorageError: a namespace already has a history, or the disk fails.
         EmbedderMismatchError: the memory holds vectors of another embedder.
-        ConfigError: the store holds a single graph only, or an edge type is known with other properties.
-        DatasetError: a line is malformed; names file and line. Where an error came in the middle, the store has to be
-            closed, and is as before when it is opened again.
+        ConfigError: the store holds a single graph only, or an edge type is registered with other properties.
+        DatasetError: a line is malformed; the message names file and line.
+
+    After an error in the middle, close the store. The store is unchanged when it is opened again.
     """
     if not isinstance(store, SupportsNamespaces) or not isinstance(store, SupportsTransaction):
         raise ConfigError(f"a {type(store).__name__} cannot take an import; use another storage")
@@ -82,7 +83,7 @@ def _require_room(store: SupportsNamespaces, manifest: ExportManifest) -> None:
     for namespace in manifest.namespaces:
         if namespace.name in there and any(True for _ in store.in_namespace(namespace.name).journal()):
             raise StorageError(
-                f"namespace {namespace.name!r} has a history already, into which nothing can be imported; "
+                f"namespace {namespace.name!r} already has a history, so nothing can be imported into it; "
                 "drop the namespace, or import into another save_dir"
             )
 

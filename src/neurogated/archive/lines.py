@@ -1,7 +1,7 @@
-"""A delta as one line of JSON, and back.
+"""Conversion of a delta to one line of JSON, and back.
 
-Times are integer microseconds since 1970 UTC. A node's embedding is a number that whoever calls gives a meaning to.
-What is empty is left out.
+Times are integer microseconds since 1970 UTC. A number stands for a node's embedding; the caller maps numbers to
+vectors. Empty fields are left out.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ __all__ = ["delta_from_json", "delta_to_json", "line_of"]
 Json = dict[str, Any]
 
 _PLAIN = ("base_energy", "importance", "uses", "kind", "role", "speaker", "title", "position", "tags")
-"""Fields of a node that are written as they are."""
+"""Fields of a node that are written without conversion."""
 _TIMES = ("created_at", "last_accessed", "valid_from", "valid_to", "expires_at", "energy_at", "timestamp")
 """Fields of a node that are times."""
 
 
 def line_of(value: Json) -> bytes:
-    """Return `value` as one line of UTF-8, the end of the line included."""
+    """Return `value` as one line of UTF-8, including the newline."""
     try:
         return _dump(value, ascii_only=False)
     except UnicodeEncodeError:
-        # A reason or a name that no one checked may hold a lone surrogate, which UTF-8 has no bytes for.
+        # An unchecked reason or name may hold a lone surrogate, which UTF-8 cannot encode.
         return _dump(value, ascii_only=True)
 
 
@@ -78,7 +78,7 @@ def delta_from_json(values: Mapping[str, Any], read_vector: Callable[[int], Vect
         read_vector: returns the embedding that a number stands for.
 
     Raises:
-        KeyError, TypeError, ValueError, OverflowError, AttributeError: `values` is something else.
+        KeyError, TypeError, ValueError, OverflowError, AttributeError: `values` is not such a delta.
     """
     _refuse_others(
         values,
@@ -232,7 +232,7 @@ def _times_from(values: Mapping[str, Any], *names: str) -> list[datetime | None]
 
 def _moment(micros: Any) -> datetime:  # noqa: ANN401 - JSON
     if not isinstance(micros, int) or isinstance(micros, bool):
-        raise TypeError(f"{micros!r} is no time in microseconds")
+        raise TypeError(f"{micros!r} is not a time in microseconds")
     return from_micros(micros)
 
 

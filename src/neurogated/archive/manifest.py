@@ -1,11 +1,11 @@
-"""What an export says of itself: `manifest.json`, which is written last and seals the other files.
+"""The manifest of an export, `manifest.json`. It is written last and holds the checksums of the other files.
 
 An export is a folder of three files:
 
 * `manifest.json`: format, version, embedder, edge types, namespaces with their counts, and the SHA-256 of every file.
-* `journal.jsonl`: one delta a line (`archive.lines`), namespace by namespace, each in the order it came about.
+* `journal.jsonl`: one delta per line (`archive.lines`), namespace by namespace, in the order of the deltas.
 * `vectors.f32`: float32, little-endian; the vectors of the first namespace, then of the second, and so on. A node's
-  `vector` counts from the beginning of its namespace's.
+  `vector` is the number of a vector in its namespace, from 0.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MANIFEST, JOURNAL, VECTORS = "manifest.json", "journal.jsonl", "vectors.f32"
 
 @dataclass(frozen=True, slots=True)
 class FileSeal:
-    """What a file must be, byte for byte."""
+    """Size and checksum of a file."""
 
     bytes: int
     sha256: str
@@ -50,47 +50,47 @@ class FileSeal:
 
 @dataclass(frozen=True, slots=True)
 class NamespaceCounts:
-    """What there is of one namespace."""
+    """Counts of one namespace."""
 
     name: str
     deltas: int
     """Lines of the journal."""
     vectors: int
-    """Vectors, those of earlier versions of nodes included."""
+    """Vectors, including those of earlier versions of nodes."""
     dimension: int | None
-    """Length of each vector, None where there is none."""
+    """Length of each vector, None if there are no vectors."""
     nodes: int
-    """Nodes there were when it was exported; for people to read."""
+    """Live nodes at the export, for readers of the manifest."""
     edges: int
-    """Likewise."""
+    """Live edges at the export, for readers of the manifest."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportManifest:
-    """What an export says of itself."""
+    """The manifest of an export."""
 
     neurogated: str
     """Version of the package that wrote it."""
     embedder: tuple[str, int] | None
-    """Name and dimension of the embedder the vectors come from, None if none was ever recorded."""
+    """Name and dimension of the embedder of the vectors, None if the memory has not recorded one."""
     edge_types: tuple[tuple[str, str, bool, bool], ...]
-    """Name, value, plastic and both ways of each edge type that occurs."""
+    """Name, value, `plastic` and `both_ways` of each edge type in the journal."""
     namespaces: tuple[NamespaceCounts, ...]
     files: Mapping[str, FileSeal]
-    """By name: the journal and the vectors."""
+    """Seals of the journal and of the vectors, by file name."""
 
     def register_edge_types(self) -> None:
-        """Make the edge types known that this process has not met.
+        """Register the edge types of the export in this process.
 
         Raises:
-            ConfigError: a type is registered with other properties.
+            ConfigError: a type is already registered with other properties.
         """
         for name, value, plastic, both_ways in self.edge_types:
             EdgeType.register(name, value, plastic=plastic, both_ways=both_ways)
 
 
 def manifest_bytes(manifest: ExportManifest) -> bytes:
-    """Return the manifest as its file holds it, with a seal of its own at the end."""
+    """Return the bytes of the manifest's file; its own checksum is the last field."""
     values = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -107,11 +107,11 @@ def manifest_bytes(manifest: ExportManifest) -> bytes:
 
 
 def read_manifest(folder: Path) -> ExportManifest:
-    """Return what the export in `folder` says of itself.
+    """Return the manifest of the export in `folder`.
 
     Raises:
-        StorageError: there is no export.
-        FormatVersionError: it was written in another version of the format.
+        StorageError: `folder` holds no export.
+        FormatVersionError: the export has another version of the format.
         CorruptMemoryError: the manifest is damaged.
     """
     path = folder / MANIFEST
@@ -132,17 +132,17 @@ def read_manifest(folder: Path) -> ExportManifest:
             "upgrade neurogated"
         )
     seal = values.pop("sha256", None)
-    # Compared as bytes, so that not even a space can change unnoticed.
+    # The comparison of bytes also finds a changed space.
     if seal != _checksum(values) or raw != _dump({**values, "sha256": seal}):
-        raise CorruptMemoryError(f"{path} is not as it was written; use another copy of the export")
+        raise CorruptMemoryError(f"{path} does not match its checksum; use another copy of the export")
     return _parsed(values, path)
 
 
 def check_files(folder: Path, manifest: ExportManifest) -> None:
-    """Read every file of an export and compare it with its seal.
+    """Compare every file of an export with its size and checksum in the manifest.
 
     Raises:
-        CorruptMemoryError: a file is missing, too short or long, or not what was written; names it.
+        CorruptMemoryError: a file is missing, or its size or checksum is wrong; the message names the file.
     """
     for name, seal in manifest.files.items():
         path = folder / name
@@ -153,9 +153,9 @@ def check_files(folder: Path, manifest: ExportManifest) -> None:
         except OSError as error:
             raise CorruptMemoryError(f"{path} cannot be read ({error.strerror}); use another copy") from error
         if size != seal.bytes:
-            raise CorruptMemoryError(f"{path} has {size} bytes, but was written with {seal.bytes}; use another copy")
+            raise CorruptMemoryError(f"{path} has {size} bytes, but should have {seal.bytes}; use another copy")
         if digest != seal.sha256:
-            raise CorruptMemoryError(f"{path} is damaged: its SHA-256 is not the manifest's; use another copy")
+            raise CorruptMemoryError(f"{path} is damaged: its SHA-256 differs from the manifest; use another copy")
 
 
 def _parsed(values: Mapping[str, Any], path: Path) -> ExportManifest:
@@ -168,7 +168,7 @@ def _parsed(values: Mapping[str, Any], path: Path) -> ExportManifest:
                 (kind["name"], kind["value"], kind["plastic"], kind["both_ways"]) for kind in values["edge_types"]
             ),
             namespaces=tuple(NamespaceCounts(**namespace) for namespace in values["namespaces"]),
-            # Names of files are ours alone; a manifest never says which path is read.
+            # The file names are fixed, so a manifest cannot make the import read another path.
             files={name: FileSeal(**values["files"][name]) for name in (JOURNAL, VECTORS)},
         )
     except (KeyError, TypeError) as error:

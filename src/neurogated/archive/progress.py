@@ -1,4 +1,4 @@
-"""How long work is followed from outside."""
+"""Progress reports of long work."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ T = TypeVar("T")
 
 
 class Progress(Protocol):
-    """Wraps what is walked, as a progress bar does."""
+    """Wraps an iterable, as a progress bar does."""
 
     def __call__(self, items: Iterable[T], total: int) -> Iterable[T]:
-        """Return `items`, of which there are `total`."""
+        """Return `items`; `total` is their number."""
 
 
-def silent(items: Iterable[T], total: int) -> Iterable[T]:  # noqa: ARG001 - as Progress has it
-    """Return `items`; nobody watches."""
+def silent(items: Iterable[T], total: int) -> Iterable[T]:  # noqa: ARG001 - signature of Progress
+    """Return `items` and report nothing."""
     return items

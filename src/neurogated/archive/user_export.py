@@ -1,4 +1,4 @@
-"""All that a memory holds of one user, as lines that people and programs can read."""
+"""All memories of one user, as lines that people and programs can read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _TIMES = ("timestamp", "valid_from", "valid_to", "expires_at", "created_at", "la
 
 
 def user_lines(namespace: str, store: GraphStorePort, user_id: str) -> Iterator[str]:
-    """Yield a line of JSON for each memory of a user, deleted ones too until a compaction, with all its versions."""
+    """Yield a line of JSON for each memory of a user, with all its versions.
+
+    Deleted memories are included until a compaction removes them.
+    """
     versions: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for entry in store.journal():
         at = {"at": entry.delta.at.isoformat(), "reason": entry.delta.reason}

@@ -1,4 +1,4 @@
-"""`ablate`: what each ingredient is worth, measured by going without it."""
+"""`ablate`: measure a data set with each part switched off in turn."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
     names = ", ".join(variant.name for variant in VARIANTS)
     parser.add_argument(
-        "--variants", metavar="NAMES", help=f"only these, with commas, such as no_activation,one_hop; there are {names}"
+        "--variants", metavar="NAMES", help=f"only these, separated by commas, such as no_activation,one_hop: {names}"
     )
 
 
@@ -64,7 +64,7 @@ def ablation_text(report: AblationReport) -> str:
     over_all = rows[rows["kind"] == ALL_QUESTIONS]
     heading = (
         f"Recall in percent over {report.questions} questions of {report.dataset}, and points against the full "
-        "configuration\nwith the 95 % interval of a paired bootstrap; * where it leaves out 0\n"
+        "configuration\nwith the 95 % interval of a paired bootstrap; * where it excludes 0\n"
     )
     cells = [_variant_cells(over_all[over_all["variant"] == variant.name]) for variant in report.variants]
     parts = [heading, grid_text(header, cells)]

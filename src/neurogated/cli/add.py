@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_dataset(parser)
     parser.add_argument("text", nargs="?", help="the text; - reads standard input")
     parser.add_argument("--file", metavar="FILE", help="a file with the text, in UTF-8")
-    parser.add_argument("--title", help="what the text is about")
+    parser.add_argument("--title", help="the subject of the text")
     add_times(parser)
     add_owner(parser)
 

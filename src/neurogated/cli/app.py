@@ -1,4 +1,4 @@
-"""Entry point: words to a command, errors to a line."""
+"""Entry point: chooses the command, and prints each error as one line."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line `argv` (the process's own when left out) and return its exit code.
+    """Run the command line `argv` (that of the process when left out) and return its exit code.
 
-    0: done. 1: it failed. 2: flags, settings or a data file are wrong. 130: interrupted.
+    0: success. 1: failure. 2: flags, settings or a data file are wrong. 130: interrupted.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if words and words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}:
@@ -37,9 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_USAGE if isinstance(error, ConfigError | DatasetError) else EXIT_FAILED
     except BrokenPipeError:
-        # Whoever read our output has had enough; Python's own flush at the end must not complain again.
+        # The reader of the output closed the pipe; Python's flush at exit must not raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except KeyboardInterrupt:
-        print("interrupted; what was stored so far is kept", file=sys.stderr)
+        print("interrupted; all finished writes are stored", file=sys.stderr)
         return EXIT_INTERRUPTED

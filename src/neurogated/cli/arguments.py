@@ -22,28 +22,28 @@ __all__ = [
 
 
 class Owner(TypedDict):
-    """A user and a session, None where not given."""
+    """A user and a session, None if not given."""
 
     user_id: str | None
     session_id: str | None
 
 
 def add_dataset(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
-    """Add the flag that names a data set, and with it the memory made of it."""
+    """Add the flag that names a data set, and so the memory of that data set."""
     parser.add_argument(
         "--dataset", metavar="NAME", required=required, help="name of the data set: its files, and its memory's folder"
     )
 
 
 def add_dataset_folder(parser: argparse.ArgumentParser) -> None:
-    """Add the flag that says where data sets lie."""
+    """Add the flag for the folder of data sets."""
     parser.add_argument(
         "--dataset_dir", metavar="DIR", default="dataset", help="folder of the data set's files (default: dataset)"
     )
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:
-    """Add the flag that says how a data set is written."""
+    """Add the flag for the format of a data set."""
     parser.add_argument(
         "--format",
         choices=tuple(FORMATS),
@@ -53,33 +53,33 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 
 
 def add_top_n(parser: argparse.ArgumentParser) -> None:
-    """Add the short name of the setting that says how many memories are returned."""
+    """Add the short name of the setting for the number of memories that a recall returns."""
     parser.add_argument("--top_n", dest="TOP_N_RETRIEVAL", default=None, help="same as --TOP_N_RETRIEVAL")
 
 
 def add_owner(parser: argparse.ArgumentParser) -> None:
     """Add `--user_id` and `--session_id`."""
-    parser.add_argument("--user_id", metavar="NAME", help="the user: only her recalls find what is hers")
+    parser.add_argument("--user_id", metavar="NAME", help="the user who owns it; only recalls of this user find it")
     parser.add_argument("--session_id", metavar="NAME", help="the session of the user")
 
 
 def owner_of(arguments: argparse.Namespace) -> Owner:
-    """Return the user and the session that were given."""
+    """Return the user and the session of the flags."""
     return {"user_id": arguments.user_id, "session_id": arguments.session_id}
 
 
 def add_times(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that say how long a text is to be remembered, and when what it says holds."""
-    parser.add_argument("--ttl", metavar="SECONDS", help="how long it is to be remembered (default: for ever)")
-    parser.add_argument("--valid_from", metavar="TIME", help="when what it says began to hold, in ISO format")
-    parser.add_argument("--valid_to", metavar="TIME", help="when what it says ceased to hold, in ISO format")
+    """Add the flags for the lifetime of a text and for the time in which its fact holds."""
+    parser.add_argument("--ttl", metavar="SECONDS", help="lifetime of the memory (default: no limit)")
+    parser.add_argument("--valid_from", metavar="TIME", help="when the fact began to hold, in ISO format")
+    parser.add_argument("--valid_to", metavar="TIME", help="when the fact ceased to hold, in ISO format")
 
 
 def time_of(arguments: argparse.Namespace, name: str) -> datetime | None:
-    """Return the time that the flag `name` gives, None where it is not given; without a zone it is local time.
+    """Return the time that the flag `name` gives, or None; a time without a zone is local time.
 
     Raises:
-        ConfigError: it is no time in ISO format.
+        ConfigError: it is not a time in ISO format.
     """
     text = getattr(arguments, name)
     try:
@@ -89,7 +89,7 @@ def time_of(arguments: argparse.Namespace, name: str) -> datetime | None:
 
 
 def seconds(arguments: argparse.Namespace) -> timedelta | None:
-    """Return the span of time that `--ttl` gives, None where it is not given; raises ConfigError."""
+    """Return the duration that `--ttl` gives, or None; raises ConfigError."""
     try:
         return None if arguments.ttl is None else timedelta(seconds=float(arguments.ttl))
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""`ask`: what a question brings up, and why."""
+"""`ask`: show the memories that answer a question, and why."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as_of",
         metavar="N|TIME",
-        help="answer with what was known after the change number N, as history shows it, or at a time in ISO format",
+        help="answer from the graph after the change number N, as history shows it, or at a time in ISO format",
     )
-    parser.add_argument("--valid_at", metavar="TIME", help="answer with what held in the world then, in ISO format")
+    parser.add_argument("--valid_at", metavar="TIME", help="answer with facts that held at this time, in ISO format")
     parser.add_argument(
         "--explain",
         metavar="FILE",
-        help="also write a page for the browser, FILE, that draws why each memory was remembered; it replaces FILE",
+        help="also write FILE, a page for the browser that draws why each memory was remembered; it replaces FILE",
     )
 
 
@@ -50,7 +50,7 @@ def command(arguments: argparse.Namespace) -> int:
         store = memory.store if as_of is None else memory.store.as_of(as_of)
         if arguments.explain is not None:
             written = write_page(explain(memory, recall, store), arguments.explain)
-            # Beside the output, so that what --json prints stays JSON.
+            # To standard error, so that --json prints only JSON.
             print(f"explained in {written}; open it in a browser", file=sys.stderr)
         emit(arguments, recall_json(recall), recall_text(store, recall))
     return 0

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dataset",
         metavar="NAME",
-        help="the memory of this data set (default: the sample, if there is no other)",
+        help="the memory of this data set (default: the sample, if there is no other memory)",
     )
     add_dataset_folder(parser)
     add_top_n(parser)
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Read lines until there are no more."""
+    """Read and answer lines until the input ends."""
     config = config_of(arguments)
     if arguments.dataset is None and not memory_exists(config):
         _fill_sample(arguments)
@@ -64,7 +64,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _fill_sample(arguments: argparse.Namespace) -> None:
-    """Index the sample if it has no memory yet, and go on with it."""
+    """Index the sample if it has no memory yet, and use it."""
     arguments.dataset = BUNDLED
     dataset = load_dataset(BUNDLED, dataset_folder(arguments.dataset_dir, BUNDLED), "hipporag")
     with NeuroGraphMemory(config_for(dataset, config_of(arguments))) as memory:
@@ -94,7 +94,7 @@ def _talk(memory: NeuroGraphMemory, arguments: argparse.Namespace, screen: _Scre
 
 
 def _lines() -> Iterator[str]:
-    """Yield what the user types, without blank lines."""
+    """Yield the lines that the user types, except blank ones."""
     while True:
         try:
             line = input(_PROMPT).strip()
@@ -106,7 +106,7 @@ def _lines() -> Iterator[str]:
 
 
 class _Screen:
-    """Prints answers, in colours where the output is a terminal."""
+    """Prints answers, in colours if the output is a terminal."""
 
     def __init__(self, out: TextIO, *, coloured: bool) -> None:
         self._out = out

@@ -1,4 +1,4 @@
-"""`check`: whether a memory is sound."""
+"""`check`: examine a memory for damage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Check and say what is wrong."""
+    """Check the memory and print its problems."""
     with open_memory(arguments) as memory:
         problems = memory.check()
     emit(arguments, {"problems": problems}, "\n".join(problems) or "the memory is sound")

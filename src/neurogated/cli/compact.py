@@ -1,4 +1,4 @@
-"""`compact`: erase for good what was deleted."""
+"""`compact`: erase deleted and expired memories from the file."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
     parser.add_argument(
-        "--history", action="store_true", help="erase also the texts that memories had before they were updated"
+        "--history", action="store_true", help="also erase the texts that memories had before they were updated"
     )
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Compact and say how many memories were erased."""
+    """Compact and print how many memories were erased."""
     with open_memory(arguments) as memory:
         erased = memory.compact(history=arguments.history)
     emit(arguments, {"erased": erased}, f"{erased} memories erased for good")

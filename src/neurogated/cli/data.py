@@ -1,4 +1,4 @@
-"""The data set that the flags name."""
+"""The data set of a command."""
 
 import argparse
 import sys
@@ -9,10 +9,10 @@ __all__ = ["dataset_of"]
 
 
 def dataset_of(arguments: argparse.Namespace) -> Dataset:
-    """Read the data set of a command, and say beside the output what its files leave in doubt.
+    """Read the data set that the flags name, and print the notes about its files to standard error.
 
     Raises:
-        DatasetError: a file is missing or is not what its format says.
+        DatasetError: a file is missing or does not follow its format.
     """
     folder = dataset_folder(arguments.dataset_dir, arguments.dataset)
     dataset = load_dataset(arguments.dataset, folder, arguments.format)

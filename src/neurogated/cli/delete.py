@@ -1,4 +1,4 @@
-"""`delete`: forget memories."""
+"""`delete`: delete memories."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
     parser.add_argument("ids", nargs="*", help="ids of the memories, as ask shows them")
-    parser.add_argument("--user_id", metavar="NAME", help="forget all memories of this user")
+    parser.add_argument("--user_id", metavar="NAME", help="delete all memories of this user")
     parser.add_argument(
-        "--document", metavar="ID", help="document_id of all memories to forget, which ask --json shows under found"
+        "--document", metavar="ID", help="delete all memories of this document_id, which ask --json shows under found"
     )
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Delete and say how many memories went."""
+    """Delete and print how many memories were deleted."""
     if bool(arguments.ids) + (arguments.document is not None) + (arguments.user_id is not None) != 1:
         raise ConfigError("give either ids, --document or --user_id")
     with open_memory(arguments) as memory:

@@ -1,4 +1,4 @@
-"""`doctor`: whether the installation works, and the remedy if a part does not."""
+"""`doctor`: check the installation, and say how to repair it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Finding(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add no flags of its own: `doctor` checks the settings that every command takes."""
+    """Add no flags: `doctor` checks the settings that every command takes."""
     del parser
 
 
@@ -86,7 +86,7 @@ def _embedding(config: MemoryConfig) -> Iterator[_Result]:
 
 
 def _writing(config: MemoryConfig) -> Iterator[_Result]:
-    """Write and read a memory in a temporary folder beside the real one, so that it is on the same file system."""
+    """Write and read a memory in a temporary folder beside the real one, on the same file system."""
     if config.storage == "memory":
         yield True, "the memory is kept in the process; nothing is written"
         return

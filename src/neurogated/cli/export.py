@@ -1,4 +1,4 @@
-"""`export`: a memory to a folder of plain files."""
+"""`export`: write a memory to a folder of plain files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
-    parser.add_argument("folder", help="where to; must not be there yet")
-    parser.add_argument("--user_id", metavar="NAME", help="write all of this user alone, to a file of JSON lines")
+    parser.add_argument("folder", help="new folder, or new file with --user_id; it must not exist")
+    parser.add_argument("--user_id", metavar="NAME", help="export only this user, to a file of JSON lines")
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Export and say how much there was."""
+    """Export and print the counts."""
     with open_memory(arguments) as memory:
         if arguments.user_id is not None:
             count = export_user(memory, arguments.user_id, arguments.folder)

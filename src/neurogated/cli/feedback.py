@@ -1,4 +1,4 @@
-"""`feedback`: say which memories were of use."""
+"""`feedback`: strengthen the edges among memories that were useful together."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Reinforce."""
+    """Learn from success."""
     with open_memory(arguments) as memory:
         count = memory.feedback(arguments.ids)
-        emit(arguments, {"edges": count}, f"{count} edges strengthened or made")
+        emit(arguments, {"edges": count}, f"{count} edges strengthened or added")
     return 0

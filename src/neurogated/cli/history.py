@@ -1,4 +1,4 @@
-"""`history`: what changed, when and why."""
+"""`history`: list the changes of a memory with their times and reasons."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
-    parser.add_argument("--last", type=int, metavar="N", help="show the last N changes only")
+    parser.add_argument("--last", type=int, metavar="N", help="show only the last N changes")
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """List the history."""
+    """Print the history."""
     with open_memory(arguments) as memory:
         entries = memory.history()
     if arguments.last is not None:

@@ -1,4 +1,4 @@
-"""`import`: an export into a memory."""
+"""`import`: read an export into a memory."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
-    parser.add_argument("folder", help="what 'export' wrote")
+    parser.add_argument("folder", help="folder that 'export' wrote")
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Import and say how much there was."""
+    """Import and print the counts."""
     config = memory_config(arguments)
     manifest = import_memory(config, arguments.folder)
     emit(arguments, manifest_json(manifest), f"imported into {config.save_dir}: {manifest_line(manifest)}")

@@ -1,4 +1,4 @@
-"""`index`: put a data set into its memory, or make up what a failing language model left out."""
+"""`index`: add a data set to its memory, or retry the pending judgements."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="make up the judgements that a failing language model left out; indexes nothing new",
+        help="retry the judgements that a failing language model left pending; index nothing",
     )
 
 
@@ -42,7 +42,7 @@ def command(arguments: argparse.Namespace) -> int:
         made = [one.resume() for one in memories] if arguments.resume else []
         counts = {
             "nodes": sum(int(one.stats()["nodes"]) for one in memories),
-            "made up": sum(done for done, _ in made),
+            "judged": sum(done for done, _ in made),
             "pending": sum(int(one.stats()["pending"]) for one in memories),
         }
         emit(arguments, counts, ", ".join(f"{count} {what}" for what, count in counts.items()))

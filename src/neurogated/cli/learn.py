@@ -1,4 +1,4 @@
-"""`learn`: whether feedback on some questions helps with others."""
+"""`learn`: measure whether feedback on some questions helps with others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=DEFAULT_SEEDS,
-        help=f"how many random halves to try, each on a fresh copy of the graph (default: {DEFAULT_SEEDS})",
+        help=f"number of random halves, each with its own copy of the graph (default: {DEFAULT_SEEDS})",
     )
 
 
@@ -45,16 +45,16 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def learning_text(report: LearningReport) -> str:
-    """Return the tables of a learning experiment, and what got worse."""
+    """Return the tables of a learning experiment, and a verdict."""
     changed = ", ".join(map(str, report.changed))
     present = set(report.summary["group"])
     heading = (
         f"{report.questions} questions of {report.dataset}; a random half is fed back, {len(report.changed)} times\n"
-        f"edges strengthened or made: {changed}\n"
+        f"edges strengthened or added: {changed}\n"
     )
     legend = (
-        "\nRecall in percent, mean over the halves; difference in points ± its standard deviation from half to half,\n"
-        "and its 95 % interval over questions; * where it leaves out 0\n"
+        "\nRecall in percent, mean over the halves; difference in points ± its standard deviation over the halves,\n"
+        "and its 95 % interval over questions; * where it excludes 0\n"
     )
     groups = [
         f"{group}: {meaning}" + ("" if group in present else " (there are none)") for group, meaning in GROUPS.items()
@@ -86,7 +86,7 @@ def _seeds_text(report: LearningReport) -> str:
 
 
 def _verdict(report: LearningReport) -> list[str]:
-    """Return a line for each figure that got worse, or one that says that none did."""
+    """Return a line for each figure that fell, or one line if none did."""
     lines = [
         f"WORSE after feedback: {row['group']}, recall@{row['k']} fell by {-row['difference']:.2f} points"
         + ("" if row["high"] < 0 else " (the interval holds 0, so this could be chance)")

@@ -1,4 +1,4 @@
-"""`list`: memories page by page."""
+"""`list`: list memories page by page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_dataset(parser)
     add_owner(parser)
     parser.add_argument("--limit", type=int, default=_PAGE, metavar="N", help=f"memories on a page (default: {_PAGE})")
-    parser.add_argument("--cursor", metavar="ID", help="the cursor that the page before printed")
+    parser.add_argument("--cursor", metavar="ID", help="the cursor that the previous page printed")
 
 
 def command(arguments: argparse.Namespace) -> int:

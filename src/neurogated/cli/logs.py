@@ -1,4 +1,4 @@
-"""What is logged while a command runs, on standard error."""
+"""Logging of a command to standard error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FORMAT = "%(levelname)s %(name)s: %(message)s"
 
 @contextlib.contextmanager
 def logged_to_stderr(level: str) -> Iterator[None]:
-    """Write what the package logs, from one of `LEVELS` on, to standard error."""
+    """Write the package's log to standard error, from a level of `LEVELS` on."""
     logger, handler = logging.getLogger("neurogated"), logging.StreamHandler()
     handler.setFormatter(logging.Formatter(_FORMAT))
     before = logger.level

@@ -1,4 +1,4 @@
-"""`maintain`: remove what has expired, let what lies idle fade."""
+"""`maintain`: remove expired memories and decay idle edges."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
-    parser.add_argument("--now", metavar="TIME", help="the time that counts as present, in ISO format (default: now)")
+    parser.add_argument("--now", metavar="TIME", help="the present time, in ISO format (default: now)")
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Expire and decay."""
+    """Remove expired memories, and decay idle edges."""
     now = time_of(arguments, "now")
     with open_memory(arguments) as memory:
         last = memory.store.view().sequence
         removed = memory.maintenance(now)
         expired = sum(entry.changes.get("nodes removed", 0) for entry in memory.history() if entry.sequence > last)
-    text = f"{expired} expired memories removed; idle edges faded, {removed} of them are gone"
+    text = f"{expired} expired memories removed; idle edges decayed, {removed} of them were removed"
     emit(arguments, {"expired": expired, "removed": removed}, text)
     return 0

@@ -1,4 +1,4 @@
-"""`migrate`: another embedding model."""
+"""`migrate`: change the embedding model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Migrate and say how many texts were embedded."""
+    """Migrate and print how many texts were embedded."""
     config = memory_config(arguments)
     texts = migrate(config)
     if texts:

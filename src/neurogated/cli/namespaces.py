@@ -1,4 +1,4 @@
-"""`namespaces`: the graphs of a memory."""
+"""`namespaces`: list the graphs of a memory, or remove one."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
-    parser.add_argument("--drop", metavar="NAME", help="remove the graph of this name; it cannot be undone")
+    parser.add_argument("--drop", metavar="NAME", help="remove the graph of this name; this cannot be undone")
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """List the graphs there are, after dropping one where that is asked for."""
+    """Drop a graph if asked to, and print the names of the graphs."""
     with open_memory(arguments) as memory:
         if arguments.drop is not None:
             memory.drop_namespace(arguments.drop)

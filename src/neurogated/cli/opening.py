@@ -33,7 +33,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def memory_config(arguments: argparse.Namespace) -> MemoryConfig:
-    """Return the settings of the memory of a command: that of `--dataset` where it is given, else of `--save_dir`."""
+    """Return the settings of a command's memory: in the folder of `--dataset` if given, else in `--save_dir`."""
     config = config_of(arguments)
     return config.replace(save_dir=Path(config.save_dir) / arguments.dataset) if arguments.dataset else config
 
@@ -44,24 +44,24 @@ def open_memory(
 ) -> Iterator[NeuroGraphMemory]:
     """Open the memory of a command; see `memory_config`.
 
-    Only a command that indexes anew, `from_scratch`, obeys `force_index_from_scratch`; no other may forget everything.
+    Only a command with `from_scratch` obeys `force_index_from_scratch`; no other command may delete the memory.
 
     Raises:
-        StorageError: there is none, and `create` is not set.
+        StorageError: there is no memory, and `create` is not set.
     """
     config = memory_config(arguments)
     if not from_scratch:
         config = config.replace(force_index_from_scratch=False)
     if not create and not memory_exists(config):
         raise StorageError(
-            f"there is no memory in {config.save_dir}; make one with 'index' or 'add', or check --save_dir"
+            f"there is no memory in {config.save_dir}; create one with 'index' or 'add', or check --save_dir"
         )
     with NeuroGraphMemory(config) as memory:
         yield memory
 
 
 def say_how_it_judges(memory: NeuroGraphMemory) -> None:
-    """Say in one line, beside the output, who judges questions, causes and names."""
+    """Print to standard error which model judges questions, causes and names."""
     model, named = memory.stats()["language model"], memory.config.llm_name
     if model is not None:
         notice = f"language model: {model}"

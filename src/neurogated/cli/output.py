@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import textwrap
+from collections.abc import Mapping
 from typing import Any
 
 from neurogated.archive.manifest import ExportManifest
@@ -13,7 +14,8 @@ from neurogated.core.delta import HistoryEntry
 from neurogated.core.kernel import Kernel
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
-from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.core.trace import PathStep, Recall, RecalledMemory
+from neurogated.retrieval.similarity import PARTS
 
 __all__ = [
     "emit",
@@ -45,20 +47,31 @@ def kernel_line(kernel: Kernel) -> str:
 
 
 def recall_text(store: GraphStorePort, recall: Recall) -> str:
-    """Return memories with their scores, and by which way the energy of each came; `store` is the graph asked."""
+    """Return memories with the terms of their scores and the paths of their activation; `store` is the graph asked."""
     lines = [recall.query, kernel_line(recall.kernel), f"trust in the graph: {recall.trust:.2f}"]
     lines += [f"note: {note}" for note in recall.notes]
     for rank, recalled in enumerate(recall, start=1):
-        parts = ", ".join(f"{name} {value:.3f}" for name, value in recalled.parts.items() if value)
-        lines += ["", f"{rank}. score {recalled.score:.3f} ({parts})  id {recalled.id}"]
+        lines += ["", f"{rank}. score {recalled.score:.3f}{_sum(recalled.contributions)}  id {recalled.id}"]
+        parts = (f"{name} {value:.3f}" for name, value in recalled.parts.items() if value and name in PARTS)
+        lines.append(f"{_INDENT}similarity {recalled.parts['similarity']:.3f} from {', '.join(parts) or 'nothing'}")
         lines += textwrap.indent(render(recalled.node), _INDENT).splitlines()
         for step in recalled.path:
             # A memory that was removed since the recall is shown by its id.
             source = next(iter(store.get_nodes([step.source_id], missing_ok=True)), None)
             text = step.source_id if source is None else render(source)
             beginning = textwrap.shorten(text, _WIDTH, placeholder=" …")
-            lines.append(f"{_INDENT}energy {step.flow:.3f} came by {step.type.name} from: {beginning}")
+            lines.append(f"{_INDENT}activation {step.flow:.3f} over {step.type.name} from: {beginning}")
     return "\n".join(lines)
+
+
+def _sum(terms: Mapping[str, float]) -> str:
+    """Return the terms of a score as a sum, those of 0 left out."""
+    signed = (
+        f"{'-' if value < 0 else '+'} {name.replace('_', ' ')} {abs(value):.3f}"
+        for name, value in terms.items()
+        if value
+    )
+    return f" = {' '.join(signed).removeprefix('+ ')}" if any(terms.values()) else ""
 
 
 def recall_json(recall: Recall) -> dict[str, Any]:
@@ -81,17 +94,25 @@ def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
         "id": recalled.id,
         "score": recalled.score,
         "parts": dict(recalled.parts),
+        "contributions": dict(recalled.contributions),
         "content": recalled.content,
         "title": recalled.node.title,
         "speaker": recalled.node.speaker,
         "metadata": dict(recalled.metadata),
         "found": recalled.node.found.to_json(),
-        "path": [
-            {"source": step.source_id, "target": step.target_id, "type": step.type.name, "weight": step.weight,
-             "flow": step.flow}
-            for step in recalled.path
-        ],
-    }  # fmt: skip
+        "path": [_step_json(step) for step in recalled.path],
+        "flows": [_step_json(step) for step in recalled.flows],
+    }
+
+
+def _step_json(step: PathStep) -> dict[str, Any]:
+    return {
+        "source": step.source_id,
+        "target": step.target_id,
+        "type": step.type.name,
+        "weight": step.weight,
+        "flow": step.flow,
+    }
 
 
 def history_line(entry: HistoryEntry) -> str:

@@ -23,27 +23,27 @@ COMMANDS = {
         "list": "list the memories, oldest first, page by page",
         "chat": "talk with a memory: each answer shows its memories and their paths",
         "update": "replace the text of a memory; the history keeps the old version",
-        "delete": "forget memories or a document; 'compact' then erases them from the file",
+        "delete": "delete memories or a document; 'compact' then erases them from the file",
         "feedback": "say which memories were useful together; the edges among them grow stronger",
     },
-    "Look": {
+    "Inspect": {
         "demo": "answer a question on sample data and explain it in the browser",
         "history": "list the changes, with their times and reasons",
-        "stats": "count nodes, edges and changes; size on disk, use of caches and language model",
+        "stats": "count nodes, edges and changes; show size on disk, use of caches and language model",
         "namespaces": "list the graphs of a memory, or remove one with its history",
         "settings": "list the settings, with their values and defaults",
         "doctor": "check the installation, and say how to repair it",
     },
-    "Keep in order": {
-        "maintain": "remove expired memories and let idle edges fade; similarity never fades",
+    "Maintain": {
+        "maintain": "remove expired memories and decay idle edges; similarity never decays",
         "undo": "take back the last change, or all changes after a numbered one",
         "compact": "erase deleted and expired memories from the file, with their history; empty the caches",
         "check": "examine the files of a memory for damage; exit code 1 if there is any",
     },
     "Move": {
         "snapshot": "copy the memory, with all namespaces, to one file",
-        "restore": "make a memory of a snapshot",
-        "export": "write the memory, with its whole past, to a folder of plain files",
+        "restore": "make a memory from a snapshot",
+        "export": "write the memory, with its history, to a folder of plain files",
         "import": "read an export into the memory, completely or not at all",
         "migrate": "re-embed every text with the model of --embedding_name; run again to continue",
     },
@@ -52,24 +52,24 @@ COMMANDS = {
         "bench": "measure on a data set: run, ablate, learn, profile",
     },
 }
-"""Each command and its summary, under headings. Its module is imported when the command is called, so help is fast."""
+"""Each command and its summary, by heading. Calling a command imports its module, so help is fast."""
 BENCH = {
     "run": "index a data set, ask its questions, measure recall (the default)",
     "ablate": "measure a data set with each part switched off in turn",
     "learn": "feed back a random half of the questions, measure the other half before and after",
     "profile": "show where recalls and indexing spend their time; the memory does not change",
 }
-"""The commands below `bench`."""
+"""The commands of `bench`."""
 DEFAULT_WORDS = ("bench", "run")
-"""The command of a command line that begins with a flag, as `main.py --dataset sample`."""
+"""The command of a command line that begins with a flag, such as `main.py --dataset sample`."""
 _PROGRAM = "neurogated"
 _SETTINGS = {found.name: found for found in settings_of(MemoryConfig) if "." not in found.name}
 _SHOWN = {"save_dir": "DIR", "namespace": "NAME", "read_only": None}
-"""Settings whose flags the help of every command shows, with the word for their value."""
+"""The settings whose flags every command's help shows, with the placeholder of their value."""
 
 
 class _Command(Protocol):
-    """The contents of a command's module."""
+    """The attributes of a command's module."""
 
     EXAMPLES: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
@@ -77,7 +77,7 @@ class _Command(Protocol):
 
 
 def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Return the parser of the command that `words` begin with, beside the names of all commands.
+    """Return the parser of the command that `words` begin with; its help lists all commands.
 
     Its result has the function to call as `command`.
 
@@ -111,7 +111,7 @@ def complete_switches(words: Iterable[str]) -> list[str]:
 
 def _completed(words: list[str]) -> Iterator[str]:
     switches = {f"--{name}" for name, found in _SETTINGS.items() if bool in found.kinds}
-    # After `--` all words are the command's own.
+    # All words after `--` belong to the command.
     end = words.index("--") if "--" in words else len(words)
     for place, (word, following) in enumerate(zip(words, [*words[1:], ""], strict=True)):
         yield f"{word}=true" if word in switches and place < end and not _is_bool(following) else word

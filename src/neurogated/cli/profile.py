@@ -1,4 +1,4 @@
-"""`profile`: where recalls and indexing spend their time on a memory of one's own."""
+"""`profile`: show where recalls and indexing of a memory spend their time."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=_QUERIES,
-        help=f"how many questions are asked, made from stored texts (default: {_QUERIES})",
+        help=f"number of questions, taken from stored texts (default: {_QUERIES})",
     )
-    parser.add_argument("--questions", metavar="FILE", help="ask these questions instead: UTF-8, one a line")
+    parser.add_argument("--questions", metavar="FILE", help="ask these questions instead: UTF-8, one per line")
     parser.add_argument(
         "--texts",
         metavar="N",
         type=int,
         default=_TEXTS,
-        help=f"how many stored texts are indexed anew, into a temporary memory; 0: none (default: {_TEXTS})",
+        help=f"number of stored texts to re-index into a temporary memory; 0: none (default: {_TEXTS})",
     )
     parser.add_argument(
         "--documents",
@@ -67,14 +67,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cprofile",
         metavar="FILE",
-        help="do it once more under cProfile, save that to FILE, and show the top functions",
+        help="run it again under cProfile, save the profile to FILE, and show the top functions",
     )
     parser.add_argument(
         "--functions",
         metavar="N",
         type=int,
         default=_FUNCTIONS,
-        help=f"how many functions --cprofile shows (default: {_FUNCTIONS})",
+        help=f"number of functions that --cprofile shows (default: {_FUNCTIONS})",
     )
 
 
@@ -104,7 +104,7 @@ def _questions(arguments: argparse.Namespace, memory: NeuroGraphMemory) -> list[
         return made
     given = [line.strip() for line in _read(arguments.questions).splitlines() if line.strip()]
     if not given:
-        raise InputError(f"{arguments.questions} holds no question; write one a line")
+        raise InputError(f"{arguments.questions} holds no question; write one per line")
     return given
 
 
@@ -118,7 +118,7 @@ def _documents(arguments: argparse.Namespace, memory: NeuroGraphMemory) -> list[
         try:
             given = json.loads(text)
         except ValueError as error:
-            raise InputError(f"{arguments.documents} is no JSON ({error})") from None
+            raise InputError(f"{arguments.documents} is not JSON ({error})") from None
     if not isinstance(given, list) or not given:
         raise InputError(f"{arguments.documents} holds no list of texts; see 'profile --help'")
     return list(read_documents(given))
@@ -139,7 +139,7 @@ def _index(arguments: argparse.Namespace, memory: NeuroGraphMemory, documents: S
 def _functions(
     arguments: argparse.Namespace, memory: NeuroGraphMemory, questions: Sequence[str], documents: Sequence[Document]
 ) -> list[FunctionTime]:
-    """Do it all again under cProfile, which slows it down, and save the profile."""
+    """Run it again under cProfile, which slows it down, and save the profile."""
     profile = cProfile.Profile()
     with scratch_memory(memory, copy=arguments.documents is not None) as scratch, profile:
         for question in questions:
@@ -175,11 +175,11 @@ def _print(
 
 
 def _recall_table(seconds: Sequence[Mapping[str, float]]) -> Table:
-    """Return median and 95th percentile in milliseconds and the share of all time in percent, a row a stage."""
+    """Return median and 95th percentile in milliseconds and the share of all time in percent, a row per stage."""
     table = latency_table(seconds)
-    totals = {stage: sum(one.get(stage, 0.0) for one in seconds) for stage in table if stage != "all but embed"}
+    totals = {stage: sum(one.get(stage, 0.0) for one in seconds) for stage in table if stage != "all except embed"}
     whole = sum(totals.values())
-    totals["all but embed"] = whole - totals["embed"]
+    totals["all except embed"] = whole - totals["embed"]
     return {stage: {**row, "share %": PERCENT * totals[stage] / whole} for stage, row in table.items()}
 
 
@@ -202,7 +202,7 @@ def _indexing_text(times: IndexingTimes) -> str:
         ]
         for stage, spent in [*times.stages.items(), ("all", times.seconds)]
     ]
-    return grid_text([f"indexing, {times.nodes} texts", "seconds", "ms a text", "share %"], rows)
+    return grid_text([f"indexing, {times.nodes} texts", "seconds", "ms per text", "share %"], rows)
 
 
 def _functions_text(functions: Sequence[FunctionTime]) -> str:

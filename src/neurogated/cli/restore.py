@@ -1,4 +1,4 @@
-"""`restore`: a memory from a snapshot."""
+"""`restore`: make a memory from a snapshot."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Restore."""
+    """Restore and print the folder."""
     config = memory_config(arguments)
     restore_snapshot(config, arguments.file)
     emit(arguments, {"save_dir": str(config.save_dir)}, f"the memory in {config.save_dir} is that of {arguments.file}")

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Run the main job on the data set that the flags name."""
+    """Measure the data set that the flags name."""
     config = config_of(arguments)
     dataset = dataset_of(arguments)
     with NeuroGraphMemory(config_for(dataset, config)) as memory:
@@ -43,7 +43,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def report_text(report: RunReport) -> str:
-    """Return what a run measured, for people."""
+    """Return the results of a run as text."""
     return "\n".join(
         (
             f"{report.nodes} nodes, {report.edges} edges, indexed in {report.indexing_seconds:.1f} s\n",

@@ -1,4 +1,4 @@
-"""`settings`: every setting with its value."""
+"""`settings`: list the settings with their values and defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`snapshot`: a copy of a memory in one file, while it is in use."""
+"""`snapshot`: copy a memory in use to one file."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
-    parser.add_argument("file", help="where to")
+    parser.add_argument("file", help="file to write")
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Copy."""
+    """Write the snapshot."""
     with open_memory(arguments) as memory:
         memory.snapshot(arguments.file)
-    emit(arguments, {"file": arguments.file}, f"the memory as it is now was written to {arguments.file}")
+    emit(arguments, {"file": arguments.file}, f"wrote a snapshot of the memory to {arguments.file}")
     return 0

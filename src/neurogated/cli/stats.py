@@ -1,4 +1,4 @@
-"""`stats`: how much there is in a memory."""
+"""`stats`: print the statistics of a memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Print the figures."""
+    """Print the statistics."""
     with open_memory(arguments) as memory:
         stats = memory.stats()
     width = max(map(len, stats))
@@ -31,7 +31,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _text(value: object) -> str:
-    """Return a figure, a name, or several of them for people."""
+    """Return a figure, a name or a list as text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_text(part)}" for name, part in value.items()) or "none"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Tables of recall and of differences, for people."""
+"""Text tables of recall and of differences."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ __all__ = ["difference_text", "grid_text", "plain_text", "signed"]
 
 
 def plain_text(table: Table, float_format: str) -> str:
-    """Return a table of numbers with the names of its rows as the first column."""
+    """Return a table of numbers as text, with the names of its rows in the first column."""
     columns = list(next(iter(table.values()), {}))
     rows = [[name, *(float_format.format(row[column]) for column in columns)] for name, row in table.items()]
     return grid_text(["", *columns], rows)
 
 
 def difference_text(difference: float, low: float, high: float) -> str:
-    """Return a difference in points with its interval, and a star where the interval leaves out 0."""
+    """Return a difference in points with its interval, and a star if the interval excludes 0."""
     star = "*" if low > 0 or high < 0 else " "
     return f"{signed(difference)} [{signed(low)}, {signed(high)}]{star}"
 
 
 def signed(points: float) -> str:
-    """Return a number with its sign and one digit; what rounds to nothing is +0.0."""
+    """Return a number with its sign and one digit; -0.0 becomes +0.0."""
     return f"{round(points, 1) + 0.0:+.1f}"
 
 
 def grid_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of cells below a header: the first column to the left, the others to the right."""
+    """Return rows of cells below a header; the first column is left-aligned, the others right-aligned."""
     cells = [header, *rows]
     widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
     lines = (

@@ -1,4 +1,4 @@
-"""`undo`: take changes back."""
+"""`undo`: take back changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(arguments: argparse.Namespace) -> int:
-    """Undo."""
+    """Undo and print the change."""
     with open_memory(arguments) as memory:
         entry = memory.undo(arguments.to)
     if entry is None:

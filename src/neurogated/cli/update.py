@@ -1,4 +1,4 @@
-"""`update`: put a new version of a memory in its place."""
+"""`update`: replace the text of a memory; the history keeps the old version."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
     parser.add_argument("id", help="id of the memory, as ask shows it")
-    parser.add_argument("text", nargs="?", help="its new text; it stays when left out")
-    parser.add_argument("--title", help="what it is about")
+    parser.add_argument("text", nargs="?", help="its new text; unchanged when left out")
+    parser.add_argument("--title", help="its new subject")
     add_times(parser)
 
 

@@ -1,4 +1,4 @@
-"""Groups of settings besides those of retrieval."""
+"""The groups of settings, except those of retrieval."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ __all__ = [
 class IndexingSettings:
     """How texts become nodes and edges."""
 
-    chunk_size: int = setting(256, "longest chunk of a document, in tokens of the embedder", low=1)
-    chunk_overlap: int = setting(32, "tokens of whole sentences that a chunk repeats from the chunk before", low=0)
+    chunk_size: int = setting(256, "maximum length of a document chunk, in tokens of the embedder", low=1)
+    chunk_overlap: int = setting(
+        32, "a chunk repeats whole sentences of the previous chunk, up to this many tokens", low=0
+    )
     max_term_texts: int = setting(
         5, "a TERM edge joins two texts that share a term if at most this many texts have it; 0: none", low=0
     )
@@ -60,7 +62,7 @@ class LearningSettings:
     idle_days: float = setting(1.0, "days without use after which an edge begins to fade", low=0.0, high=36_500.0)
     assoc_weight: float = setting(
         0.5,
-        "weight of the ASSOC edge that feedback makes between nodes without a plastic edge; 0: none",
+        "weight of the ASSOC edge that feedback adds between nodes without a plastic edge; 0: none",
         low=0.0,
         high=1.0,
     )
@@ -68,10 +70,10 @@ class LearningSettings:
         5, "feedback connects each memory with this many of the memories that follow it", low=1
     )
     max_out_weight: float = setting(
-        8.0, "largest sum of the plastic weights that leave a node; learning scales them down to it", low=0.0
+        8.0, "maximum sum of the plastic weights that leave a node; learning scales a larger sum down", low=0.0
     )
     access_flush_seconds: float = setting(
-        30.0, "accesses of recalls are written together after this time", low=0.0, high=86_400.0
+        30.0, "seconds after which the accesses of recalls are written together", low=0.0, high=86_400.0
     )
 
     def __post_init__(self) -> None:
@@ -80,37 +82,42 @@ class LearningSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LLMSettings:
-    """Whether a language model is asked, and within which limits."""
+    """The language model and its limits."""
 
     use: str | None = setting(
         None,
-        "whether a language model judges: 'off', 'auto' (if there is a server's address or a key in the environment), "
-        "or its name; none: only if llm_base_url or another llm_name than the default is set",
+        "language model for judgements: 'off', 'auto' (on if llm_base_url or a key in the environment is set), or a "
+        "model name; none: on only if llm_base_url or an llm_name other than the default is set",
     )
-    timeout: float = setting(60.0, "seconds until a call of the language model is given up", low=0.0)
-    retries: int = setting(3, "how often a failed call of the language model is tried again", low=0)
-    concurrency: int = setting(4, "calls of the language model at once", low=1)
-    max_calls: int | None = setting(None, "calls of the language model that a run may make; none: no limit", low=0)
-    max_tokens: int | None = setting(None, "tokens that a run may use, questions and answers together", low=0)
+    timeout: float = setting(60.0, "timeout of a language model call, in seconds", low=0.0)
+    retries: int = setting(3, "retries of a failed language model call", low=0)
+    concurrency: int = setting(4, "concurrent language model calls", low=1)
+    max_calls: int | None = setting(None, "maximum language model calls of a run; none: no limit", low=0)
+    max_tokens: int | None = setting(
+        None, "maximum tokens of a run, prompts and answers together; none: no limit", low=0
+    )
     cache_bytes: int = setting(
-        2**28, "most bytes on disk for kept answers; the least recently used are evicted; 0: none are kept", low=0
+        2**28, "maximum bytes on disk of cached answers; the least recently used are evicted; 0: no cache", low=0
     )
     kernel_sure: float = setting(
-        0.8, "confidence from which a question's kernel is judged offline alone; 0: always, above 1: never", low=0.0
+        0.8, "the offline rules alone choose a kernel from this confidence on; 0: always, above 1: never", low=0.0
     )
     kernel_deadline: float = setting(
-        2.0, "seconds that the language model has to judge a question, whatever llm.timeout is", low=0.0
+        2.0, "seconds that the language model has to judge a question, independent of llm.timeout", low=0.0
     )
-    strength_weak: float = setting(0.4, "number for an answer 'weak' of a language model", low=0.0, high=1.0)
-    strength_medium: float = setting(0.7, "number for an answer 'medium' of a language model", low=0.0, high=1.0)
-    strength_strong: float = setting(1.0, "number for an answer 'strong' of a language model", low=0.0, high=1.0)
+    strength_weak: float = setting(0.4, "strength of a language model's answer 'weak'", low=0.0, high=1.0)
+    strength_medium: float = setting(0.7, "strength of a language model's answer 'medium'", low=0.0, high=1.0)
+    strength_strong: float = setting(1.0, "strength of a language model's answer 'strong'", low=0.0, high=1.0)
     qa_passages: int = setting(5, "memories from which a language model answers a question", low=1)
 
     def __post_init__(self) -> None:
         check(self, "llm.")
 
     def strength(self, label: str) -> float:
-        """Return the number for `weak`, `medium` or `strong`: models tell these apart, their own numbers are noise."""
+        """Return the number for `weak`, `medium` or `strong`.
+
+        Language models distinguish these words; numbers that they choose themselves are noise.
+        """
         return float(getattr(self, f"strength_{label}"))
 
 
@@ -126,19 +133,19 @@ class EmbeddingSettings:
     )
     precision: str = setting(
         "auto",
-        "number format of openvino; auto: half precision if the processor has it, which is twice as fast",
+        "number format of openvino; auto: half precision if the processor supports it, which is twice as fast",
         choices=("auto", "float32"),
     )
     export_dir: str | None = setting(
         None, "folder of the models exported for openvino and onnx; none: neurogated/models in the user's cache"
     )
     cache_bytes: int = setting(
-        2**30, "most bytes on disk for kept vectors; the least recently used are evicted; 0: none are kept", low=0
+        2**30, "maximum bytes on disk of cached vectors; the least recently used are evicted; 0: no cache", low=0
     )
-    batch_size: int = setting(32, "texts that torch or an embedding server takes at once", low=1)
-    cpu_batch_size: int = setting(8, "texts that openvino or onnx takes at once, on each core", low=1)
-    query_prompt: str | None = setting(None, "text before a question; none: the model's own prompt")
-    document_prompt: str | None = setting(None, "text before a passage; none: the model's own prompt")
+    batch_size: int = setting(32, "texts in a batch for torch or an embedding server", low=1)
+    cpu_batch_size: int = setting(8, "texts in a batch for openvino or onnx, on each core", low=1)
+    query_prompt: str | None = setting(None, "prompt before a question; none: the model's own prompt")
+    document_prompt: str | None = setting(None, "prompt before a passage; none: the model's own prompt")
     devices: str | None = setting(
         None, "devices that embed in parallel, such as cuda:0,cuda:1 or cpu,cpu; none: all visible GPUs"
     )
@@ -153,7 +160,7 @@ class VectorSettings:
     """How vectors are stored and searched."""
 
     exact_below: int = setting(
-        20_000, "up to this many vectors, a search compares all; above, it uses an approximate index", low=0
+        20_000, "up to this many vectors, a search compares all; with more, it uses an approximate index", low=0
     )
     precision: str = setting(
         "float32",
@@ -162,7 +169,7 @@ class VectorSettings:
         choices=("float32", "float16", "int8"),
     )
     probes: int = setting(
-        256, "lists of the approximate index that a search reads: more find more and take longer", low=1
+        256, "lists of the approximate index that a search reads; more lists: better recall, slower search", low=1
     )
     lists: float = setting(
         8.0, "lists of the approximate index, as a multiple of the square root of the number of vectors", low=1.0
@@ -179,26 +186,24 @@ class VectorSettings:
 class RuntimeSettings:
     """How the memory shares a machine: threads, locks, checkpoints, warnings."""
 
-    recall_concurrency: int = setting(
-        64, "questions of `arecall` and `aretrieve` that are answered at the same time", low=1
-    )
+    recall_concurrency: int = setting(64, "concurrent questions of `arecall` and `aretrieve`", low=1)
     write_lock_seconds: float = setting(
-        10.0, "how long a write waits for a write of another process, or of another memory of the same folder", low=0
+        10.0, "seconds that a write waits for the write lock of another process or another open memory", low=0
     )
     max_open_namespaces: int = setting(
         64,
-        "namespaces on disk whose graphs are in memory at the same time; the least recently used is closed first",
+        "maximum namespaces whose graphs are in memory at the same time; the least recently used is closed first",
         low=1,
     )
-    overlay_edges: int = setting(4096, "changed edges that are gathered before the adjacency is rebuilt", low=1)
+    overlay_edges: int = setting(4096, "changed edges that are collected before the adjacency is rebuilt", low=1)
     checkpoint_changes: int = setting(
         5_000,
-        "write a checkpoint after this many changed nodes and edges, if they exceed 1/30 of the graph; fewer: quicker "
-        "to open, more to write",
+        "write a checkpoint after this many changed nodes and edges, if they exceed 1/30 of the graph; a smaller "
+        "number makes opening faster and writes more",
         low=1,
     )
     stall_warning_seconds: float = setting(
-        60.0, "seconds without progress after which the log warns, with the stage of the work; 0: no warning", low=0.0
+        60.0, "seconds without progress after which the log warns and names the stage; 0: no warning", low=0.0
     )
     telemetry: bool = setting(
         False, "send spans and metrics to your application's OpenTelemetry; pip install 'neurogated[otel]'"

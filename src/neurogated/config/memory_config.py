@@ -1,4 +1,4 @@
-"""Every number and name that can be set; no other module holds a value that changes behaviour."""
+"""All settings. No other module holds a value that changes behaviour."""
 
 from __future__ import annotations
 
@@ -23,34 +23,37 @@ __all__ = ["ENVIRONMENT_PREFIX", "MemoryConfig"]
 
 ENVIRONMENT_PREFIX = "NEUROGATED_"
 _INSIDE = "__"
-"""Stands in the name of a variable for the dot of a setting: `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`."""
+"""In the name of an environment variable, this replaces the dot: `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryConfig:
-    """All settings, validated when built; `replace` returns a changed copy.
+    """All settings. The constructor validates them; `replace` returns a changed copy.
 
-    The specification's parameters and the settings that most users turn stand here. The others are in groups, such as
-    `config.retrieval.keyword_weight`.
+    The parameters of the specification and the most common settings are fields of this class. The others are in
+    groups, such as `config.retrieval.keyword_weight`.
     """
 
     # Recall
     ACTIVATION: str = setting(
         "gated",
-        "how activation spreads; classic: the specification's formula; gated: a node divides its activation, more of "
-        "it goes to neighbours like the question, and similarity counts too",
+        "how activation spreads; classic: the formula of the specification; gated: a node divides its activation among "
+        "its edges, more flows to neighbours that are similar to the question, and similarity adds to the score",
         choices=("gated", "classic"),
     )
     TOP_K_ANCHORS: int = setting(5, "nodes from which activation starts", low=1)
     TOP_N_RETRIEVAL: int = setting(3, "memories that a recall returns", low=1)
-    MAX_HOPS: int = setting(2, "rounds in which activation spreads from the anchors", low=0)
-    ENERGY_DECAY_RATE: float = setting(0.5, "share of the activation that survives a hop", low=0.0, high=1.0)
+    MAX_HOPS: int = setting(2, "hops that activation spreads from the anchors", low=0)
+    ENERGY_DECAY_RATE: float = setting(0.5, "share of the activation that remains after a hop", low=0.0, high=1.0)
     SIMILARITY_WEIGHT: float = setting(1.0, "weight of the question's similarity in the score", low=0.0, high=1000.0)
     ACTIVATION_WEIGHT: float = setting(
         0.8, "weight of the activation that reached a memory in the score", low=0.0, high=1000.0
     )
     RECENCY_WEIGHT: float = setting(
-        0.0, "weight of the time since the last use in the score, 1 for now", low=0.0, high=1000.0
+        0.0,
+        "weight of recency in the score; recency is 1 at an access and halves every retrieval.recency_half_life_days",
+        low=0.0,
+        high=1000.0,
     )
 
     # Graph and learning
@@ -65,26 +68,26 @@ class MemoryConfig:
         "embedding model: the bundled all-MiniLM-L6-v2, a sentence-transformers name or path such as "
         "nvidia/NV-Embed-v2, openai:NAME, or hash (instant, no model, words only)",
     )
-    llm_name: str = setting("gpt-4o-mini", "language model that is asked for kernels, causes and answers")
+    llm_name: str = setting("gpt-4o-mini", "language model for kernels, causes, names and answers")
     llm_base_url: str | None = setting(None, "address of an OpenAI-compatible server; none: the model's own")
     temperature: float = setting(0.0, "sampling temperature of the language model", low=0.0, high=2.0)
-    max_new_tokens: int = setting(2048, "longest answer of the language model, in tokens", low=1)
+    max_new_tokens: int = setting(2048, "maximum length of a language model's answer, in tokens", low=1)
 
     # Where the memory is
-    save_dir: str = setting("outputs", "folder of all files; the memory is in its folder 'memory'")
+    save_dir: str = setting("outputs", "folder of all files; the memory is in its subfolder 'memory'")
     storage: str = setting(
-        "sqlite", "store of the graph: a file, or the memory of the process", choices=("sqlite", "memory")
+        "sqlite", "store of the graph; sqlite: a file; memory: RAM only", choices=("sqlite", "memory")
     )
-    namespace: str = setting("default", "tenant: one of the graphs in the memory; none ever sees another")
-    read_only: bool = setting(False, "open the memory for reading; every change fails")
+    namespace: str = setting("default", "tenant: the name of a separate graph in the memory")
+    read_only: bool = setting(False, "open the memory for reading only; every write fails")
     force_index_from_scratch: bool = setting(
-        False, "delete the whole memory, with all its namespaces, and index again (embeddings are kept)"
+        False, "delete the whole memory with all its namespaces and index again; the cache of embeddings remains"
     )
 
     retrieval: RetrievalSettings = group(RetrievalSettings, "how a recall ranks memories")
     indexing: IndexingSettings = group(IndexingSettings, "how texts become nodes and edges")
     learning: LearningSettings = group(LearningSettings, "how use changes the graph")
-    llm: LLMSettings = group(LLMSettings, "whether a language model is asked, and within which limits", shorthand="use")
+    llm: LLMSettings = group(LLMSettings, "the language model and its limits", shorthand="use")
     embedding: EmbeddingSettings = group(EmbeddingSettings, "how the embedding model runs")
     vectors: VectorSettings = group(VectorSettings, "how vectors are stored and searched")
     runtime: RuntimeSettings = group(RuntimeSettings, "threads, locks, checkpoints and warnings")
@@ -95,31 +98,31 @@ class MemoryConfig:
             raise ConfigError("namespace is empty; name one, such as 'default'")
 
     def replace(self, **changes: Any) -> Self:  # noqa: ANN401
-        """Return a copy with `changes`, validated.
+        """Return a validated copy with `changes`.
 
-        Settings of a group stand in a mapping under its name: `replace(retrieval={"keyword_weight": 0.5})`. Those that
-        are not named stay as they are.
+        For a setting of a group, pass a mapping under the group's name:
+        `replace(retrieval={"keyword_weight": 0.5})`. All other settings keep their values.
         """
         return build(type(self), changes, self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every setting under its name, groups as mappings, as JSON values."""
+        """Return all settings by name as JSON values; a group is a mapping."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
-        """Build from a mapping of names to values; text is read as the type of its field.
+        """Build from a mapping of names to values. A text is parsed as the type of its field.
 
-        A setting of a group is named `retrieval.keyword_weight`, or stands in a mapping under `retrieval`.
+        The key of a setting in a group is `retrieval.keyword_weight`, or a mapping under `retrieval` holds it.
 
         Raises:
-            ConfigError: an unknown name (the nearest known one is offered) or a value that does not fit.
+            ConfigError: a name is unknown (the message offers the nearest known name) or a value does not fit.
         """
         return build(cls, values)
 
     @classmethod
     def environment_values(cls, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return the settings that `environ` holds as `NEUROGATED_<NAME>`, by name.
+        """Return the settings in `environ` by name; the variable of a setting is `NEUROGATED_<NAME>`.
 
         The variable of `retrieval.keyword_weight` is `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`.
         """

@@ -1,4 +1,4 @@
-"""How a recall ranks memories: parts of the similarity, spreading of activation, trust in the graph, kernels."""
+"""How a recall ranks memories: similarity, spreading activation, trust in the graph, kernels."""
 
 from __future__ import annotations
 
@@ -13,24 +13,29 @@ _MOST = 1000.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalSwitches:
-    """Parts of the recall that an ablation turns off; nobody needs them otherwise."""
+    """Parts of the recall that an ablation turns off."""
 
-    damp_hubs: bool = setting(True, "let a node divide its activation among its edges of a type instead of copying it")
+    damp_hubs: bool = setting(True, "a node divides its activation among its edges of a type instead of copying it")
     gate_hops: bool = setting(
-        True, "let more activation flow to nodes that are similar to the question; off, selectivity is off too"
+        True,
+        "more activation flows to nodes that are similar to the question; turning it off also disables selectivity",
     )
-    move_once: bool = setting(True, "let only the activation of the last hop move on, so that nothing decays twice")
-    uniform_kernel: bool = setting(False, "give every edge type the same weight and look for no tags")
-    keep_best_first: bool = setting(True, "let activation lift no memory above those that are most like the question")
+    move_once: bool = setting(
+        True, "only the activation of the last hop spreads further, so that no activation decays twice"
+    )
+    uniform_kernel: bool = setting(False, "give every edge type the same weight and ignore tags")
+    keep_best_first: bool = setting(
+        True, "activation lifts no memory above those that are most similar to the question"
+    )
     named_first: bool = setting(
-        True, "divide the activation by the number of subjects, titles of texts, that the question names"
+        True, "divide the activation by the number of subjects (titles of texts) that the question names"
     )
     long_for_overviews: bool = setting(
         True, "apply neither length_cost nor own_words_weight if a question asks for a summary"
     )
     long_for_answers: bool = setting(True, "apply neither of them if a question asks what the assistant said or did")
     learn_names: bool = setting(
-        True, "learn the names of speakers from the names by which user and assistant call each other"
+        True, "learn the names of speakers from the names that user and assistant call each other"
     )
 
     def __post_init__(self) -> None:
@@ -41,20 +46,18 @@ class RetrievalSwitches:
 class RetrievalSettings:
     """How a recall ranks memories."""
 
-    candidates: int = setting(100, "nodes that vector search and keyword search each contribute", low=1)
+    candidates: int = setting(100, "candidate nodes from vector search, and again from keyword search", low=1)
 
-    # Parts of the similarity of a question and a memory: a weighted mean, in which the cosine has the weight 1.
+    # Parts of the similarity of a question and a memory. It is their weighted mean; the cosine has weight 1.
     keyword_weight: float = setting(
         0.4, "weight of keywords in common: BM25 divided by the best BM25 of all nodes", low=0.0, high=_MOST
     )
     subject_weight: float = setting(
         0.5, "weight if the question names the subject or the speaker of a memory", low=0.0, high=_MOST
     )
-    tag_weight: float = setting(
-        0.2, "weight if a memory has a tag that the kernel looks for, such as a time", low=0.0, high=_MOST
-    )
+    tag_weight: float = setting(0.2, "weight if a memory has a tag of the kernel, such as a time", low=0.0, high=_MOST)
 
-    # Turns of a conversation: these are added to the similarity before it is divided by the sum of its weights.
+    # Turns of a conversation: these add to the similarity before the division by the sum of the weights.
     neighbour_turns: int = setting(2, "turns before and after a turn whose similarity counts for it; 0: none", low=0)
     neighbour_weight: float = setting(
         0.75, "weight of the mean similarity of the turns around a turn", low=0.0, high=_MOST
@@ -76,24 +79,24 @@ class RetrievalSettings:
         0.3, "cost of a turn per unit of its mean cosine to the turns that the question may find", low=0.0, high=_MOST
     )
     generic_sample: int = setting(32, "size of the sample of turns for that mean", low=1)
-    place_cost: float = setting(0.1, "cost of each doubling of a piece's place in its message", low=0.0, high=_MOST)
+    place_cost: float = setting(0.1, "cost of each doubling of a piece's position in its message", low=0.0, high=_MOST)
     own_words_weight: float = setting(
         0.1, "weight of the user's messages if the question is in the first person", low=0.0, high=_MOST
     )
 
     time_span_weight: float = setting(
         0.25,
-        "weight if a memory's timestamp is in the time that the question names, such as last week",
+        "weight if a memory's timestamp is in the time span that the question names, such as last week",
         low=0.0,
         high=_MOST,
     )
     recency_half_life_days: float = setting(
-        30.0, "days without use after which recency has halved", low=0.0, high=36_500.0
+        30.0, "half-life of recency, in days without access", low=0.0, high=36_500.0
     )
 
     # Trust: how much of the activation counts.
     best_margin: float = setting(
-        0.04, "memories this close to the best match, as a share of its score, keep their place", low=0.0, high=1.0
+        0.04, "memories this close to the best match, as a share of its score, keep their rank", low=0.0, high=1.0
     )
     trust_floor: float = setting(
         0.5, "share of the activation that counts if the best match has no lead; 1: all of it", low=0.0, high=1.0
@@ -109,15 +112,15 @@ class RetrievalSettings:
     max_frontier: int = setting(10, "nodes with the most activation that pass it on in each hop", low=1)
     closed_edge_types: str = setting("", "edge types without flow, separated by commas, such as SIM,TERM")
     gate_exponent: float = setting(
-        0.5, "exponent of the similarity in the gate of a hop; small: mild, 0: no gate", low=0.0, high=100.0
+        0.5, "exponent of the similarity in the gate of a hop; 0: no gate", low=0.0, high=100.0
     )
     selective_edge_types: str = setting(
         "ASSOC", "edge types with flow only to nodes that are similar to the question, separated by commas"
     )
     selectivity: float = setting(6.0, "exponent of the similarity in the gate of those edge types", low=0.0, high=100.0)
 
-    # Kernels: a weight 0–2 for each edge type; after a slash, the weight against the stored direction. @tag: a tag that
-    # a memory should have, 0–1.
+    # Kernels: a weight 0–2 for each edge type. After a slash follows the weight against the stored direction.
+    # @tag: the weight 0–1 of a tag that a memory should have.
     kernel_fact: str = setting(
         "MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0", "kernel of questions for plain facts"
     )
@@ -132,13 +135,14 @@ class RetrievalSettings:
         "kernel of questions for a time or an order",
     )
     kernel_next: str = setting(
-        "SEQ=0.8/0.1, MENTION=2.0, TERM=1.0, SIM=0.1, CAUSE=0.8, ASSOC=1.0", "kernel of questions for what comes next"
+        "SEQ=0.8/0.1, MENTION=2.0, TERM=1.0, SIM=0.1, CAUSE=0.8, ASSOC=1.0",
+        "kernel of questions for the next step or event",
     )
     kernel_like: str = setting(
         "SIM=0.4, MENTION=2.0, TERM=1.0, SEQ=0.4, CAUSE=0.2, ASSOC=1.0", "kernel of questions for similar memories"
     )
 
-    ranking_depth: int = setting(20, "least number of passages in a ranking that a benchmark run writes", low=1)
+    ranking_depth: int = setting(20, "minimum number of passages in a ranking that a benchmark run writes", low=1)
     switches: RetrievalSwitches = group(RetrievalSwitches, "parts that an ablation turns off", listed=False)
 
     def __post_init__(self) -> None:

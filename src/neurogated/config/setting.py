@@ -1,4 +1,4 @@
-"""A setting: a field with a line of help and the values it may have. A group: a frozen dataclass of settings."""
+"""A setting is a field with a help text and allowed values. A group is a frozen dataclass of settings."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ class Setting(NamedTuple):
     """One setting of a group, or of a group inside it."""
 
     name: str
-    """Its name, with dots behind the names of the groups it is in: `retrieval.keyword_weight`."""
+    """Its name, with the names of its groups and dots before it: `retrieval.keyword_weight`."""
     spec: dataclasses.Field[Any]
     kinds: tuple[type, ...]
-    """The types it may have."""
+    """The types of its allowed values."""
 
     @property
     def default(self) -> str:
-        """Its default, as a user would write it."""
+        """Its default as text, as a user writes it."""
         value = self.spec.default
         return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def setting(
     default: Any,  # noqa: ANN401 - a setting may be of any of the field types below
-    help: str,  # noqa: A002 - the word argparse uses for it
+    help: str,  # noqa: A002 - the name that argparse uses
     *,
     low: float = -math.inf,
     high: float = math.inf,
     choices: tuple[str, ...] = (),
 ) -> Any:  # noqa: ANN401
-    """Return a field of a configuration with its default, its help and the values that are allowed."""
+    """Return a field of a configuration with its default, its help and its allowed values."""
     return field(default=default, metadata={"help": help, "low": low, "high": high, "choices": choices})
 
 
@@ -56,15 +56,15 @@ def group(kind: type, help: str, *, shorthand: str | None = None, listed: bool =
 
     Args:
         kind: the frozen dataclass of the group.
-        help: what the group is about.
-        shorthand: the setting of the group that a bare text is for: `llm="off"` means `llm.use="off"`.
-        listed: whether `settings_of` lists the group; parts that only an ablation turns are not listed.
+        help: the subject of the group.
+        shorthand: the setting of the group that a bare text sets: `llm="off"` means `llm.use="off"`.
+        listed: whether `settings_of` lists the group. Switches for ablations are not listed.
     """
     return field(default=kind(), metadata={"help": help, "group": kind, "shorthand": shorthand, "listed": listed})
 
 
 def settings_of(kind: type, prefix: str = "", *, listed_only: bool = True) -> Iterator[Setting]:
-    """Yield the settings of a group and of the groups in it, in the order of their fields."""
+    """Yield the settings of a group and of its inner groups, in the order of their fields."""
     for spec in dataclasses.fields(kind):
         inner = spec.metadata.get("group")
         if inner is None:
@@ -73,23 +73,23 @@ def settings_of(kind: type, prefix: str = "", *, listed_only: bool = True) -> It
             yield from settings_of(inner, f"{prefix}{spec.name}.", listed_only=listed_only)
 
 
-def value_of(values: Any, name: str) -> Any:  # noqa: ANN401 - of whatever type the setting has
-    """Return the value of a setting by its name, with dots where it is in a group."""
+def value_of(values: Any, name: str) -> Any:  # noqa: ANN401 - the type depends on the setting
+    """Return the value of the setting with this (dotted) name."""
     return functools.reduce(getattr, name.split("."), values)
 
 
 def build(kind: type[_Group], values: Mapping[str, Any], start: _Group | None = None, prefix: str = "") -> _Group:
-    """Return a group with `values`; settings that are not named keep their value in `start`, or their default.
+    """Return a group with `values`. Other settings keep their value in `start`, or their default.
 
     Args:
         kind: the frozen dataclass of the group.
-        values: settings by name. Those of an inner group have its name and a dot before theirs, or are in a mapping
-            under its name.
+        values: settings by name. A setting of an inner group has a dotted name, or a mapping under the name of the
+            inner group holds it.
         start: the group to change.
-        prefix: what stands before its settings in messages, such as `retrieval.`.
+        prefix: prefix of the setting names in messages, such as `retrieval.`.
 
     Raises:
-        ConfigError: an unknown name (the nearest known one is offered) or a value that does not fit.
+        ConfigError: a name is unknown (the message offers the nearest known name) or a value does not fit.
     """
     specs = {spec.name: spec for spec in dataclasses.fields(kind)}  # type: ignore[arg-type]
     plain: dict[str, Any] = {}
@@ -111,14 +111,15 @@ def build(kind: type[_Group], values: Mapping[str, Any], start: _Group | None = 
 
 
 def check(values: Any, prefix: str = "") -> None:  # noqa: ANN401 - a frozen dataclass of settings
-    """Check every setting of a group that was just made; texts are read as the types of their fields.
+    """Check every setting of a new group, and parse texts as the types of their fields.
 
     Args:
         values: the group.
-        prefix: what stands before its settings in messages, such as `retrieval.`.
+        prefix: prefix of the setting names in messages, such as `retrieval.`.
 
     Raises:
-        ConfigError: a value is of another type, out of range, or none of the choices; the message says what is allowed.
+        ConfigError: a value has another type, is out of range, or is none of the choices; the message names the
+            allowed values.
     """
     kind: type = type(values)
     kinds = _kinds(kind)
@@ -143,12 +144,12 @@ def parse_bool(text: str) -> bool:
 
 @functools.cache
 def _kinds(kind: type) -> dict[str, tuple[type, ...]]:
-    """Return the types that each setting may have; finding them takes longer than checking all values."""
+    """Return the allowed types of each setting. Cached, because finding them takes longer than checking all values."""
     return {name: typing.get_args(hint) or (hint,) for name, hint in typing.get_type_hints(kind).items()}
 
 
 def _nearest(kind: type, name: str, prefix: str) -> str:
-    """Return the known name most like `name`, as the end of a message; one with the same last part comes first."""
+    """Return the known name most similar to `name`, as the end of a message. A similar last part is tried first."""
     known = {found.name: found.name.lower() for found in settings_of(kind, prefix, listed_only=False)}
     last = name.lower().rpartition(".")[2]
     by_last = {full: lower.rpartition(".")[2] for full, lower in known.items()}
@@ -170,7 +171,7 @@ def _group(spec: dataclasses.Field[Any], value: Any) -> Any:  # noqa: ANN401
 
 
 def _parse(text: str, kinds: tuple[type, ...]) -> Any:  # noqa: ANN401
-    """Read `text`, from the environment or the command line, as the first of `kinds` that fits."""
+    """Parse `text` from the environment or the command line as one of `kinds`."""
     if types.NoneType in kinds and text.strip().lower() in _NONE_WORDS:
         return None
     if bool in kinds:
@@ -182,7 +183,7 @@ def _parse(text: str, kinds: tuple[type, ...]) -> Any:  # noqa: ANN401
 
 
 def _checked(spec: dataclasses.Field[Any], prefix: str, value: Any, kinds: tuple[type, ...]) -> Any:  # noqa: ANN401
-    """Return `value` as one of `kinds`, the types of its field; raises ConfigError."""
+    """Return `value` as one of `kinds`, the types of its field. Raises ConfigError."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     try:

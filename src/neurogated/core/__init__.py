@@ -1,1 +1,1 @@
-"""The vocabulary that all rooms share."""
+"""Data types and contracts that all other packages import."""

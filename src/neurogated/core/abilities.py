@@ -1,4 +1,4 @@
-"""What only some stores and caches can do, as Protocols; ask with `isinstance`."""
+"""Optional abilities of stores and caches, as Protocols; ask with `isinstance`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 VersionKey = tuple[int, int]
-"""What a store identifies a version of a node by; of use to the store only."""
+"""The key by which a store identifies a version of a node. Only that store can interpret it."""
 
 
 class EmbeddedVersion(NamedTuple):
@@ -45,32 +45,32 @@ class EmbeddedVersion(NamedTuple):
 
 @runtime_checkable
 class SupportsNamespaces(Protocol):
-    """Ability of a store: to hold several graphs that never see each other."""
+    """Ability of a store: to hold several graphs that are isolated from each other."""
 
     def in_namespace(self, namespace: str) -> GraphStorePort:
-        """Return the graph of that name, made if there is none."""
+        """Return the graph with that name; create it if it does not exist."""
 
     def namespaces(self) -> list[str]:
-        """Return the names of all graphs, in the order they were made."""
+        """Return the names of all graphs in the order of their creation."""
 
     def drop_namespace(self, namespace: str) -> None:
-        """Remove another graph with all its history; one that is open can no longer be used.
+        """Remove another graph with all its history. An open handle on it becomes unusable.
 
         Raises:
-            UnknownIdError: there is no graph of that name.
-            InputError: it is the graph that this store itself shows.
+            UnknownIdError: no graph has that name.
+            InputError: the name is that of the graph that this store shows.
         """
 
 
 @runtime_checkable
 class SupportsFreezing(Protocol):
-    """Ability of a store: to keep whether the memory learns, for all its graphs and in all processes."""
+    """Ability of a store: to record that the memory is frozen, for all its graphs and for all processes."""
 
     def is_frozen(self) -> bool:
-        """Return whether the memory was told to learn nothing."""
+        """Return whether the memory is frozen, so that it learns nothing."""
 
     def record_frozen(self, *, frozen: bool) -> None:
-        """Keep whether the memory learns nothing."""
+        """Record whether the memory is frozen."""
 
 
 @runtime_checkable
@@ -78,106 +78,106 @@ class SupportsNodeJournal(Protocol):
     """Ability of a store: to find the deltas of a node without reading the whole journal."""
 
     def journal_of(self, node_id: str) -> Iterator[JournalEntry]:
-        """Yield the deltas that put or removed a node, oldest first; others may be among them."""
+        """Yield the deltas that put or removed a node, oldest first. It may also yield deltas of other nodes."""
 
 
 @runtime_checkable
 class SupportsTransaction(Protocol):
-    """Ability of a store: to make many changes whole or not at all."""
+    """Ability of a store: to apply many changes atomically."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Run a block of changes, in any namespace, as one: if it raises, none of them was ever made.
+        """Run a block of changes atomically, in any namespace. If the block raises, all its changes are rolled back.
 
-        A namespace that was made in the block can then no longer be used.
+        A namespace that the block created is then unusable.
         """
 
 
 @runtime_checkable
 class SupportsReembedding(Protocol):
-    """Ability of a store: to take the vectors of another embedder, for the past as well."""
+    """Ability of a store: to replace all vectors, also those of past versions, by those of another embedder."""
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
-        """Yield every version of a node, past or present, that has a vector; all of one node in a row."""
+        """Yield every version of a node, past or present, that has a vector. Versions of one node are consecutive."""
 
     def replace_vectors(
         self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]], delta: GraphDelta
     ) -> None:
-        """Put new vectors in the place of all there are and apply `delta`, whole or not at all."""
+        """Replace all vectors by `vectors` and apply `delta`, atomically."""
 
 
 @runtime_checkable
 class SupportsCompaction(Protocol):
-    """Ability of a store: to erase for good what was removed."""
+    """Ability of a store: to erase removed nodes for good."""
 
     def compact(self, *, history: bool = False) -> int:
-        """Erase removed nodes, of all namespaces, with all their history, and keep nothing of their texts.
+        """Erase the removed nodes of all namespaces, with their history and texts.
 
-        Afterwards `as_of` and `undo` show the past without them. A look at the past that was taken before is a copy.
+        Afterwards `as_of` and `undo` show the past without them. Views of the past taken earlier are copies and stay.
 
         Args:
-            history: erase also the past versions of the nodes that stay; then the past shows these as they are now,
-                from when they were first put. Edges and the list of changes stay.
+            history: erase also the past versions of live nodes. The past then shows each of them in its present
+                version from the time of its first put. Edges and the list of changes stay.
 
         Returns:
             How many nodes were erased.
 
         Raises:
-            InputError: within a transaction, which could not be taken back.
-            StorageError: another process reads just now; the nodes are erased, but not yet from all of the disk.
+            InputError: the call is inside a transaction, which could not be rolled back.
+            StorageError: another process is reading. The nodes are erased, but some of their bytes remain on disk.
         """
 
 
 @runtime_checkable
 class SupportsSnapshot(Protocol):
-    """Ability of a store: to be copied whole while in use."""
+    """Ability of a store: to copy itself completely while in use."""
 
     def snapshot(self, path: Path) -> None:
-        """Write all graphs, as they are at this moment, to one file; raises StorageError."""
+        """Write the current state of all graphs to one file; raises StorageError."""
 
 
 @runtime_checkable
 class SupportsClear(Protocol):
-    """Ability of a cache: to forget all it holds."""
+    """Ability of a cache: to delete all its entries."""
 
     def clear(self) -> None:
-        """Forget everything, also on disk; raises StorageError where that cannot be done now."""
+        """Delete all entries, also those on disk; raises StorageError if that fails."""
 
 
 @runtime_checkable
 class SupportsCheck(Protocol):
-    """Ability of a store: to look through what it has on disk."""
+    """Ability of a store: to verify its files."""
 
     def check(self) -> list[str]:
-        """Return what is wrong, a line each; none if it is sound."""
+        """Return the faults found, one a line; an empty list if the store is sound."""
 
 
 @runtime_checkable
 class SupportsStatistics(Protocol):
-    """Ability of a part: to say how much it holds and how much it was used."""
+    """Ability of a part: to report its size and its counters."""
 
     def statistics(self) -> Mapping[str, int | float]:
-        """Return figures by name; what is counted, is counted since the part was made."""
+        """Return figures by name. Counters start at 0 when the part is created."""
 
 
 @runtime_checkable
 class SupportsExactSearch(Protocol):
-    """Ability of a store: to find the most similar nodes without overlooking one."""
+    """Ability of a store: to search the nearest neighbours exactly."""
 
     @property
     def exact_below(self) -> int:
-        """Below so many vectors, `nearest` compares all of them; searches among more may be approximate."""
+        """With fewer vectors than this, `nearest` compares all of them. With more, its search may be approximate."""
 
 
 @runtime_checkable
 class SupportsExclusion(Protocol):
-    """Ability of a store: to keep other threads and processes from writing."""
+    """Ability of a store: to exclude writes by other threads and processes."""
 
     def exclusively(self, patience: float | None = None) -> AbstractContextManager[None]:
-        """Run a block that reads the graph and acts on it while nobody else writes; it may be within another.
+        """Hold the write lock while a block reads the graph and acts on it. Blocks may be nested.
 
         Args:
-            patience: how many seconds to wait for others; the settings when left out.
+            patience: how many seconds to wait for the lock; the configured time if omitted.
 
         Raises:
-            MemoryLockedError: somebody else has not ended a write.
+            MemoryLockedError: another thread or process still holds the lock.
         """

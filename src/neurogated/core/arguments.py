@@ -1,4 +1,4 @@
-"""Which argument was of a wrong type, told after a call has failed for it."""
+"""After a call has failed, find the argument that had a wrong type."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ __all__ = ["names_arguments"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# What Python and numpy raise for a value of a wrong type.
+# The errors that Python and numpy raise for a value of a wrong type.
 _RAISED = (TypeError, ValueError, AttributeError, LookupError, OverflowError)
 _SHOWN = 60
 
 
 def names_arguments(cls: type[T]) -> type[T]:
-    """Let the public methods of a class raise InputError where an argument does not fit its annotation.
+    """Let the public methods of a class raise InputError if an argument does not fit its annotation.
 
-    Arguments are looked at when a call has failed, so that this costs nothing otherwise, and errors that say more stay.
+    Arguments are checked only after a call has failed, so a call that succeeds costs no more. An error of this library
+    is never replaced.
     """
     for name, method in vars(cls).copy().items():
         if isinstance(method, FunctionType) and not name.startswith("_"):
@@ -53,7 +54,7 @@ def _naming(method: Callable[P, T]) -> Callable[P, T]:
 
 
 def _given(method: Callable[..., object], args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:  # noqa: ANN401
-    """Yield name, value and annotation of the arguments of a call; raises TypeError where some do not exist."""
+    """Yield name, value and annotation of the arguments of a call; raises TypeError for an unknown parameter."""
     hints, parameters = typing.get_type_hints(method), signature(method).parameters
     for name, value in signature(method).bind(*args, **kwargs).arguments.items():
         if name not in hints:
@@ -90,7 +91,7 @@ def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401, PLR0911 - any anno
 
 
 def _holds(value: object, kind: type, parts: tuple[Any, ...]) -> bool:
-    """Return whether a value is a collection of a kind whose items fit; a text is none."""
+    """Return whether a value is a collection of that kind and its items fit. A string is not a collection here."""
     if isinstance(value, str | bytes) or not isinstance(value, kind):
         return False
     if isinstance(value, Mapping):

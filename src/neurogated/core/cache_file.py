@@ -1,4 +1,4 @@
-"""A file of derived values under keys, which may be lost at any time without harm."""
+"""A file that caches derived values by key. Losing it costs only time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 _FORMAT = 2
-# Entries stand in the order of their last use, so that eviction needs neither an index nor a time.
+# Rows are in the order of their last use, so eviction needs neither an index nor a time column.
 _DDL = (
     "CREATE TABLE entries "
     "(place INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, value BLOB NOT NULL, checksum INTEGER NOT NULL)"
@@ -32,12 +32,12 @@ _DELETE = "DELETE FROM entries WHERE key = ?"
 _MIDDLE = "SELECT (SELECT min(place) FROM entries) + (SELECT max(place) FROM entries)"
 _MOVE_TO_END = "UPDATE entries SET place = (SELECT max(place) FROM entries) + 1 WHERE key = ?"
 _EVICT = "DELETE FROM entries WHERE place IN (SELECT place FROM entries ORDER BY place LIMIT ?)"
-# A transaction that evicts is short, so that other processes wait little and the write-ahead log stays small.
+# Eviction runs in short transactions, so that other processes wait little and the write-ahead log stays small.
 _EVICTED_AT_ONCE = 500
 _STEP = 10
 
 _SETTINGS = (
-    # Must come first: it is fixed when the file is made.
+    # Must come first: SQLite fixes it when it creates the file.
     "auto_vacuum = INCREMENTAL",
     "journal_mode = WAL",
     "synchronous = NORMAL",
@@ -45,11 +45,11 @@ _SETTINGS = (
     "cell_size_check = ON",
 )
 
-# What a damaged file may raise: a damaged name comes back in messages that are no text.
+# The errors of a damaged file: SQLite's messages may quote a damaged name that is not valid UTF-8.
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
-# The low byte of SQLite's codes; the others refine it.
+# The low byte of an SQLite code is its primary code; the other bytes refine it.
 _PRIMARY_CODE = 0xFF
-# Faults of the moment or of the place, which say nothing about what is in the file.
+# Transient faults and faults of the environment: they say nothing about the contents of the file.
 _PASSING = frozenset({
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT,
     sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH,
@@ -63,23 +63,23 @@ class _OlderFormatError(sqlite3.DatabaseError):
 class CacheFile:
     """Bytes under keys in an SQLite file, shared by threads and processes.
 
-    The file is bounded: when it exceeds the bound, the least recently used values are evicted. A hit on a value in the
-    less recently used half moves it to the end, once the file takes half of its bound; so most hits write nothing.
+    The size of the file is bounded: beyond the bound, the least recently used values are evicted. Once the file takes
+    half of its bound, a hit on a value in the less recently used half moves it to the end. So most hits write nothing.
 
-    A value comes back as it was put or not at all: beside each stands a checksum of key and value, and what does not
-    fit it is dropped. A damaged file, or one of another format, is moved aside and begun anew. Either is a line in the
-    log, and so is a file that cannot be read or written just now; none of them is an error.
+    Each value has a checksum over its key and value. `get` drops a value that does not match its checksum. A damaged
+    file is moved aside, a file of an earlier format is deleted, and an empty cache replaces it. The cache logs these
+    faults, and also a file that it cannot read or write now. None of them raises an error.
     """
 
     def __init__(self, path: Path, max_bytes: int) -> None:
-        """Open the file, or begin one.
+        """Open the file; create it if it does not exist.
 
         Args:
             path: the file.
-            max_bytes: how many bytes it may take on disk, without its write-ahead log; 0 keeps no values.
+            max_bytes: the largest size on disk without the write-ahead log; 0 caches nothing.
 
         Raises:
-            StorageError: it can be neither opened nor made.
+            StorageError: the file can be neither opened nor created.
         """
         self.path = path
         self._max_bytes = max_bytes
@@ -101,22 +101,22 @@ class CacheFile:
         except (OSError, *_FAULTS) as error:
             raise StorageError(f"cannot write the cache {path} ({error}); choose another save_dir") from error
 
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - what the child has is not used anyway
-        """Leave the file to the parent process; its connection is not even closed in the child."""
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child never uses its copy
+        """Leave the file to the parent process. The child must not even close the connection."""
         self._lock = cast("threading.Lock", InheritedLock())
         self._closed = True
 
     def __del__(self) -> None:
-        """Release the file of a cache that was never closed; all it was given is on disk."""
+        """Close the file of a cache that was never closed. All its values are on disk."""
         if not getattr(self, "_closed", True):
             self.close()
 
     def get(self, keys: Iterable[bytes], read: Callable[[bytes], T | None]) -> dict[bytes, T]:
-        """Return what is kept under those keys that have something, and count each key as a hit or a miss.
+        """Return the values of the keys that are cached. Each key counts as a hit or a miss.
 
         Args:
-            keys: keys; each counts once.
-            read: makes a value of the bytes; None says that they are none, and they are dropped.
+            keys: keys; duplicates count once.
+            read: decodes the bytes; returns None if they are invalid, and the cache drops them.
 
         Raises:
             MemoryClosedError: the cache was closed.
@@ -138,14 +138,14 @@ class CacheFile:
             self._hits += len(found)
             self._misses += len(wanted) - len(found)
             if damaged:
-                _log.warning("cache %s: %d of its values are damaged and dropped", self.path, len(damaged))
+                _log.warning("cache %s: dropped %d damaged values", self.path, len(damaged))
                 self._run("written", lambda file: file.executemany(_DELETE, [(key,) for key in damaged]))
             if places:
                 self._run("written", lambda file: self._move_to_end(file, places))
         return found
 
     def put(self, values: Mapping[bytes, bytes]) -> None:
-        """Keep values, in the place of those under the same keys, and evict others where the bound is exceeded."""
+        """Store values, replacing those with the same keys. Evict other values if the file exceeds its bound."""
         rows = [(key, value, _checksum(key, value)) for key, value in values.items()]
 
         def work(file: sqlite3.Connection) -> bool:
@@ -158,13 +158,13 @@ class CacheFile:
                 exceeded = self._run("written", self._evict)
 
     def remove(self, keys: Iterable[bytes]) -> None:
-        """Forget the values of `keys`."""
+        """Delete the values of `keys`."""
         rows = [(key,) for key in keys]
         with self._lock:
             self._run("written", lambda file: file.executemany(_DELETE, rows))
 
     def clear(self) -> None:
-        """Forget everything, so that the file's bytes hold nothing of it; what was moved aside is deleted.
+        """Delete all values, erase their bytes from the file, and delete a damaged file that was moved aside.
 
         Raises:
             StorageError: the file cannot be written, or another process is reading it.
@@ -186,7 +186,7 @@ class CacheFile:
                 ) from error
 
     def statistics(self) -> dict[str, int | float]:
-        """Return hits, misses and their rate since the file was opened, and the bytes it takes on disk."""
+        """Return hits, misses and hit rate since the file was opened, and its bytes on disk."""
         with self._lock:
             asked = self._hits + self._misses
             paths = (self.path, self._beside("-wal"), self._aside)
@@ -198,7 +198,7 @@ class CacheFile:
             }
 
     def close(self) -> None:
-        """Close the file; closing twice does no harm."""
+        """Close the file; a second call does nothing."""
         if self._closed:
             return
         with self._lock:
@@ -206,7 +206,7 @@ class CacheFile:
             self._disconnect()
 
     def _move_to_end(self, file: sqlite3.Connection, places: Mapping[bytes, int]) -> None:
-        """Move those of the values to the end that are in danger of eviction before long."""
+        """Move those of the values to the end that are in the less recently used half."""
         if 2 * _used_bytes(file) <= self._max_bytes:
             return
         (twice_the_middle,) = file.execute(_MIDDLE).fetchone()
@@ -214,17 +214,17 @@ class CacheFile:
             file.executemany(_MOVE_TO_END, [(key,) for key, place in places.items() if 2 * place < twice_the_middle])
 
     def _evict(self, file: sqlite3.Connection) -> bool:
-        """Evict some values where the bound is exceeded; return whether to go on."""
+        """Evict a bounded number of values if the file exceeds its bound; return whether more may remain."""
         evicted = 0
         while _used_bytes(file) > self._max_bytes and evicted < _EVICTED_AT_ONCE:
             count = file.execute(_EVICT, (_STEP,)).rowcount
             if not count:
                 break
             evicted += count
-        # A lowered bound also shrinks the file; otherwise the next values take the free pages.
+        # If the bound was lowered, the file shrinks too; otherwise new values reuse the free pages.
         (pages,), (page_size,) = (file.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
         if pages * page_size > self._max_bytes:
-            # As a script, since `execute` takes a single step, which is a single page.
+            # `execute` takes a single step, which frees a single page; a script runs to the end.
             file.executescript(f"PRAGMA incremental_vacuum({pages - self._max_bytes // page_size})")
         return evicted >= _EVICTED_AT_ONCE
 
@@ -233,7 +233,7 @@ class CacheFile:
             raise MemoryClosedError(f"the cache {self.path} was used after close(); open the memory again")
 
     def _run(self, verb: str, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Return what `work` does with the file; None where it cannot, because without the cache the work goes on."""
+        """Return the result of `work` on the file; None if the file fails, since callers can do without the cache."""
         self._require_open()
         try:
             with self._connection or self._connect() as connection:
@@ -246,35 +246,35 @@ class CacheFile:
         try:
             self._begin_anew(reason)
         except (OSError, *_FAULTS) as error:
-            _log.warning("cache %s cannot be begun anew: %s", self.path, error)
+            _log.warning("cache %s cannot be replaced by an empty one: %s", self.path, error)
         return None
 
     def _passes(self, error: Exception) -> bool:
-        """Return whether an error says nothing about what is in the file."""
+        """Return whether an error says nothing about the contents of the file."""
         code = getattr(error, "sqlite_errorcode", None)
         if code is None or code == sqlite3.SQLITE_IOERR_SHORT_READ:
             return False
         if code & _PRIMARY_CODE == sqlite3.SQLITE_READONLY:
-            # SQLite says the same of a damaged header.
+            # SQLite reports a damaged header with the same code.
             return not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
         return code & _PRIMARY_CODE in _PASSING
 
     def _begin_anew(self, reason: Exception) -> None:
         self._disconnect()
-        # Another process may have begun it anew already.
+        # Another process may have replaced the file already.
         if self._inode == self._inode_now():
             if isinstance(reason, _OlderFormatError):
-                _log.info("cache %s is of an earlier format; deleted and begun anew", self.path)
+                _log.info("cache %s is of an earlier format; replaced it by an empty one", self.path)
                 self.path.unlink()
             else:
-                _log.warning("cache %s is damaged (%s); moved to %s and begun anew", self.path, reason, self._aside)
+                _log.warning("cache %s is damaged (%s); moved it to %s and replaced it", self.path, reason, self._aside)
                 self.path.replace(self._aside)
             for suffix in ("-wal", "-shm"):
                 self._beside(suffix).unlink(missing_ok=True)
         self._connect()
 
     def _inode_now(self) -> int | None:
-        """Return what tells the file under our name from those that had it before, None where there is none."""
+        """Return the inode of the file at our path, which tells it from its predecessors; None if it is missing."""
         try:
             return self.path.stat().st_ino
         except FileNotFoundError:
@@ -302,14 +302,14 @@ class CacheFile:
 
 
 class UnusedCache:
-    """A cache file that other settings of a memory would use, opened only to be emptied."""
+    """A cache file that this memory's configuration does not use; it is opened only to be emptied."""
 
     def __init__(self, path: Path) -> None:
-        """Stand for the cache at `path`, which need not be there."""
+        """Refer to the cache at `path`, which need not exist."""
         self._path = path
 
     def clear(self) -> None:
-        """Forget everything, what was moved aside too; raises StorageError where that cannot be done now."""
+        """Delete all values and the file that was moved aside; raises StorageError if that fails."""
         if not (self._path.exists() or _aside(self._path).exists()):
             return
         file = CacheFile(self._path, max_bytes=0)
@@ -320,20 +320,20 @@ class UnusedCache:
 
 
 def _aside(path: Path) -> Path:
-    """Return where a damaged file is moved to."""
+    """Return the path to which a damaged file is moved."""
     return path.with_suffix(".damaged")
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Set a connection up, and make the table where there is nothing yet; raises where there is something else."""
-    # Damaged texts are judged by their checksum, not by whether they can be decoded.
+    """Configure a connection. Create the table if the file is empty; raise if it has another format."""
+    # A damaged text must fail its checksum, not its decoding.
     connection.text_factory = bytes
     for setting in _SETTINGS:
         connection.execute(f"PRAGMA {setting}")
     if _described(connection) == (0, []):
         connection.execute("BEGIN IMMEDIATE")
         with connection:
-            # Another process may have been quicker.
+            # Another process may have created the table meanwhile.
             if _described(connection) == (0, []):
                 connection.execute(_DDL)
                 connection.execute(f"PRAGMA user_version = {_FORMAT}")
@@ -345,13 +345,13 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 
 def _described(connection: sqlite3.Connection) -> tuple[int, list[tuple[bytes]]]:
-    """Return the number of the format, and the statements that make what is in the file."""
+    """Return the format version and the SQL statements of the schema."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return version, connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
 
 
 def _used_bytes(connection: sqlite3.Connection) -> int:
-    """Return how many bytes of the file hold something."""
+    """Return how many bytes of the file are in use."""
     pages, free, size = (
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
     )
@@ -362,7 +362,7 @@ def _erase(connection: sqlite3.Connection) -> None:
     with connection:
         connection.execute("DELETE FROM entries")
     connection.execute("VACUUM")
-    # The log of changes holds the old pages until it is cut off.
+    # The write-ahead log holds the old pages until a checkpoint truncates it.
     (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
         error = sqlite3.OperationalError("another process is reading it")

@@ -1,4 +1,4 @@
-"""Time as the library keeps it: aware UTC datetimes outside, integer microseconds inside."""
+"""Time in this library: aware UTC datetimes in the API, integer microseconds inside."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -16,18 +16,18 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def utc_now() -> datetime:
-    """Return the current time, aware and in UTC; the clock used when none is injected."""
+    """Return the current time, aware and in UTC. This is the default clock."""
     return datetime.now(UTC)
 
 
 def to_utc(moment: datetime) -> datetime:
-    """Return `moment` in UTC; a naive datetime is taken as local time, as Python does.
+    """Return `moment` in UTC; Python takes a naive datetime as local time.
 
     Raises:
-        InputError: it is no datetime, or in UTC outside the calendar, which has the years 1 to 9999.
+        InputError: it is no datetime, or its UTC time is outside the years 1 to 9999.
     """
     if not isinstance(moment, datetime):
-        raise InputError(f"{moment!r} is no time; give a datetime")
+        raise InputError(f"{moment!r} is not a datetime")
     try:
         return moment.astimezone(UTC)
     except (OverflowError, ValueError):
@@ -35,7 +35,7 @@ def to_utc(moment: datetime) -> datetime:
 
 
 def checked_moment(name: str, value: object) -> datetime | None:
-    """Return the time that was given as `name`, None for None.
+    """Return `value`, a datetime or None; `name` names it in the error.
 
     Raises:
         InputError: it is no datetime, or outside the calendar.

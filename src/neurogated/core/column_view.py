@@ -1,7 +1,7 @@
-"""`ColumnView`: a snapshot of one graph in columns, as the graph index hands it out.
+"""`ColumnView`: a snapshot of one graph in columns, created by the graph index.
 
-Edges live in layers of adjacency lists, an old large one below newer small ones, so that a write adds a little on top
-and never rebuilds the whole.
+Edges are in layers of adjacency lists: one large old layer and small newer ones. A write adds a small layer and
+never rebuilds the others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from neurogated.errors import UnknownIdError
 __all__ = ["NODE_COLUMNS", "TYPE_CODE", "Adjacency", "ColumnView", "Layer", "PatchedValues"]
 
 TYPE_CODE = np.int16
-"""Numbers of edge types and node kinds; `EdgeType` and `register_kind` refuse more than this can hold."""
+"""Numbers of edge types and node kinds; `EdgeType` and `register_kind` refuse more than fit."""
 NODE_COLUMNS: Mapping[str, type[np.generic]] = {
     "base_energy": np.float64,
     "energy_at": np.int64,
@@ -35,14 +35,14 @@ NODE_COLUMNS: Mapping[str, type[np.generic]] = {
     "scope": np.int32,
     "position": np.int64,
 }
-"""What a graph holds of each node beside its id, by the names of `ColumnView`."""
+"""The columns of nodes and their dtypes, by the field names of `ColumnView`."""
 _MANY_SCOPES = 1000
-"""Beyond this many, it is quicker to look through the column of all nodes."""
+"""Beyond this many scopes, scanning the column of all nodes is quicker."""
 
 
 @dataclass(frozen=True, slots=True)
 class PatchedValues:
-    """A column as it was at one moment: a shared base and the few values that differ from it."""
+    """A column at one moment: a shared base and the few values that differ from it."""
 
     base: NDArray[Any]
     rows: Rows
@@ -67,7 +67,7 @@ class PatchedValues:
         return values
 
     def patched(self, rows: Rows, value: object) -> PatchedValues:
-        """Return the column with `value` at `rows`; the base is shared."""
+        """Return the column with `value` at `rows`. The copy shares the base."""
         kept = ~np.isin(self.rows, rows)
         changed = np.unique(rows)
         all_rows = np.concatenate((self.rows[kept], changed))
@@ -80,7 +80,7 @@ class PatchedValues:
 class Adjacency:
     """Arcs in one direction, grouped by the node they leave (compressed sparse rows).
 
-    With `sources` only the listed nodes have a group, which keeps a layer of few edges over many nodes small.
+    With `sources`, only the listed nodes have a group, so a layer of few edges over many nodes stays small.
     """
 
     indptr: Rows
@@ -89,9 +89,9 @@ class Adjacency:
     sources: Rows | None = None
 
     def groups(self, frontier: Rows) -> tuple[Rows, Rows]:
-        """Return where in the arc arrays the group of each node in `frontier` begins, and how many arcs it has."""
+        """Return the start of each frontier node's group in the arc arrays, and the number of its arcs."""
         if not self.targets.size:
-            # Every edge of the layer has been removed since.
+            # All edges of the layer were removed.
             nothing = np.zeros(frontier.size, dtype=np.int64)
             return nothing, nothing
         if self.sources is None:
@@ -110,7 +110,7 @@ class Adjacency:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The adjacency of the edge rows from `begin` to before `end`, along and against their direction."""
+    """The adjacency of the edge rows in [`begin`, `end`), along and against their direction."""
 
     begin: int
     end: int
@@ -124,12 +124,12 @@ class ColumnView:
 
     sequence: int
     ids: Sequence[str]
-    """Id of every node row; rows of removed nodes keep theirs. Rows from `node_count` on are later than the view."""
+    """The id of every node row, also of removed nodes. Rows from `node_count` on are newer than the view."""
     rows_by_id: Mapping[str, int]
     node_count: int
-    """Rows in use, those of removed nodes included."""
+    """Node rows, including those of removed nodes."""
     edge_count: int
-    """Edge rows in use, those of removed edges included."""
+    """Edge rows, including those of removed edges."""
     alive: PatchedValues
     """(nodes,) bool."""
     base_energy: PatchedValues
@@ -139,31 +139,31 @@ class ColumnView:
     importance: PatchedValues
     """(nodes,) float64, 0–1."""
     uses: PatchedValues
-    """(nodes,) int32, how often recalls returned each."""
+    """(nodes,) int32, how often recalls returned the node."""
     last_accessed: PatchedValues
     """(nodes,) int64, microseconds since 1970 UTC."""
     kind: PatchedValues
-    """(nodes,) int16, position in `kinds`."""
+    """(nodes,) int16, index into `kinds`."""
     kinds: Sequence[str]
     scope: PatchedValues
-    """(nodes,) int32, number in `scopes`."""
+    """(nodes,) int32, index into `scopes`."""
     position: PatchedValues
-    """(nodes,) int64, place in the session; -1 outside of one."""
+    """(nodes,) int64, position in the session; -1 outside of one."""
     scopes: ScopeRows
     edge_source: NDArray[np.int32]
     edge_target: NDArray[np.int32]
     edge_type: NDArray[np.int16]
-    """Position in `edge_types`."""
+    """Index into `edge_types`."""
     edge_types: Sequence[EdgeType]
     weight: PatchedValues
-    """(edges,) float64, 0–1; NaN where the edge is removed."""
+    """(edges,) float64, 0–1; NaN if the edge is removed."""
     last_activated: PatchedValues
     """(edges,) int64, microseconds since 1970 UTC."""
     layers: Sequence[Layer]
     hidden: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """Rows of nodes that the graph has and this view leaves out, ascending."""
+    """Rows of nodes that are in the graph but not in this view, ascending."""
     among: Rows | None = None
-    """Rows of the nodes that searches may find, ascending; None for all. It may list rows that the view hides."""
+    """Rows of the nodes that searches may find, ascending; None for all. It may list hidden rows."""
 
     def restricted_to(self, rows: Rows) -> ColumnView:
         """Return the view with searches restricted to the nodes at `rows`, ascending."""
@@ -180,9 +180,9 @@ class ColumnView:
         return found
 
     def rows_of_scopes(self, wanted: ScopeFilter) -> Rows | None:
-        """Return the rows of the nodes whose scope is admitted, hidden ones too, ascending; None where all are.
+        """Return the rows of the nodes in admitted scopes, ascending, including hidden rows; None for all nodes.
 
-        Up to 1,000 scopes the cost is proportional to the admitted memories, beyond that to all nodes.
+        With up to 1,000 scopes the cost is proportional to the admitted nodes, with more to all nodes.
         """
         codes = self.scopes.admitted(wanted)
         if codes is None:
@@ -194,7 +194,7 @@ class ColumnView:
         rows = self.scopes.rows(codes, self.node_count)
         if not self.scopes.moved:
             return rows
-        # A node that was put again in another scope has a row in both.
+        # A node that moved to another scope has a row in both.
         found: Rows = rows[np.isin(self.scope.take(rows), codes)]
         return found
 
@@ -203,7 +203,7 @@ class ColumnView:
         return self.scopes[int(self.scope.take(np.array([row]))[0])]
 
     def without(self, nodes: Rows, edges: Rows) -> ColumnView:
-        """Return the view without some nodes, whatever leads to or from them, and some edges."""
+        """Return the view without some nodes, all their edges, and some other edges."""
         if not nodes.size and not edges.size:
             return self
         hidden_edges = np.concatenate((edges, self.arcs(nodes, both_ways=True).edge))
@@ -215,7 +215,7 @@ class ColumnView:
         )
 
     def find(self, node_id: str) -> int | None:
-        """Return the row of a node, None if the graph has none of that id."""
+        """Return the row of a node; None if the graph has no such node."""
         row = self.rows_by_id.get(node_id)
         if row is None or row >= self.node_count or not self.alive.take(np.array([row]))[0]:
             return None
@@ -225,7 +225,7 @@ class ColumnView:
         """Return the row of a node.
 
         Raises:
-            UnknownIdError: the graph has none of that id.
+            UnknownIdError: the graph has no node with that id.
         """
         row = self.find(node_id)
         if row is None:
@@ -235,7 +235,7 @@ class ColumnView:
         return row
 
     def rows(self, node_ids: Iterable[str]) -> Rows:
-        """Return the rows of several nodes, in their order."""
+        """Return the rows of several nodes, in the order of `node_ids`."""
         wanted = list(node_ids)
         found = [self.rows_by_id.get(node_id, self.node_count) for node_id in wanted]
         if found and max(found) < self.node_count and self.alive.take(rows := np.array(found)).all():
@@ -243,14 +243,14 @@ class ColumnView:
         return np.array([self.row(node_id) for node_id in wanted], dtype=np.int64)
 
     def present(self, node_ids: Iterable[str], known: Collection[str] = ()) -> list[str]:
-        """Return those of the nodes that the view shows; the others are gone, removed or expired.
+        """Return those of the nodes that the view shows. The others are removed or expired.
 
         Args:
             node_ids: ids.
-            known: ids of which the caller knows that the graph had them, even if it has no trace of them any more.
+            known: ids that the graph once had, as the caller knows even if a compaction erased them.
 
         Raises:
-            UnknownIdError: the graph never had a node of an id, or a compaction erased it.
+            UnknownIdError: an id is not in `known`, and the graph never had it or a compaction erased it.
         """
         found = []
         for node_id in node_ids:
@@ -261,7 +261,7 @@ class ColumnView:
         return found
 
     def known_rows(self, node_ids: Iterable[str]) -> Rows:
-        """Return the rows of those of the nodes that the graph has, ascending, each once."""
+        """Return the rows of those of the nodes that the graph has, ascending and distinct."""
         found = {row for node_id in node_ids if (row := self.rows_by_id.get(node_id)) is not None}
         rows = np.array(sorted(row for row in found if row < self.node_count), dtype=np.int64)
         alive: Rows = rows[self.alive.take(rows).astype(np.bool_)]
@@ -274,7 +274,7 @@ class ColumnView:
 
         Args:
             frontier: (f,) node rows.
-            edge_type: the type to walk; all types when left out.
+            edge_type: the type to walk; all types if omitted.
             both_ways: walk edges along and against their stored direction.
             inwards: walk edges against their stored direction only.
         """
@@ -298,14 +298,14 @@ class ColumnView:
         return Arcs(origin[wanted], target[wanted], edge[wanted], weight[wanted])
 
     def _gather(self, frontier: Rows, adjacencies: Sequence[Adjacency]) -> tuple[Rows, Rows, Rows]:
-        """Return origin positions, target rows and edge rows of all arcs that leave `frontier`, removed ones too."""
+        """Return origin positions, target rows and edge rows of all arcs of `frontier`, also of removed edges."""
         if not adjacencies or not frontier.size:
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, nothing
         groups = [adjacency.groups(frontier) for adjacency in adjacencies]
         begin, count = (np.concatenate(column) for column in zip(*groups, strict=True))
         ends = count.cumsum()
-        # Position in the arc arrays: where the group begins, plus how far into the group we are.
+        # Index into the arc arrays: start of the group plus offset in the group.
         arc = np.arange(ends[-1]) + (begin - ends + count).repeat(count)
         origin = np.arange(begin.size).repeat(count)
         bounds = [0, *ends[frontier.size - 1 :: frontier.size].tolist()]
@@ -317,12 +317,12 @@ class ColumnView:
         if len(adjacencies) == 1:
             return origin, target, edge
         origin %= frontier.size
-        # One order however the edges are spread over layers, so that sums over them are always the same.
+        # Sort, so that sums over arcs do not depend on how the edges are spread over layers.
         order = (origin * self.edge_count + edge).argsort()
         return origin[order], target[order], edge[order]
 
     def edge_rows(self, sources: Rows, targets: Rows, edge_type: EdgeType) -> Rows:
-        """Return the row of the edge of `edge_type` from each source to its target, -1 where there is none."""
+        """Return the row of the edge of `edge_type` from each source to its target, -1 if it does not exist."""
         arcs = self.arcs(sources, edge_type)
         found = np.full(sources.size, -1, dtype=np.int64)
         hit = arcs.target == targets[arcs.origin]
@@ -330,7 +330,7 @@ class ColumnView:
         return found
 
     def edge_key(self, edge_row: int) -> EdgeKey:
-        """Return ends and type of an edge."""
+        """Return the key of an edge."""
         return EdgeKey(
             self.ids[self.edge_source[edge_row]],
             self.ids[self.edge_target[edge_row]],
@@ -338,9 +338,9 @@ class ColumnView:
         )
 
     def live_edges(self) -> Rows:
-        """Return the rows of all edges there are."""
+        """Return the rows of all edges that are not removed."""
         return np.flatnonzero(~np.isnan(self.weight.all().astype(np.float64))).astype(np.int64)
 
     def live_nodes(self) -> Rows:
-        """Return the rows of all nodes there are."""
+        """Return the rows of all nodes that are not removed."""
         return np.flatnonzero(self.alive.all()).astype(np.int64)

@@ -1,7 +1,7 @@
-"""Models for a part that is built without them, as in `NeuroRetriever(store, config)`.
+"""The models for a part that is built without them, as in `NeuroRetriever(store, config)`.
 
-The composition root builds them, but the rooms of the parts lie below it and cannot import it. The package itself tells
-this module how to reach it.
+The composition root builds these models. The parts lie in lower layers and cannot import it, so the package registers
+a builder here.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ __all__ = ["DefaultModels", "default_models", "set_default_models"]
 
 
 class DefaultModels(Protocol):
-    """The models that some settings name."""
+    """The models that a configuration names."""
 
     @property
-    def config(self) -> Any:  # noqa: ANN401 - a MemoryConfig, which this room does not know
-        """The settings."""
+    def config(self) -> Any:  # noqa: ANN401 - a MemoryConfig, which core cannot import
+        """The configuration."""
 
     @property
     def embedder(self) -> Embedder:
-        """Makes vectors of texts."""
+        """Computes the vectors of texts."""
 
     @property
     def kernel_source(self) -> KernelSource:
-        """Shapes questions into kernels."""
+        """Computes the kernel of a question."""
 
     @property
     def question_judge(self) -> QuestionJudge:
-        """Tells the kind of a question; by a language model where the settings ask for one."""
+        """Classifies a question; uses a language model if the configuration names one."""
 
     @property
     def offline_question_judge(self) -> QuestionJudge:
-        """Tells the kind of a question without a language model."""
+        """Classifies a question without a language model."""
 
     @property
     def causal_judge(self) -> CausalJudge:
-        """Tells whether one text causes another."""
+        """Decides whether one text causes another."""
 
     @property
     def entity_finder(self) -> EntityFinder:
@@ -51,12 +51,12 @@ _builders: list[Callable[[Any], DefaultModels]] = []
 
 
 def set_default_models(build: Callable[[Any], DefaultModels]) -> None:
-    """Let `default_models` call `build`."""
+    """Register `build` as the function that `default_models` calls."""
     _builders[:] = [build]
 
 
 def default_models(config: Any = None) -> DefaultModels:  # noqa: ANN401 - see `DefaultModels.config`
-    """Return the models that a `MemoryConfig` names; without one, the environment and the defaults count.
+    """Return the models that a `MemoryConfig` names; without one, the environment and the defaults apply.
 
     Raises:
         ConfigError: a chosen model lacks a setting.

@@ -1,4 +1,4 @@
-"""Every write is a value: a `GraphDelta` goes through `GraphStore.apply`, whole or not at all."""
+"""Every write is a value: `GraphStore.apply` applies a `GraphDelta` atomically."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class WeightChange:
-    """A new weight for an existing edge: learned by use, or derived from the texts it joins."""
+    """A new weight for an existing edge: learned from its accesses, or derived from the texts it joins."""
 
     edge: EdgeKey
     weight: float
     """0–1."""
     last_activated: datetime | None = None
-    """The delta's time when left out, since learning counts as use; a derived weight leaves it as it is."""
+    """The delta's time if omitted, since learning counts as an access; a derived weight leaves the old time."""
     derived: bool = False
-    """Whether the weight follows from the texts: always for types that are not plastic, never for plastic ones."""
+    """Whether the weight is derived from texts: always for types that are not plastic, never for plastic ones."""
 
     def __post_init__(self) -> None:
         if self.derived and (self.edge.type.plastic or self.last_activated is not None):
-            raise InputError(f"{self.edge} is plastic or has a time of use, which no derived weight changes")
+            raise InputError(f"{self.edge} is plastic or has a time of access, so it cannot have a derived weight")
         if not self.derived and not self.edge.type.plastic:
             raise InputError(
                 f"the weight of {self.edge} cannot be changed: {self.edge.type.name} edges are not plastic"
@@ -51,22 +51,22 @@ class WeightChange:
 
 @dataclass(frozen=True, slots=True)
 class NodeChange:
-    """A new energy or importance for an existing node, whose text stays as it is."""
+    """A new energy or importance for an existing node; its text stays."""
 
     node: str
     """Its id."""
     energy: float | None = None
-    """0–1, from `energy_at` on; None leaves it as it is."""
+    """0–1, from `energy_at` on; None leaves it unchanged."""
     energy_at: datetime | None = None
-    """The delta's time when left out."""
+    """The delta's time if omitted."""
     importance: float | None = None
-    """0–1; None leaves it as it is."""
+    """0–1; None leaves it unchanged."""
 
     def __post_init__(self) -> None:
         if self.energy is None and self.importance is None:
             raise InputError(f"the change of node {self.node!r} has neither an energy nor an importance")
         if self.energy is None and self.energy_at is not None:
-            raise InputError(f"the change of node {self.node!r} has a time of its energy but no energy")
+            raise InputError(f"the change of node {self.node!r} has an energy_at but no energy")
         for name in ("energy", "importance"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, checked_unit(f"the new {name} of node", self.node, getattr(self, name)))
@@ -74,7 +74,7 @@ class NodeChange:
             object.__setattr__(self, "energy_at", to_utc(self.energy_at))
 
     def applied(self, node: MemoryNode) -> MemoryNode:
-        """Return `node` with the change made."""
+        """Return a copy of `node` with this change."""
         return replace(
             node,
             base_energy=node.base_energy if self.energy is None else self.energy,
@@ -85,20 +85,20 @@ class NodeChange:
 
 @dataclass(frozen=True, slots=True)
 class Decay:
-    """Operator: every plastic edge idle since before `idle_before` has its weight multiplied by `factor`.
+    """Operator: multiply the weight of every plastic edge idle since before `idle_before` by `factor`.
 
-    An edge whose weight falls below `floor` is removed. The operator is journaled as one line however many edges it
-    changes, and evaluated again when the memory is opened.
+    An edge whose weight falls below `floor` is removed. The journal holds one line for the operator however many edges
+    it changes. The line is evaluated again when the memory is opened.
     """
 
     factor: float
     """0–1, multiplies the weight."""
     idle_before: datetime
     floor: float = 0.0
-    """0–1, the weight below which an edge is pruned."""
+    """0–1, the pruning threshold."""
     spared: frozenset[EdgeKey] = field(default=frozenset(), compare=False)
-    """Edges that are not changed, because they had been used. A store adds the ones it knows when it journals the
-    operator, since it keeps only the last use of an edge. Two rules that differ in this alone are equal."""
+    """Edges that the operator does not change, because they were accessed. A store keeps only the last access of an
+    edge, so it adds the edges it knows when it journals the operator. Operators that differ only here are equal."""
 
     def __post_init__(self) -> None:
         for name in ("factor", "floor"):
@@ -108,7 +108,7 @@ class Decay:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What recalls used: the nodes they returned and the edges by which activation reached them."""
+    """The accesses of recalls: the nodes they returned and the edges by which activation reached those nodes."""
 
     nodes: Mapping[str, int] = field(default_factory=dict)
     """How often each was returned."""
@@ -116,17 +116,17 @@ class Access:
 
     @classmethod
     def of(cls, nodes: Iterable[str], edges: Iterable[EdgeKey] = ()) -> Access:
-        """Return one use of each node and edge."""
+        """Return one access of each node and edge."""
         return cls(dict.fromkeys(nodes, 1), frozenset(edges))
 
     def __post_init__(self) -> None:
         for node_id, count in self.nodes.items():
             if not checked_count(f"uses of node {node_id!r}", count):
-                raise InputError(f"node {node_id!r} was used 0 times; leave it out")
+                raise InputError(f"node {node_id!r} has 0 accesses; leave it out")
 
     @classmethod
     def gathered(cls, marks: Iterable[Access]) -> Access:
-        """Return the uses of several recalls as one."""
+        """Return the sum of several accesses."""
         counts: Counter[str] = Counter()
         edges: set[EdgeKey] = set()
         for mark in marks:
@@ -140,10 +140,10 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class PendingTask:
-    """A judgement that could not be made when its nodes were stored, and is to be made up."""
+    """A judgement that failed when its nodes were stored, and that is to be computed later."""
 
     kind: str
-    """Which judgement: `cause` or `entities`."""
+    """The kind of judgement: `cause` or `entities`."""
     nodes: tuple[str, ...]
     """The nodes it is about, in order."""
 
@@ -168,26 +168,26 @@ _SEQUENCES = (
 
 @dataclass(frozen=True, slots=True)
 class GraphDelta:
-    """A change of the graph. Removals come first, then puts, weights, changes of nodes, operators and the touch."""
+    """A change of the graph. Its parts apply in order: removals, puts, weights, node changes, operators, touch."""
 
     removed_edges: tuple[EdgeKey, ...] = ()
     removed_nodes: tuple[str, ...] = ()
-    """Their edges go with them."""
+    """The edges of these nodes are removed too."""
     nodes: tuple[MemoryNode, ...] = ()
-    """Added, or put in the place of the node with the same id, whose edges stay."""
+    """Nodes to upsert; a node that replaces another keeps the edges."""
     edges: tuple[MemoryEdge, ...] = ()
-    """Added, or put in the place of the edge with the same ends and type."""
+    """Edges to upsert by their ends and type."""
     weights: tuple[WeightChange, ...] = ()
     node_changes: tuple[NodeChange, ...] = ()
-    """Of nodes that the delta does not put, each named once."""
+    """Changes of nodes that are not in `nodes`; each node at most once."""
     operators: tuple[Decay, ...] = ()
-    """In a delta of their own, so that the order of operator and single changes is never in doubt."""
+    """A delta with operators has no changes of single nodes or edges, so their order is never in doubt."""
     queued: tuple[PendingTask, ...] = ()
-    """Judgements to be made up later; one that waits already is passed over."""
+    """Judgements to compute later; a task that is pending already is skipped."""
     settled: tuple[PendingTask, ...] = ()
-    """Judgements that need no longer be made up; one that does not wait is passed over."""
+    """Judgements that are no longer pending; a task that is not pending is skipped."""
     touch: Access = Access()
-    """Nodes and edges used at time `at`; ids that are gone meanwhile are passed over."""
+    """Nodes and edges accessed at time `at`; unknown ids are skipped."""
     reason: str = ""
     at: datetime = field(default_factory=utc_now)
     """Transaction time."""
@@ -209,12 +209,12 @@ class GraphDelta:
 
     @property
     def tells_of_uses_only(self) -> bool:
-        """Whether it notes uses and nothing else, so that the history need not keep it."""
+        """Whether the delta holds accesses only, so that the history need not keep it."""
         return bool(self.touch) and not any((self.changes, self.operators, self.queued, self.settled))
 
     @property
     def changes(self) -> dict[str, int]:
-        """How many nodes and edges are changed in which way; what is not changed is left out."""
+        """How many nodes and edges are changed in which way; ways with none are omitted."""
         counts = {
             "nodes removed": len(self.removed_nodes),
             "edges removed": len(self.removed_edges),
@@ -238,9 +238,9 @@ class HistoryEntry:
     at: datetime
     reason: str
     changes: Mapping[str, int]
-    """What changed, and how many of it."""
+    """The count of each kind of change, see `GraphDelta.changes`."""
     operators: tuple[Decay, ...] = ()
-    """Rules that changed many edges at once."""
+    """Operators that changed many edges at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,11 +248,11 @@ class NodeVersion:
     """One version of a memory, or its removal."""
 
     sequence: int
-    """Number of the delta that brought it."""
+    """Number of the delta that wrote it."""
     at: datetime
     reason: str
     node: MemoryNode | None
-    """The version; None where the memory was removed."""
+    """The version; None if the memory was removed."""
 
 
 @dataclass(frozen=True, slots=True)

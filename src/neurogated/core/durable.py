@@ -1,4 +1,4 @@
-"""Names of files that outlive a crash of the machine."""
+"""Make the names of files survive a crash of the machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["sync_folder"]
 
 
 def sync_folder(folder: Path) -> None:
-    """Make sure that the names of the files in `folder` are on disk; raises OSError."""
+    """Sync the directory entries of `folder` to disk; raises OSError."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Edges in columns: many of them take little room, and two sets of them are compared at once."""
+"""Edges as columns of numbers: they take little memory, and vectorised code compares two sets of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _AT_ONCE = 10_000
 
 
 class Names:
-    """Numbers of ids and types, from 0 in order of appearance; edges are compared under the same numbers."""
+    """Numbers of ids, types and relations, from 0 in order of appearance. Edges to compare share one `Names`."""
 
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
@@ -42,22 +42,22 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class EdgeColumns:
-    """Edges of one graph, in their order."""
+    """The edges of one graph, in their order."""
 
     names: Names
     table: NDArray[Any]
-    """(n,) a record of numbers for each edge; times in microseconds."""
+    """(n,) one record for each edge; times in microseconds."""
 
     @classmethod
     def of(cls, edges: Iterable[MemoryEdge], names: Names) -> EdgeColumns:
-        """Return `edges`, which are read a part at a time; `names` gains theirs."""
+        """Return `edges` as columns. It reads them in batches and adds their ids, types and relations to `names`."""
         source, parts = iter(edges), [np.empty(0, dtype=_COLUMNS)]
         while part := [_record(edge, names) for edge in islice(source, _AT_ONCE)]:
             parts.append(np.array(part, dtype=_COLUMNS))
         return cls(names, np.concatenate(parts))
 
     def places_in(self, other: EdgeColumns) -> Rows:
-        """Return for each edge the place of the one with its ends and type in `other`, -1 where there is none."""
+        """Return for each edge the position in `other` of the edge with the same ends and type, -1 if it has none."""
         own, theirs = self._keys(), other._keys()
         order = np.argsort(theirs)
         places = order.take(np.searchsorted(theirs, own, sorter=order), mode="clip") if order.size else own * 0 - 1
@@ -67,7 +67,7 @@ class EdgeColumns:
         return found
 
     def same_strength(self, places: Rows, other: EdgeColumns, others: Rows) -> NDArray[np.bool_]:
-        """Return whether the edges at `places` have the weight and last activation of those at `others`."""
+        """Return whether the edges at `places` have the weights and last activations of those at `others`."""
         return self._same(places, other, others, _STRENGTH)
 
     def same_weights(self, places: Rows, other: EdgeColumns, others: Rows) -> NDArray[np.bool_]:
@@ -79,7 +79,7 @@ class EdgeColumns:
         return self._same(places, other, others, (*_TIMES, _RELATION))
 
     def keys(self, places: Rows) -> list[EdgeKey]:
-        """Return ends and types of the edges at `places`."""
+        """Return the keys of the edges at `places`."""
         return [edge.key for edge in self.edges(places)]
 
     def edges(self, places: Rows) -> list[MemoryEdge]:

@@ -15,7 +15,7 @@ from neurogated.errors import ConfigError
 __all__ = ["EdgeType"]
 
 _MOST_TYPES = 2**15
-"""Graphs number the types of their edges in 16 bits."""
+"""Graph indexes number edge types in 16 bits."""
 
 
 class _EdgeTypeRegistry(type):
@@ -51,13 +51,13 @@ class _EdgeTypeRegistry(type):
 
 
 class EdgeType(metaclass=_EdgeTypeRegistry):
-    """A kind of edge; `EdgeType("causal") is EdgeType.CAUSE`.
+    """A type of edges; `EdgeType("causal") is EdgeType.CAUSE`.
 
     Attributes:
         name: upper-case name, also the attribute under which the member is found.
-        value: the word under which the type is stored.
+        value: the word for the type in files.
         plastic: whether use strengthens and idleness weakens edges of this type (LTP and LTD).
-        both_ways: whether the default activation walks these edges against their stored direction too.
+        both_ways: whether the default activation also walks these edges against their stored direction.
     """
 
     __slots__ = ("both_ways", "name", "plastic", "value")
@@ -83,14 +83,14 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
         """Add a member, or return the existing one if it was registered with the same properties.
 
         Raises:
-            ConfigError: the name or value is taken by a member with other properties, or is not a plain word; or there
-                are 32,768 types already.
+            ConfigError: a member with other properties has the name or value, one of them is not a plain word, or
+                32,768 types exist.
         """
         if not (name.isidentifier() and name.isupper() and value):
             raise ConfigError(f"edge type name {name!r} must be an upper-case identifier and value {value!r} not empty")
         if str(value).encode(errors="ignore").decode() != value:
-            raise ConfigError(f"edge type value {value!r} must be text without lone surrogates; no file can keep it")
-        # Files keep them as 0 and 1, and a type that is read from one must equal the one that was registered.
+            raise ConfigError(f"edge type value {value!r} must be text without lone surrogates; no file can store it")
+        # Files hold these flags as 0 and 1. A type read from a file must equal the registered one.
         plastic, both_ways = bool(plastic), bool(both_ways)
         for member in cls:
             if name == member.name or value == member.value:

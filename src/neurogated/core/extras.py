@@ -1,4 +1,4 @@
-"""Packages that only an extra installs."""
+"""Imports packages that only an extra installs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["import_extra"]
 
 
 def import_extra(module: str, extra: str) -> Any:  # noqa: ANN401 - a module
-    """Return a module of an optional package.
+    """Import and return a module of an optional package.
 
     Args:
         module: its full name, such as "transformers.utils.logging".
-        extra: the extra of this package that installs it.
+        extra: the extra that installs it.
 
     Raises:
-        MissingExtraError: it is not installed.
+        MissingExtraError: the package is not installed.
     """
     try:
         return importlib.import_module(module)

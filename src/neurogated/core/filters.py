@@ -1,4 +1,4 @@
-"""Which memories a search may find: their kinds, tags, scopes, and conditions on their metadata."""
+"""Filters that decide which memories a search may find: by kind, tags, scope and metadata."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ __all__ = [
 ]
 
 _MISSING = object()
-# Conditions are evaluated by recursion, which Python bounds.
+# Conditions are evaluated recursively, and Python limits the depth of recursion.
 _DEEPEST = 200
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 _OPERATORS = frozenset((*_ORDERS, "=", "in", "exists"))
 
 
 class Condition(ABC):
-    """A condition on metadata; conditions are joined by `&`, `|` and `~`."""
+    """A condition on metadata; `&`, `|` and `~` combine conditions."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def depth(self) -> int:
-        """How many conditions lie within each other, itself included."""
+        """The depth of the tree of conditions; 1 for a comparison."""
 
     @abstractmethod
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether a memory with this metadata fulfils the condition."""
 
     def __bool__(self) -> bool:
-        raise InputError("conditions have no truth of their own; join them by & and |, not by `and`, `or` or a < b < c")
+        raise InputError("a condition has no truth value; join conditions by & and |, not by `and`, `or` or a < b < c")
 
     def __and__(self, other: Condition) -> Condition:
         return Both(self, other)
@@ -67,15 +67,15 @@ class Condition(ABC):
 class Compare(Condition):
     """One value of the metadata compared with a constant.
 
-    Numbers are compared with numbers and texts with texts; a value of another type, or none, fulfils nothing.
+    Numbers compare with numbers and texts with texts. A missing value or one of another type never fulfils it.
     """
 
     path: tuple[str, ...]
-    """The keys that lead to the value, from the outside to the inside."""
+    """The keys that lead to the value, outermost first."""
     operator: str
     """`=`, `<`, `<=`, `>`, `>=`, `in` or `exists`."""
     value: Any = None
-    """JSON; for `in` a list of them."""
+    """A JSON value; for `in` a list of JSON values."""
 
     def __post_init__(self) -> None:
         if str(self.operator) not in _OPERATORS:
@@ -86,13 +86,13 @@ class Compare(Condition):
             checked_text("the name of a metadata key", name)
         object.__setattr__(self, "value", json_metadata({"value": self.value})["value"])
         if self.operator == "in" and not isinstance(self.value, list):
-            raise InputError(f"{self.value!r} is no list; give the values that are looked for, as in ['Lyon', 'Paris']")
+            raise InputError(f"{self.value!r} is not a list; give the values to search for, as in ['Lyon', 'Paris']")
         if self.operator in _ORDERS and not isinstance(self.value, str | int | float):
-            raise InputError(f"{self.value!r} has no order; compare with a number or a text")
+            raise InputError(f"{self.value!r} is not sortable; compare with a number or a text")
 
     @property
     def depth(self) -> int:
-        """One: it has no parts."""
+        """Always 1."""
         return 1
 
     def admits(self, metadata: Mapping[str, Any]) -> bool:
@@ -127,7 +127,7 @@ class Both(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Either(Condition):
-    """Two conditions of which one holds."""
+    """Two conditions of which at least one holds."""
 
     first: Condition
     second: Condition
@@ -137,13 +137,13 @@ class Either(Condition):
         object.__setattr__(self, "depth", _depth_over(self.first, self.second))
 
     def admits(self, metadata: Mapping[str, Any]) -> bool:
-        """Return whether a memory with this metadata fulfils one of them."""
+        """Return whether a memory with this metadata fulfils at least one of them."""
         return self.first.admits(metadata) or self.second.admits(metadata)
 
 
 @dataclass(frozen=True, slots=True)
 class Not(Condition):
-    """A condition that does not hold."""
+    """The negation of a condition."""
 
     condition: Condition
     depth: int = data_field(init=False, repr=False, compare=False)
@@ -157,22 +157,22 @@ class Not(Condition):
 
 
 def _depth_over(*conditions: object) -> int:
-    """Return the depth of a condition made of others, after checking them."""
+    """Check the parts of a combined condition; return its depth."""
     depth = 1
     for condition in conditions:
         if not isinstance(condition, Condition):
-            raise InputError(f"{condition!r} is no condition; write one as in field('year') >= 2020")
+            raise InputError(f"{condition!r} is not a condition; write one as in field('year') >= 2020")
         depth = max(depth, condition.depth + 1)
     if depth > _DEEPEST:
         raise InputError(
-            f"more than {_DEEPEST} conditions lie within each other; to look for one of many values use `is_in`, and "
-            "join many conditions in groups"
+            f"more than {_DEEPEST} conditions are nested in one another; to test for one of many values use `is_in`, "
+            "and combine many conditions in groups"
         )
     return depth
 
 
 class Field:
-    """A value of the metadata, to be compared: `(field("year") >= 2020) & field("place").is_in(["Lyon"])`."""
+    """A metadata value to compare: `(field("year") >= 2020) & field("place").is_in(["Lyon"])`."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -202,18 +202,18 @@ class Field:
         return Compare(self._path, "in", values if isinstance(values, str) else list(values))
 
     def exists(self) -> Compare:
-        """Return the condition that there is a value."""
+        """Return the condition that the value exists."""
         return Compare(self._path, "exists")
 
 
 def field(*path: str) -> Field:
-    """Return the value of a metadata key, to be compared; further names lead into nested dicts."""
+    """Return a metadata value to compare; further names lead into nested dicts."""
     return Field(*path)
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which memories a search may find; what is left out admits all."""
+    """Decides which memories a search may find. A field with its default admits all."""
 
     kinds: Collection[str] = frozenset()
     """One of these kinds."""
@@ -221,7 +221,7 @@ class Filter:
     """All of these tags."""
     scope: ScopeFilter | None = None
     where: Condition | None = None
-    """On the metadata."""
+    """A condition on the metadata."""
 
     def __post_init__(self) -> None:
         for name in ("kinds", "tags"):
@@ -238,17 +238,17 @@ class Filter:
 
 
 class FilterOptions(TypedDict, total=False):
-    """Keyword arguments of a filter; see `filter_of`."""
+    """The keyword arguments of a filter; see `filter_of`."""
 
     user_id: UserChoice
-    """The user whose memories are found, with those of no user. Without it only those of no user are found.
+    """The user whose memories are found, together with memories that have no user; `ANY_USER` for all users.
 
-    `ANY_USER` finds the memories of all users.
+    If omitted, only memories without a user are found.
     """
     agent_id: str | None
-    """Memories of this agent and of none; those of all agents when left out."""
+    """Memories of this agent and memories without an agent; all agents if omitted."""
     session_id: str | None
-    """Memories of this session and of none; those of all sessions when left out."""
+    """Memories of this session and memories without a session; all sessions if omitted."""
     path: Sequence[str]
     """Memories whose path begins with this one."""
     kinds: Collection[str] | None
@@ -256,14 +256,14 @@ class FilterOptions(TypedDict, total=False):
     tags: Collection[str] | None
     """Memories that have all of these tags."""
     where: Condition | None
-    """Memories whose metadata fulfils this condition, such as `field("year") >= 2020`."""
+    """Memories whose metadata fulfils this condition, as in `field("year") >= 2020`."""
 
 
 def filter_of(options: FilterOptions) -> Filter:
-    """Return the filter that was asked for.
+    """Return the filter for these keyword arguments.
 
     Raises:
-        InputError: a name is empty or no text.
+        InputError: a keyword is unknown, or a name is empty or not a string.
         ConfigError: a kind is unknown.
     """
     known = FilterOptions.__annotations__
@@ -275,16 +275,17 @@ def filter_of(options: FilterOptions) -> Filter:
 
 
 def owned(options: FilterOptions) -> Filter:
-    """Return the filter that was asked for, without what belongs to no user, agent or session where one is named.
+    """Return the filter for these keyword arguments, for a deletion or an export.
 
-    A memory that several see is nobody's to delete or to export. Raises as `filter_of`.
+    For each user, agent or session that they name, it admits only memories that have it. Memories without an owner are
+    shared, so no single user may delete or export them. Raises as `filter_of`.
     """
     found = filter_of(options)
     return found if found.scope is None else replace(found, scope=replace(found.scope, alone=True))
 
 
 def _family(value: object) -> str:
-    """Return which values one can be compared with."""
+    """Return the group of types within which values are comparable."""
     if isinstance(value, bool):
         return "truth"
     return "number" if isinstance(value, int | float) else type(value).__name__

@@ -1,4 +1,4 @@
-"""Words that tell a time in German, French and Spanish."""
+"""Patterns of time expressions in German, French and Spanish."""
 
 from __future__ import annotations
 
@@ -95,4 +95,4 @@ TIMES: Mapping[Language, re.Pattern[str]] = {
     language: re.compile(rf"\b(?:{pattern})(?!\w)", re.VERBOSE | re.IGNORECASE)
     for language, pattern in _PATTERNS.items()
 }
-"""The pattern of each language beside English and Chinese."""
+"""The pattern of each language except English and Chinese."""

@@ -1,7 +1,7 @@
-"""Objects that belong to the process that made them, and what a forked child does with the copies it inherits.
+"""Objects that belong to one process, and how a forked child treats the copies that it inherits.
 
 A fork copies locks that other threads hold, thread pools without their threads, and descriptors that share file locks
-with the parent. Waiting for such a lock or thread never ends, and closing such a file can release the parent's lock.
+with the parent. Waiting for such a lock or thread is a deadlock. Closing such a file can release the parent's lock.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from neurogated.errors import ForkedMemoryError
 
 __all__ = ["ForkSafeLock", "InheritedLock", "ProcessBound", "bind_to_process", "keep_for_ever"]
 
-# How long a fork waits for writes that are under way in other threads.
+# How long a fork waits for running writes of other threads.
 _PATIENCE_SECONDS = 10
 
 
 class ProcessBound(Protocol):
-    """An object that a forked child must not use as it is."""
+    """An object that a forked child must not use unchanged."""
 
     def disown(self, *, at_rest: bool) -> None:
-        """Prepare the copy in the child: replace what the parent owns, or refuse to work.
+        """Prepare the copy in the child: replace the parent's resources, or refuse to work.
 
-        Called in the child before anything else runs there. `at_rest` says that no other thread was using the object.
+        This runs first in the child. `at_rest` says that no other thread was using the object.
         """
 
 
 class InheritedLock:
-    """Replaces a lock in a forked child, where the object that it protected cannot be used."""
+    """Replaces a lock in a forked child if the object that it protects is unusable there."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> NoReturn:  # noqa: ARG002, FBT001, FBT002 - as RLock
         """Raise ForkedMemoryError."""
@@ -52,17 +52,14 @@ class InheritedLock:
 
 
 class ForkSafeLock:
-    """A lock for the whole process that is free in a forked child, whichever thread of the parent held it.
-
-    A thread that holds it may take it again.
-    """
+    """A reentrant lock for the whole process. In a forked child it is free, even if a thread of the parent held it."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         bind_to_process(self)
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - free either way
-        """Begin with a free lock, and stay bound for the child's own forks."""
+        """Replace the lock by a free one. The object stays bound for the child's own forks."""
         self._lock = threading.RLock()
 
     def __enter__(self) -> None:
@@ -76,17 +73,17 @@ if TYPE_CHECKING:
     _Lock = threading.Lock | threading.RLock
 
 _bound: weakref.WeakKeyDictionary[ProcessBound, tuple[_Lock, ...]] = weakref.WeakKeyDictionary()
-# The locks that the forking thread took; several threads may fork at once.
+# The locks that each forking thread holds; several threads may fork at once.
 _held: dict[int, list[_Lock]] = {}
 
 
 def bind_to_process(thing: ProcessBound, *locks: _Lock) -> None:
-    """Let `thing` know of forks for as long as it lives; a fork waits some time for its `locks`, in their order."""
+    """Call `thing.disown` in every forked child while `thing` lives. A fork waits some time for `locks`, in order."""
     _bound[thing] = locks
 
 
-def keep_for_ever(thing: Any) -> None:  # noqa: ANN401 - whatever belongs to the parent
-    """Keep an inherited object from being finalised in this process, at the interpreter's exit too."""
+def keep_for_ever(thing: Any) -> None:  # noqa: ANN401 - any object of the parent
+    """Prevent the finalisation of an inherited object in this process, even at the interpreter's exit."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 

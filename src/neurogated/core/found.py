@@ -1,4 +1,4 @@
-"""What a memory finds out about a text by itself, beside what the caller gives."""
+"""Facts that the memory derives from a text, as opposed to those that the caller gives."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _NUMBERS_OF_A_PART = 2
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found in the text of a node, and what the text is a piece of."""
+    """Facts derived from the text of a node, and its place in a document or message."""
 
     entities: Sequence[str] = ()
     """Names in the text."""
     times: Sequence[str] = ()
-    """Words of the text that tell when."""
+    """Time expressions in the text."""
     names: Sequence[str] = ()
-    """What the text is about, where nobody gave it a title: the title that was found, then other names of the same."""
+    """The subject of a text without a given title: the derived title first, then its other names."""
     document_id: str | None = None
-    """Hash of the document that it is a chunk of."""
+    """Hash of the document; None if the text is not a chunk of one."""
     part: tuple[int, int] | None = None
-    """Of a piece of a message that was cut: its place in the message, from 0, and the message's words."""
+    """For a piece of a split message: its position in the message, from 0, and the number of words of the message."""
 
     def __post_init__(self) -> None:
         for name in _LISTS:
@@ -38,20 +38,20 @@ class Found:
         if self.part is not None:
             numbers = tuple(self.part)
             if len(numbers) != _NUMBERS_OF_A_PART or not all(type(one) is int and one >= 0 for one in numbers):
-                raise InputError(f"found part is {self.part!r}, but must be a place and a number of words, both from 0")
+                raise InputError(f"found part is {self.part!r}, but must be a position and a word count from 0")
             object.__setattr__(self, "part", numbers)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what there is as JSON values."""
+        """Return the fields that are not empty, as JSON values."""
         values = {name: list(getattr(self, name)) for name in _LISTS}
         others = {"document_id": self.document_id, "part": self.part and list(self.part)}
         return {name: value for name, value in (values | others).items() if value}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Found:
-        """Return what `to_json` told; raises TypeError or InputError for anything else."""
+        """Read the values of `to_json`; raises TypeError or InputError for any others."""
         return cls(**values) if values else NOTHING_FOUND
 
 
 NOTHING_FOUND = Found()
-"""Of a text of which nothing is known."""
+"""The value for a text about which nothing is known."""

@@ -1,4 +1,4 @@
-"""What analysers say: of a question, and of two texts."""
+"""Judgements of analysers: on a question, and on a pair of texts."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ __all__ = ["CausalJudgement", "QuestionJudgement", "QuestionKind"]
 
 
 class QuestionKind(Enum):
-    """What a question is after."""
+    """The kind of answer that a question asks for."""
 
     WHY = "why"
     """The reason or cause of something: 原因."""
     CONSEQUENCE = "consequence"
-    """What something led to: 结果."""
+    """A consequence of something: 结果."""
     WHEN = "when"
     """A time, a date, an order in time."""
     NEXT = "next"
-    """What comes after something, the following step or event."""
+    """The next step or event."""
     LIKE = "like"
-    """What resembles something; comparisons and analogies."""
+    """Something similar; comparisons and analogies."""
     FACT = "fact"
-    """Plain facts: who, what, where, how many."""
+    """Plain facts: a person, a thing, a place, a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class CausalJudgement:
 
     is_causal: bool
     weight: float
-    """0–1: how strong or certain the link is; 0 where there is none."""
+    """0–1: how strong or certain the link is; 0 if there is none."""
     reason: str
 
     def __post_init__(self) -> None:

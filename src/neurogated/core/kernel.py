@@ -1,4 +1,4 @@
-"""A question's modulation kernel: how strongly energy flows over each type of edge while it is answered."""
+"""The modulation kernel of a question: how strongly activation spreads over each type of edge while answering it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _KEYS = ("weights", "justification")
 
 
 class EdgeWeights(dict[EdgeType, float]):
-    """Weights of edge types; one that is not named has the neutral weight 1.
+    """Weights of edge types; a missing type has the neutral weight 1.
 
-    A weight is also found under the name of its type: `weights["SEQ"]` is `weights[EdgeType.SEQ]`.
+    The name of a type is also a key: `weights["SEQ"]` is `weights[EdgeType.SEQ]`.
     """
 
     def __missing__(self, key: object) -> float:
@@ -31,26 +31,26 @@ class EdgeWeights(dict[EdgeType, float]):
 
 @dataclass(frozen=True, slots=True)
 class Kernel(Mapping[str, Any]):
-    """Weights per edge type with the reason for them; a type that is not named has the neutral weight 1.
+    """Weights per edge type with a justification; a missing type has the neutral weight 1.
 
     It can be read as a dictionary of `weights` and `justification`, and `kernel[EdgeType.SEQ]` is a weight.
 
-    A reason lies before what it explains, a consequence after it; so a kernel may weigh walking an edge against its
-    stored direction otherwise than along it.
+    A CAUSE edge leads from cause to effect, so the two directions answer different questions. Therefore a kernel may
+    weight an edge differently against its stored direction.
     """
 
     MAX_WEIGHT: ClassVar[float] = 2.0
     NEUTRAL: ClassVar[float] = 1.0
 
     weights: Mapping[EdgeType, float] = field(default_factory=dict)
-    """0–2 per edge type, along the stored direction; 0 closes it, 1 leaves it as it is."""
+    """0–2 per edge type, along the stored direction; 0 blocks the type, 1 leaves its edges unchanged."""
     justification: str = "every type of edge counts alike"
     against: Mapping[EdgeType, float] = field(default_factory=dict)
-    """0–2 per edge type, against the stored direction, where that differs from `weights`."""
+    """0–2 per edge type, against the stored direction, if it differs from `weights`."""
     marks: Mapping[str, float] = field(default_factory=dict)
-    """0–1 per mark: how much a memory should carry it, such as `time` where a time is asked for."""
+    """0–1 per trait: how strongly to prefer memories that have it, such as `time` for a question about a time."""
     note: str = ""
-    """What the caller should know of how it was made, such as that the language model failed."""
+    """A remark for the caller on how the kernel was computed, such as that the language model failed."""
 
     def __post_init__(self) -> None:
         for name in ("weights", "against"):
@@ -85,11 +85,11 @@ class Kernel(Mapping[str, Any]):
         return len(_KEYS)
 
     def backwards(self, edge_type: EdgeType) -> float:
-        """Return the weight of walking an edge of this type against its stored direction."""
+        """Return the weight of an edge of this type against its stored direction."""
         return self.against.get(edge_type, self[edge_type])
 
     def towards(self, other: Kernel, share: float, justification: str) -> Kernel:
-        """Return a kernel on the way from this one to `other`: 0 is this one, 1 the other."""
+        """Return the interpolation between this kernel (`share` 0) and `other` (`share` 1)."""
 
         def between(start: float, end: float) -> float:
             return start + share * (end - start)
@@ -107,11 +107,11 @@ class Kernel(Mapping[str, Any]):
 
     @classmethod
     def parse(cls, text: str, justification: str) -> Kernel:
-        """Read a kernel such as `CAUSE=2.0, SEQ=0.4/1.2, @time=1.0`; behind the slash is walking against.
+        """Read a kernel such as `CAUSE=2.0, SEQ=0.4/1.2, @time=1.0`; the weight after a slash is `against`.
 
         Raises:
-            InputError: the text is not of that form, or a weight is out of range.
-            ConfigError: there is no such edge type.
+            InputError: the text has another form, or a weight is out of range.
+            ConfigError: an edge type is unknown.
         """
         weights, against, marks = {}, {}, {}
         for entry in filter(None, map(str.strip, text.split(","))):

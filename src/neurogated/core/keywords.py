@@ -1,4 +1,4 @@
-"""Keywords of a text: what is left to search for when inflection, accents and words without content are gone."""
+"""Keywords of a text: its words without inflection, accents and stop words."""
 
 import re
 import threading
@@ -27,9 +27,9 @@ _CHINESE = """
 多少 几个 幾個 是否 是不是 有没有 有沒有 因为 因為 所以 但是
 我们 我們 你们 你們 他们 他們 她们 她們 它们 这个 這個 那个 那個 这些 這些 那些 的 了 吗 嗎 呢 吧 啊 是 在
 """
-# Longer ones first, or 什么时候 would leave 时候 behind.
+# Longer alternatives come first; otherwise 什么时候 would leave 时候.
 _CHINESE_STOP = re.compile("|".join(sorted(_CHINESE.split(), key=len, reverse=True)))
-# Han, kana and Hangul: scripts in which words are not told apart by spaces, or carry their particles with them.
+# Han, kana and Hangul: in these scripts no spaces separate words, or particles attach to words.
 _RUN_CHARACTERS = r"\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"[{_RUN_CHARACTERS}]+|[^\W_{_RUN_CHARACTERS}]+(?:'[^\W_{_RUN_CHARACTERS}]+)*")
 _RUN_START = re.compile(f"[{_RUN_CHARACTERS}]")
@@ -37,10 +37,10 @@ _ACCENT = re.compile("[\u0300-\u036f]")
 
 
 class _Stemmers(threading.local):
-    """One stemmer a thread: they keep state while they work."""
+    """One stemmer per thread, since a stemmer is not thread-safe."""
 
     def __init__(self) -> None:
-        # Without its cache, which would keep words of deleted texts and saves a tenth of a microsecond a word.
+        # No stemmer cache: it would keep words of deleted texts, and it saves only 0.1 µs a word.
         self.english = Stemmer.Stemmer("english", 0)
 
 
@@ -48,11 +48,11 @@ _STEMMERS = _Stemmers()
 
 
 def split_keywords(text: str) -> list[str]:
-    """Return the keywords of `text` in order, repeated as often as they occur.
+    """Return the keywords of `text` in order, with repetitions.
 
-    Case, accents and width of characters are levelled. English stop words go, other words are stemmed (Porter 2);
-    numbers stay. A run of Han, kana or Hangul becomes its overlapping pairs of characters, after Chinese stop words
-    have been cut out; a character that stands alone stays one. Any string is allowed, and none is query syntax.
+    The function folds case, accents and width, drops English stop words, and stems other words (Porter 2). Numbers
+    stay. From runs of Han, kana or Hangul it cuts out Chinese stop words; each remaining run becomes its overlapping
+    character bigrams, or stays if it is one character. Any string is valid, and no character is query syntax.
     """
     words: list[str] = []
     folded = fold(text)
@@ -73,13 +73,13 @@ def split_keywords(text: str) -> list[str]:
 
 
 def fold(text: str) -> str:
-    """Return `text` with case, accents and width of characters levelled."""
+    """Return `text` with case, accents and character width folded."""
     folded = text.casefold()
     if folded.isascii():
         return folded
-    # Accents are characters of their own in NFKD only; NFC afterwards puts kana and Hangul together again.
+    # NFKD separates accents from letters. NFC then recombines kana and Hangul.
     bare = _ACCENT.sub("", unicodedata.normalize("NFKD", folded))
-    # NFKD turns styled letters into plain ones, capitals among them, hence the second fold.
+    # NFKD turns styled letters into plain ones, including capitals, so case is folded again.
     return unicodedata.normalize("NFC", bare).casefold().replace("’", "'")
 
 

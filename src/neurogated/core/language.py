@@ -1,4 +1,4 @@
-"""In which language a text is written, told by its most frequent small words."""
+"""Detects the language of a text by its function words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 __all__ = ["FUNCTION_WORDS", "Language", "language_of"]
 
 Language = Literal["en", "de", "fr", "es"]
-"""A language in Latin letters whose rules are known; any other text counts as English."""
+"""A language in Latin letters that has rules here; any other text counts as English."""
 
 
 def _set_of(words: str) -> frozenset[str]:
@@ -57,13 +57,13 @@ _LETTERS: Mapping[Language, re.Pattern[str]] = {
     "fr": re.compile("[àâçèêëîïôùûœ]"),
     "es": re.compile("[áíóúñ¿¡]"),
 }
-"""Letters that the other languages hardly have."""
+"""Letters that hardly occur in the other languages."""
 _ENOUGH = 2_000
-"""Characters that tell the language of any text."""
+"""Number of characters that suffice to detect a language."""
 
 
 def language_of(text: str) -> Language:
-    """Return the language of which a text has the most small words and letters; English where none has more."""
+    """Return the language with the most matching function words and letters; English in a tie."""
     begin = text[:_ENOUGH].lower()
     counts: dict[Language, int] = dict.fromkeys(FUNCTION_WORDS, 0)
     for word in _WORD.findall(begin):
@@ -75,5 +75,5 @@ def language_of(text: str) -> Language:
             for language, letters in _LETTERS.items()
             if counts[language]
         }
-    # Of equal counts the first is taken.
+    # `max` returns the first of equal counts.
     return max(counts, key=counts.__getitem__)

@@ -1,4 +1,4 @@
-"""What a memory is made of: nodes and typed edges, both immutable values."""
+"""The parts of a memory: nodes and typed edges, both immutable values."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ __all__ = [
 ]
 
 DEFAULT_IMPORTANCE = 0.5
-"""The importance of a memory of which nothing is known."""
+"""The importance of a memory if nothing determines it."""
 _DEEPEST = 100
-"""Well within what SQLite and Python's recursion limit allow."""
+"""Well below the limits of SQLite and of Python's recursion."""
 
 Vector = NDArray[np.float32] | Sequence[float]
 
@@ -64,16 +64,16 @@ def as_vector(values: Vector) -> NDArray[np.float32]:
 
 
 def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy that equals what a store gives back: JSON values only, tuples as lists, keys as text.
+    """Return a copy as a store returns it: JSON values only, tuples as lists, keys as strings.
 
     Raises:
-        InputError: a value is not JSON, as a datetime, a set or NaN are not; or lists and dicts are nested so deeply
-            that not every reader can follow.
+        InputError: a value is not JSON, such as a datetime, a set or NaN; or lists and dicts are nested more than 100
+            deep.
     """
     try:
         copy = json.loads(json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False))
     except (TypeError, ValueError) as error:
-        # A number with too many digits cannot be shown either.
+        # The number with too many digits cannot be converted for the message either.
         shown = "" if "digits" in str(error) else f" {metadata!r}"
         raise InputError(f"metadata{shown} is not JSON ({error}); use strings, numbers, lists and dicts") from None
     except RecursionError:
@@ -85,7 +85,7 @@ def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _depth(value: Any) -> int:  # noqa: ANN401 - JSON
-    """Return how many lists and dicts are nested in one another."""
+    """Return the nesting depth of lists and dicts."""
     depth, level = 0, [value]
     while level := [inner for inner in level if isinstance(inner, dict | list)]:
         depth += 1
@@ -94,14 +94,14 @@ def _depth(value: Any) -> int:  # noqa: ANN401 - JSON
 
 
 def _nested_too_deeply() -> InputError:
-    return InputError(f"metadata has more than {_DEEPEST} lists and dicts in one another; make it flatter")
+    return InputError(f"metadata nests more than {_DEEPEST} lists and dicts in one another; make it flatter")
 
 
 def checked_unit(what: str, owner: object, value: float) -> float:
     """Return `value` as a float; `what` and `owner` name it in the error.
 
     Raises:
-        InputError: it is no number between 0 and 1.
+        InputError: it is not a number between 0 and 1.
     """
     try:
         number = float(value)
@@ -114,28 +114,28 @@ def checked_unit(what: str, owner: object, value: float) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryNode:
-    """One memory: a piece of text with its vector, energy and times.
+    """One memory: a text with its vector, energy and times.
 
-    Two nodes are equal when every field is; embeddings compare by value, as float32.
+    Two nodes are equal if all their fields are; embeddings compare by value, as float32.
     """
 
     id: str
-    """Unique in its namespace; a UUID is accepted and kept as its text."""
+    """Unique in its namespace; a UUID is accepted and stored as a string."""
     content: str
     embedding: Vector | None = field(default=None, repr=False)
-    """(dimension,) float32, read-only; None for a node that similarity cannot find."""
+    """(dimension,) float32, read-only; None excludes the node from similarity search."""
     base_energy: float = 1.0
     """The energy at `energy_at`, 0–1."""
     last_accessed: datetime = field(default_factory=utc_now)
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """The caller's own, as it was given; JSON values only."""
+    """Arbitrary data of the caller; JSON values only."""
     created_at: datetime = field(default_factory=utc_now)
     valid_from: datetime | None = None
-    """Valid time: when what the node says began to hold; None if it always did."""
+    """Valid time: when the statement began to hold; None if it always did."""
     valid_to: datetime | None = None
-    """Valid time: when it ceased to hold; None if it still does."""
+    """Valid time: when the statement ceased to hold; None if it still holds."""
     expires_at: datetime | None = None
-    """When it is to be forgotten: from then on nothing recalls it, and maintenance removes it; None for never."""
+    """From this time on no recall finds the node, and maintenance removes it; None for never."""
     kind: str = DEFAULT_KIND
     """One of `NODE_KINDS`; `register_kind` adds others."""
     scope: Scope = field(default_factory=Scope)
@@ -143,23 +143,23 @@ class MemoryNode:
     importance: float = DEFAULT_IMPORTANCE
     """0–1."""
     energy_at: datetime | None = None
-    """When the node had `base_energy`, which fades from then on; `created_at` when left out."""
+    """When the node had `base_energy`; the energy decays from then on. `created_at` if omitted."""
     uses: int = 0
-    """How often a recall returned it."""
+    """How often recalls returned it."""
     timestamp: datetime | None = None
-    """When what it tells happened; None if that is not known."""
+    """When the event in the text happened; None if unknown."""
     role: str | None = None
-    """Of a message: `user`, `assistant`, or another."""
+    """The role of a message: `user`, `assistant`, or another."""
     speaker: str | None = None
-    """Who says it."""
+    """The person who speaks."""
     title: str | None = None
-    """What it is about; a heading."""
+    """The subject of the text; a heading."""
     position: int | None = None
-    """Place in its session, ascending; None outside of one."""
+    """Position in its session, ascending; None outside of a session."""
     tags: Sequence[str] = ()
-    """Words of the caller's own by which it can be found; kept in order and each once."""
+    """Words chosen by the caller, by which searches can filter; stored sorted and without duplicates."""
     found: Found = NOTHING_FOUND
-    """What the memory found out by itself."""
+    """Facts that the memory derived from the text."""
 
     def __post_init__(self) -> None:
         assign = object.__setattr__
@@ -193,9 +193,9 @@ class MemoryNode:
 
     @classmethod
     def restored(cls, **fields: Any) -> MemoryNode:  # noqa: ANN401
-        """Return the node that a store kept: all fields by name, valid when they were stored, and not shared.
+        """Return a node from the fields that a store read: all fields by name, valid, and not shared.
 
-        It saves the checks, which cost more than reading the node does.
+        It skips validation, which costs more than reading the node.
         """
         node = object.__new__(cls)
         for name, value in fields.items():
@@ -218,15 +218,15 @@ class MemoryNode:
 
 
 MOST_COUNTED = 2**31 - 1
-"""Counts end here; columns keep them in 32 bits."""
+"""The largest count; columns hold counts in 32 bits."""
 
 
 LAST_POSITION = 2**62
-"""Positions end here; their column keeps them in 64 bits."""
+"""The largest position; the column holds positions in 64 bits."""
 
 
 def checked_count(what: str, value: object, most: int = MOST_COUNTED) -> int:
-    """Return `value`, a whole number from 0 on that a column can hold; raises InputError, which calls it `what`."""
+    """Return `value` if it is an integer from 0 to `most`; raises InputError, which calls it `what`."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
         raise InputError(f"{what} is {value!r}, but must be a whole number from 0 to {most}")
     return value
@@ -237,7 +237,7 @@ def _checked_tags(node_id: str, tags: Iterable[str]) -> tuple[str, ...]:
 
 
 class EdgeKey(NamedTuple):
-    """What identifies an edge: at most one edge of a type leads from one node to another."""
+    """The identity of an edge: at most one edge of each type leads from one node to another."""
 
     source_id: str
     target_id: str
@@ -252,14 +252,14 @@ class MemoryEdge:
     target_id: str
     type: EdgeType
     weight: float = 1.0
-    """Dynamic strength, 0–1."""
+    """Strength, 0–1."""
     created_at: datetime = field(default_factory=utc_now)
     last_activated: datetime | None = None
-    """When use last ran over the edge; `created_at` when left out."""
+    """Time of the last access; `created_at` if omitted."""
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     relation: str | None = None
-    """In the user's words how the two are related, such as `is the sister of`; edges can be found by it."""
+    """How the two nodes are related, in the user's words, such as `is the sister of`; edges can be found by it."""
 
     def __post_init__(self) -> None:
         assign = object.__setattr__
@@ -280,24 +280,24 @@ class MemoryEdge:
 
     @property
     def key(self) -> EdgeKey:
-        """The edge's identity."""
+        """The identity of the edge."""
         return EdgeKey(self.source_id, self.target_id, self.type)
 
 
 class Neighbor(NamedTuple):
-    """A node that an edge leads to: the pair `(id, edge)`, which also has the fields of its edge."""
+    """A neighbouring node: the pair `(id, edge)`, which also has the fields of its edge."""
 
     id: str
     edge: MemoryEdge
 
     @property
     def source_id(self) -> str:
-        """Where the edge begins."""
+        """The id of the node from which the edge leads."""
         return self.edge.source_id
 
     @property
     def target_id(self) -> str:
-        """Where the edge ends, which is `id`."""
+        """The id of the node to which the edge leads, equal to `id`."""
         return self.edge.target_id
 
     @property

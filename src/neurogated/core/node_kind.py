@@ -1,4 +1,4 @@
-"""The open registry of node kinds: words that say what a memory is."""
+"""The open registry of node kinds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["DEFAULT_KIND", "NODE_KINDS", "checked_kind", "register_kind"]
 
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MOST_KINDS = 2**15
-"""Graphs number the kinds of their nodes in 16 bits."""
+"""Graph indexes number node kinds in 16 bits."""
 
 DEFAULT_KIND = "episode"
 NODE_KINDS: dict[str, str] = {
@@ -22,14 +22,14 @@ NODE_KINDS: dict[str, str] = {
     "segment": "a stretch of a conversation about one thing",
     "policy": "a rule that the agent follows",
 }
-"""The kinds that are known, each with what it stands for; `register_kind` adds to them."""
+"""The registered kinds with their descriptions; `register_kind` adds to them."""
 
 
 def register_kind(kind: str, description: str = "") -> str:
-    """Let nodes be of one more kind; return it. A kind that is known stays as it is.
+    """Register a kind and return it. A kind that is registered already keeps its description.
 
     Raises:
-        ConfigError: it is not a lower-case word, or there are 32,768 kinds already.
+        ConfigError: the kind is not a lower-case word, or 32,768 kinds exist.
     """
     if not _WORD.fullmatch(checked_text("a node kind", kind)):
         raise ConfigError(f"node kind {kind!r} must be a lower-case word of at most 64 letters, digits and underscores")
@@ -43,7 +43,7 @@ def checked_kind(kind: str) -> str:
     """Return `kind` if it is registered.
 
     Raises:
-        ConfigError: it is not.
+        ConfigError: it is not registered.
     """
     if checked_text("a node kind", kind) not in NODE_KINDS:
         known = ", ".join(NODE_KINDS)

@@ -1,4 +1,4 @@
-"""How operators are written down: one codec for each kind, used by every journal and export."""
+"""Serialisation of operators: one codec for each class, used by every journal and export."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["OperatorCodec", "operator_from_json", "operator_to_json", "register_
 
 @dataclass(frozen=True, slots=True)
 class OperatorCodec:
-    """How operators of one class become JSON values and are read again."""
+    """Converts operators of one class to JSON values and back."""
 
     kind: str
-    """Names the class in files."""
+    """The name of the class in files."""
     type: type[Any]
     to_json: Callable[[Any], dict[str, Any]]
     from_json: Callable[[Mapping[str, Any]], Any]
@@ -27,12 +27,12 @@ _codecs: dict[str, OperatorCodec] = {}
 
 
 def register_operator(codec: OperatorCodec) -> None:
-    """Let operators of another class be written and read."""
+    """Register the codec of another class of operators."""
     _codecs[codec.kind] = codec
 
 
 def operator_to_json(operator: object) -> dict[str, Any]:
-    """Return what is written of an operator, without the edges that it spares.
+    """Return the JSON form of an operator, without the edges that it spares.
 
     Raises:
         ValueError: its class has no codec.
@@ -44,10 +44,10 @@ def operator_to_json(operator: object) -> dict[str, Any]:
 
 
 def operator_from_json(values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of any registered class
-    """Return the operator that `operator_to_json` wrote.
+    """Return the operator from the values of `operator_to_json`.
 
     Raises:
-        ValueError: its kind is not known here.
+        ValueError: no codec has its kind.
     """
     codec = _codecs.get(values["kind"])
     if codec is None:

@@ -1,4 +1,4 @@
-"""Memories as text for the prompt of a language model, quoted so that none can pass for an instruction."""
+"""Quotes memories for the prompt of a language model, so that no memory can pass for an instruction."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _BYTES_A_TOKEN = 3
 
 
 def estimated_tokens(texts: Sequence[str]) -> list[int]:
-    """Return a number of tokens that no usual tokenizer exceeds for prose: a third of the bytes."""
+    """Return an upper bound on the tokens of prose for usual tokenizers: a third of the bytes."""
     return [-(-len(text.encode()) // _BYTES_A_TOKEN) for text in texts]
 
 
 def quoted_memories(nodes: Iterable[MemoryNode], max_tokens: int | None, count: TokenCounter) -> str:
-    """Return memories as elements with date, speaker and title; one that does not fit is left out whole.
+    """Return memories as elements with date, speaker and title. An element that does not fit is omitted whole.
 
     Args:
         nodes: best first.
-        max_tokens: of the whole text; no limit when left out.
+        max_tokens: limit for the whole text; no limit if omitted.
         count: counts tokens.
     """
     elements = [_element(node) for node in nodes]

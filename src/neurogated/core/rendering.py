@@ -1,4 +1,4 @@
-"""What stands for a memory: before the embedder, in the keyword index, and as what it is about."""
+"""The text of a memory for the embedder and for the keyword index, and its tags."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 TIME = "time"
-"""The trait of a memory whose content tells a time."""
+"""The trait of a memory whose content mentions a time."""
 _SUBJECT = "subject "
 _SPEAKER = "speaker "
 _OPENS = "opens "
@@ -43,49 +43,50 @@ _LONGEST_SUBJECT = 8
 
 
 class Text(Protocol):
-    """What is read of a memory: a node, or its record in a store."""
+    """The fields of a memory that `render` reads: of a node, or of its record in a store."""
 
     @property
     def content(self) -> str:
-        """The text itself."""
+        """The text."""
 
     @property
     def title(self) -> str | None:
-        """What it is about."""
+        """The subject of the text."""
 
     @property
     def speaker(self) -> str | None:
-        """Who says it."""
+        """The person who speaks."""
 
     @property
     def found(self) -> Found:
-        """What the memory found out by itself."""
+        """Facts that the memory derived from the text."""
 
 
 class Described(Text, Protocol):
-    """A text with what is known of it, as a store indexes it."""
+    """A text with the fields that a store indexes."""
 
     @property
     def tags(self) -> Sequence[str]:
-        """Words of the caller's own."""
+        """Words chosen by the caller."""
 
     @property
     def timestamp(self) -> datetime | None:
-        """When what it tells happened."""
+        """When the event in the text happened."""
 
     @property
     def role(self) -> str | None:
-        """Of a message: `user`, `assistant`, or another."""
+        """The role of a message: `user`, `assistant`, or another."""
 
     @property
     def position(self) -> int | None:
-        """Place in its session; None outside of one."""
+        """Position in its session; None outside of a session."""
 
 
 def render(node: Text) -> str:
-    """Return the text that stands for a memory before the embedder, a language model or a reader.
+    """Return the text of a memory for the embedder, a language model or a reader.
 
-    A passage often does not name what it is about; and `Speaker said, "…"` is found far better than `speaker: …`.
+    It starts with the title, since a passage often does not name its subject. It says `Speaker said, "…"`, which
+    searches find far better than `speaker: …`.
     """
     text = f'{node.speaker} said, "{_without_label(node)}"' if node.speaker else node.content
     title = node.title or _found_title(node)
@@ -93,22 +94,22 @@ def render(node: Text) -> str:
 
 
 def _without_label(node: Text) -> str:
-    """Return the content without the speaker's name and a colon before it."""
+    """Return the content without a leading label of the speaker's name and a colon."""
     label = f"{node.speaker}:"
     return node.content.removeprefix(label).lstrip() if node.content.startswith(label) else node.content
 
 
 def keyword_text(node: Described) -> str:
-    """Return the text that stands for a memory in the keyword index: what is embedded, and its date."""
+    """Return the text of a memory for the keyword index: its date and the embedded text."""
     moment = node.timestamp
     return f"{moment.day} {moment:%B %Y}\n{render(node)}" if moment else render(node)
 
 
 def tags(node: Described) -> frozenset[str]:
-    """Return the tags of a node, by which it can be found; each holds a blank.
+    """Return the tags of a node for the inverted index; each contains a blank.
 
-    They are what it is about, who speaks, whether it tells a time, its document, those of a turn, and the tags that its
-    owner gave it.
+    They name its subjects, its speaker, the trait of mentioning a time, its document, the properties of a turn, and
+    the tags that its owner gave it.
     """
     named = [subject_tag(name) for name in subject_names(node)]
     named += [speaker_tag(name) for name in _names(node.speaker)]
@@ -120,16 +121,16 @@ def tags(node: Described) -> frozenset[str]:
 
 
 def subject_names(node: Text) -> tuple[str, ...]:
-    """Return the names, in folded words, of what a text is about: by its title, or else as they were found in it."""
+    """Return the names of a text's subjects, in folded words: from its title, or else from the derived names."""
     titles = node.found.names if node.title is None else (node.title,)
     return tuple(dict.fromkeys(chain.from_iterable(map(subjects, titles))))
 
 
 def subjects(title: str | None) -> tuple[str, ...]:
-    """Return the names, in folded words, under which other texts may mention what a text of that title is about.
+    """Return the names, in folded words, by which other texts may mention the subject of a text with that title.
 
-    They are the title, without a qualifier in brackets, and what stands before the title's first comma; never a name
-    that is made of stop words alone.
+    They are the title, the title without a qualifier in brackets, and the part of that before its first comma. A name
+    of stop words only is omitted.
     """
     if title is None:
         return ()
@@ -138,32 +139,32 @@ def subjects(title: str | None) -> tuple[str, ...]:
 
 
 def subjects_among(found: Iterable[str]) -> frozenset[str]:
-    """Return the names of those tags of a node that say what it is about."""
+    """Return the subject names among a node's tags."""
     return frozenset(tag.removeprefix(_SUBJECT) for tag in found if tag.startswith(_SUBJECT))
 
 
 def _found_title(node: Text) -> str | None:
-    """Return the title that was found, for a text that does not hold it, such as a later chunk of a document."""
+    """Return the derived title if the text does not contain it, as in a later chunk of a document."""
     return next((name for name in node.found.names[:1] if name not in node.content), None)
 
 
 def subject_tag(name: str) -> str:
-    """Return the tag of nodes that are about `name`, in folded words."""
+    """Return the tag of nodes with the subject `name`, in folded words."""
     return f"{_SUBJECT}{name}"
 
 
 def speaker_tag(name: str) -> str:
-    """Return the tag of what `name`, in folded words, said."""
+    """Return the tag of the texts of the speaker `name`, in folded words."""
     return f"{_SPEAKER}{name}"
 
 
 def trait_tag(trait: str) -> str:
-    """Return the tag of nodes with a trait that a kernel may look for, such as `TIME`."""
+    """Return the tag of nodes with a trait that a kernel may prefer, such as `TIME`."""
     return f"has {trait}"
 
 
 def own_tag(tag: str) -> str:
-    """Return the tag of nodes that their owner gave a tag."""
+    """Return the tag of nodes to which their owner gave `tag`."""
     return f"tag {tag}"
 
 
@@ -173,7 +174,7 @@ def document_tag(document_id: str) -> str:
 
 
 def opening_tag(tag: str) -> str:
-    """Return the tag of nodes with the tag of a name whose first word is that of `tag`, one of a name too."""
+    """Return the tag of all nodes with a name whose first word is that of `tag`, which is a tag of a name."""
     kind, word, *_ = tag.split(" ", 2)
     return f"{_OPENS}{kind} {word}"
 
@@ -181,14 +182,14 @@ def opening_tag(tag: str) -> str:
 def names_in(
     texts: Sequence[Sequence[str]], existing: Callable[[Iterable[str]], Collection[str]], *, speakers: bool = True
 ) -> list[frozenset[str]]:
-    """Return for each text the tags of subjects and speakers that it names, of those that `existing` says exist.
+    """Return for each text the existing tags of the subjects and speakers that it names.
 
-    Every run of words could be a name; only those are asked for whose first word begins one.
+    Every run of words could be a name. Only runs whose first word begins an existing name are looked up.
 
     Args:
         texts: the folded words of each text.
-        existing: returns which of some tags some node has; it is asked twice.
-        speakers: whether names of speakers count, beside those of subjects.
+        existing: returns those of some tags that at least one node has; it is called twice.
+        speakers: whether names of speakers count, besides those of subjects.
     """
     kinds = (_SUBJECT, _SPEAKER)[: 1 + speakers]
     begun = existing({_OPENS + kind + word for words in texts for kind in kinds for word in words})
@@ -198,13 +199,13 @@ def names_in(
 
 
 def _runs(words: Sequence[str], kind: str, begun: Collection[str]) -> Iterator[str]:
-    """Yield the tags of all names of a kind that words could be, from where one begins."""
+    """Yield the tags of a kind for all runs of words that start with the first word of an existing name."""
     firsts = {word for word in set(words) if _OPENS + kind + word in begun}
     for begin in [place for place, word in enumerate(words) if word in firsts]:
         yield from accumulate(words[begin + 1 : begin + _LONGEST_SUBJECT], "{} {}".format, initial=kind + words[begin])
 
 
 def _names(text: str | None) -> Sequence[str]:
-    """Return the name that `text` is, none if it is no name to be found in texts."""
+    """Return the text as a name in folded words; nothing if texts cannot mention such a name."""
     words = split_words(fold(text or ""))
     return (" ".join(words),) if 0 < len(words) <= _LONGEST_SUBJECT and split_keywords(text or "") else ()

@@ -19,21 +19,21 @@ class AnyUser(Enum):
 
 
 ANY_USER: Final = AnyUser.ANY_USER
-"""Stands for all users; it has to be said, since a filter without a user shows what belongs to no user."""
+"""All users. It must be given explicitly, since a filter without a user finds only memories that have none."""
 
 UserChoice = str | None | AnyUser
-"""A user, None for memories that belong to no user, or `ANY_USER`."""
+"""A user, None for memories without a user, or `ANY_USER`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The owner of a memory. Users never share an edge; agents and sessions of one user may."""
+    """The owner of a memory. Edges never connect memories of two users; they may connect agents or sessions."""
 
     user_id: str | None = None
     agent_id: str | None = None
     session_id: str | None = None
     path: Sequence[str] = ()
-    """A place in a tree of the caller's own, such as `("project", "notes")`; it can be searched by prefix."""
+    """A position in a tree that the caller defines, such as `("project", "notes")`; searches match it by prefix."""
 
     def __post_init__(self) -> None:
         for name in ("user_id", "agent_id", "session_id"):
@@ -47,10 +47,10 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class ScopeFilter:
-    """Which scopes a search looks into.
+    """Decides which scopes a search covers.
 
-    A user sees her own memories and those that belong to no user; the same holds for an agent and a session. A prefix
-    of paths matches only what lies below it.
+    A user sees her own memories and those without a user; the same holds for an agent and a session. The filter admits
+    a scope only if the scope's path begins with the filter's path.
     """
 
     user_id: UserChoice = None
@@ -60,7 +60,7 @@ class ScopeFilter:
     """None for all sessions."""
     path: Sequence[str] = ()
     alone: bool = False
-    """Whether only memories of this very user, agent and session are seen, without those that belong to none."""
+    """Whether to exclude memories without a user, agent or session when the filter names one."""
 
     def __post_init__(self) -> None:
         for name in ("user_id", "agent_id", "session_id"):
@@ -70,7 +70,7 @@ class ScopeFilter:
         object.__setattr__(self, "path", checked_names("path", self.path))
 
     def admits(self, scope: Scope) -> bool:
-        """Return whether memories of `scope` are seen."""
+        """Return whether the search covers memories of `scope`."""
         return (
             self._admits_user(scope.user_id)
             and self._admits(self.agent_id, scope.agent_id)

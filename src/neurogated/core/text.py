@@ -1,4 +1,4 @@
-"""Text that every store and file can keep."""
+"""Checks that every store and file can hold a text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["checked_name", "checked_names", "checked_text"]
 
 
 def checked_text(what: str, text: str) -> str:
-    """Return `text`, or refuse one that cannot be encoded; `what` names it in the error.
+    """Return `text`; refuse one that cannot be encoded in UTF-8. `what` names it in the error.
 
     Raises:
-        InputError: it is no text or has a lone surrogate.
+        InputError: it is not a string or has a lone surrogate.
     """
     if not isinstance(text, str):
         raise InputError(f"{what} is {text!r}, but must be text")
@@ -27,14 +27,14 @@ def checked_text(what: str, text: str) -> str:
 
 
 def checked_name(what: str, name: str) -> str:
-    """Return `name`, a text that is not empty; raises InputError, which calls it `what`."""
+    """Return `name` if it is a non-empty string; raises InputError, which calls it `what`."""
     if not checked_text(what, name):
         raise InputError(f"{what} is empty; leave it out or give a name")
     return name
 
 
 def checked_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return several names; raises InputError where they are no list, or one of them is empty or no text."""
+    """Return several names; raises InputError if `names` is not a list of non-empty strings."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"{what} is {names!r}, but must be a list of names")
     return tuple(checked_name(f"one of {what}", name) for name in names)

@@ -1,4 +1,4 @@
-"""Words of a text that tell a time, found without a model: English, Chinese, German, French and Spanish."""
+"""Finds time expressions without a model, in English, Chinese, German, French and Spanish."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _ENGLISH = re.compile(
     re.VERBOSE,
 )
 _ENGLISH_IN_ANY_CASE = re.compile(_ENGLISH.pattern, _ENGLISH.flags | re.IGNORECASE)
-# Letters that match i or s in any case, but do not become that letter when they are made small.
+# Letters that match i or s under IGNORECASE, but whose lower case is not that letter.
 _ODD_CASE = re.compile("[\u0130\u0131\u017f]")
 _DIGIT = "[0-9\u3007零一二两兩三四五六七八九十百千几幾数數]"
 _HAN = re.compile("[\u3007\u3400-\u9fff]")
 _CHINESE = re.compile(
-    # From the first digit only, or a long number that tells no time would be read again from each of its digits.
+    # Start at the first digit only; otherwise the regex would scan a long number from each of its digits.
     rf"(?<!{_DIGIT}){_DIGIT}+(?:年|月|日|号|號|点|點|时|時|个?小时|個?小時|分钟|分鐘|天|周|週|星期|个月|個月|世纪|世紀|年代)(?:前|后|後)?"
     r"|(?:星期|周|週|礼拜|禮拜)[一二三四五六日天末]"
     r"|(?:上|下|这|這|本|前|去|今|明|后|後|昨)(?:个|個)?(?:年|月|周|週|星期|天|晚|夜|日)"
@@ -48,13 +48,13 @@ _CHINESE = re.compile(
 
 
 def find_times(text: str) -> tuple[str, ...]:
-    """Return the words that tell when, as they are written, each once, in order of appearance.
+    """Return the time expressions as written, without duplicates, in order of appearance.
 
-    Dates, hours, spans ("two weeks ago"), days and months, and words such as "yesterday" and "去年".
+    They are dates, hours, spans ("two weeks ago"), days and months, and words such as "yesterday" and "去年".
     """
     if (foreign := TIMES.get(language_of(text))) is not None:
         return tuple(dict.fromkeys(match[0].strip() for match in foreign.finditer(text)))
-    # Small letters are read in a fraction of the time that any case takes.
+    # Matching lower-case text takes a fraction of the time of IGNORECASE.
     english = _ENGLISH_IN_ANY_CASE.finditer(text) if _ODD_CASE.search(text) else _ENGLISH.finditer(text.lower())
     chinese = _CHINESE.finditer(text) if _HAN.search(text) else ()
     spans = [match.span() for match in (*english, *chinese)]

@@ -1,4 +1,4 @@
-"""What a retrieval returns, and by which way each memory was reached."""
+"""The result of a retrieval, and how activation reached each memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Feedback", "PathStep", "Recall", "RecalledMemory"]
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """One hop of energy."""
+    """A flow of activation over one edge."""
 
     source_id: str
     target_id: str
@@ -28,7 +28,9 @@ class PathStep:
     weight: float
     """The edge's weight, 0–1."""
     flow: float
-    """Energy that came over the edge, ≥ 0."""
+    """Activation that arrived over the edge, ≥ 0, in the unit of the memory's part `activation`."""
+    hop: int = 1
+    """The first hop in which it flowed, from 1."""
 
     @property
     def edge(self) -> EdgeKey:
@@ -43,12 +45,19 @@ class RecalledMemory:
 
     node: MemoryNode
     score: float
-    """What the ranking goes by; in the gated mode about 1 for an exact repeat, and no more than the best match has."""
+    """The ranking is by score; in the gated mode about 1 for an exact repeat, and at most that of the best match."""
     parts: Mapping[str, float]
-    """What the score is made of: `similarity` (-1–1), `energy` (≥ 0) and `recency` (0–1); and what the similarity is
-    made of: `cosine` (-1–1), `keywords`, `subject` and `marks` (0–1)."""
+    """The score before weights: `similarity` (-1–1), `activation` that arrived over edges (≥ 0) and `recency` (0–1), in
+    the classic mode also the activation an anchor starts with, `start`; and the parts of the similarity: `cosine`
+    (-1–1), `keywords`, `subject` and `marks` (0–1)."""
     path: tuple[PathStep, ...] = ()
-    """The strongest way its energy came, from an anchor on; empty for an anchor, and for what only similarity found."""
+    """The strongest way from an anchor to this memory; empty for an anchor, and where only similarity found it."""
+    flows: tuple[PathStep, ...] = ()
+    """Every flow that arrived, strongest first. They add up to the part `activation`. What flowed over an edge in
+    several hops is one flow."""
+    contributions: Mapping[str, float] = field(default_factory=dict)
+    """Terms that add up to the score. Gated: `similarity`, `activation` and `recency` after their weights, and
+    `held_back` (≤ 0), which keeps the score at that of the best match. Classic: `start` and `activation`."""
 
     @property
     def id(self) -> str:
@@ -68,21 +77,24 @@ class RecalledMemory:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The memories a question recalled, best first, and how; iterating it yields the memories."""
+    """The memories that a question recalled, best first; iterating it yields them."""
 
     query: str
     memories: tuple[RecalledMemory, ...]
     kernel: Kernel
     anchors: tuple[tuple[str, float], ...]
-    """Ids and similarities of the nodes energy started from."""
+    """Ids and similarities of the nodes from which activation spread."""
     activation: str
     """The mode of activation."""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """How long each stage took: `embed`, `kernel`, `search`, `activate`, `rank`."""
+    """Time of each stage: `embed`, `kernel`, `search`, `activate`, `rank`."""
     notes: tuple[str, ...] = ()
-    """What the caller should know, such as a part that failed and was done without."""
+    """Messages for the caller, such as that a part failed and was skipped."""
     trust: float = 1.0
-    """How much of the energy that spread counts, 0–1: little where the best match does not stand out."""
+    """The share of the spread activation that counts, 0–1: small where the best match does not stand out."""
+    relays: Mapping[str, tuple[PathStep, ...]] = field(default_factory=dict)
+    """Nodes that passed activation on to a memory and are neither returned nor anchors: by id, the flows that reached
+    each, strongest first, in the unit of the part `activation`."""
 
     def __iter__(self) -> Iterator[RecalledMemory]:
         return iter(self.memories)
@@ -117,7 +129,7 @@ class Recall:
 
     @property
     def mark(self) -> Access:
-        """The nodes returned and the edges their energy came by, for whoever keeps count of use."""
+        """The nodes returned and the edges on their paths, for counting uses."""
         edges = (step.edge for memory in self.memories for step in memory.path)
         return Access.of(self.ids, edges)
 

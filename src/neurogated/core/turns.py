@@ -1,4 +1,4 @@
-"""What is read of a turn of a conversation by itself: its role, its length, whether it asks, and whom it calls."""
+"""Properties of a turn of a conversation: its role, its length, whether it asks, and whom it addresses."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ ASKS_TAG = "turn asks"
 """Tag of a turn that ends with a question."""
 _SHORT = 96
 LENGTH_TAGS: Sequence[str] = ("length 1", "length 2", "length 4")
-"""Tags of turns, the binary digits of how often the length of their message has doubled; see `length_level`."""
+"""Tags of the binary digits of the length level of a turn's message; see `length_level`."""
 PLACE_TAGS: Sequence[str] = ("place 1", "place 2")
-"""Tags of pieces of a message, the digits of how often their place has doubled: of the second and third once, of the
-fourth to the seventh twice, of later ones thrice."""
+"""Tags of the binary digits of the place level of a piece of a message: 0 for the first piece, 1 for the second and
+third, 2 for the fourth to the seventh, 3 for later ones."""
 _QUESTION = re.compile("[?\uff1f\u061f][\\s\"'\u201d\u2019\u00bb)\\]*_]*\\Z")
 _NAME = r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*"
-# A name that is set off from the sentence: "Thanks, Ann!", "Hey Ann!", "Ann, that was kind."
+# A vocative, set off by punctuation: "Thanks, Ann!", "Hey Ann!", "Ann, that was kind."
 _CALL = re.compile(rf"(?:(?:^|[.!?\u2026\n]\s*)(?:[^\W\d_]+\s)?|,\s)({_NAME})(?=\s*[,!.?\u2026]|\s*$)")
 
 
 class Spoken(Protocol):
-    """A text as far as it may be a turn."""
+    """The fields of a text that tell whether and how it is a turn."""
 
     @property
     def content(self) -> str:
-        """The text itself."""
+        """The text."""
 
     @property
     def found(self) -> Found:
-        """What the memory found out by itself."""
+        """Facts that the memory derived from the text."""
 
     @property
     def role(self) -> str | None:
-        """Of a message: `user`, `assistant`, or another."""
+        """The role of a message: `user`, `assistant`, or another."""
 
     @property
     def position(self) -> int | None:
-        """Place in its session; None outside of one."""
+        """Position in its session; None outside of a session."""
 
 
 def turn_tags(node: Spoken) -> list[str]:
-    """Return the tags of a turn of a session; none of any other text."""
+    """Return the tags of a turn of a session; an empty list for any other text."""
     if node.position is None:
         return []
     place, words = part_of(node)
@@ -71,17 +71,17 @@ def turn_tags(node: Spoken) -> list[str]:
 
 
 def part_of(node: Spoken) -> tuple[int, int]:
-    """Return the place of a piece in its message, from 0, and how many words the message has."""
+    """Return the position of a piece in its message, from 0, and the number of words of the message."""
     return node.found.part or (0, count_words([node.content])[0])
 
 
 def length_level(words: int) -> int:
-    """Return how often a length has doubled since 48 words; 0 up to 95."""
+    """Return how often a length doubles from 48 words; 0 up to 95 words."""
     return (2 * words // _SHORT).bit_length() - 1 if words >= _SHORT else 0
 
 
 def _digits(number: int, tags: Sequence[str]) -> list[str]:
-    """Return the tags of the binary digits of a number, or of the largest that they can tell."""
+    """Return the tags of the binary digits of a number; larger numbers get those of the largest possible."""
     most = 2 ** len(tags) - 1
     return [tag for digit, tag in enumerate(tags) if min(number, most) >> digit & 1]
 
@@ -92,7 +92,7 @@ def asks(text: str) -> bool:
 
 
 def called(text: str, names: Sequence[str]) -> frozenset[str]:
-    """Return which of the `names` found in a text are set off as those of the person spoken to, in folded words."""
+    """Return those of the `names` in a text by which it addresses a person, in folded words."""
     if not names:
         return frozenset()
     found = {fold(match[1]) for match in _CALL.finditer(text)}
@@ -106,5 +106,5 @@ def role_tag(role: str) -> str:
 
 
 def call_tag(name: str) -> str:
-    """Return the tag of turns that call somebody by `name`, folded."""
+    """Return the tag of turns that address a person by `name`, folded."""
     return f"calls {name}"

@@ -1,6 +1,6 @@
-"""`GraphView`: a read-only snapshot of one graph, on which every reader works.
+"""`GraphView`: a read-only snapshot of one graph for all readers.
 
-Nodes and edges are numbered by rows, which are valid in one view and in searches on it.
+Row numbers identify nodes and edges. They are valid in one view and in searches on it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Rows = NDArray[np.int64]
 
 
 class Arcs(NamedTuple):
-    """Edges as they are walked from a frontier; four parallel arrays."""
+    """Edges in their direction of travel from a frontier; four parallel arrays."""
 
     origin: Rows
-    """Position in the frontier from which the arc leaves."""
+    """Position of the arc's first node in the frontier."""
     target: Rows
-    """Node row the arc leads to."""
+    """Row of the arc's last node."""
     edge: Rows
     """Edge row."""
     weight: NDArray[np.float64]
@@ -45,7 +45,7 @@ class Values(Protocol):
 
 
 class GraphView(Protocol):
-    """The graph after the delta number `sequence`; later writes do not show in it."""
+    """The graph after the delta number `sequence`; later writes do not change the view."""
 
     @property
     def sequence(self) -> int:
@@ -53,19 +53,19 @@ class GraphView(Protocol):
 
     @property
     def ids(self) -> Sequence[str]:
-        """Id of every node row; removed nodes keep theirs. Rows from `node_count` on are later than the view."""
+        """The id of every node row, also of removed nodes. Rows from `node_count` on are newer than the view."""
 
     @property
     def rows_by_id(self) -> Mapping[str, int]:
-        """Row of every id."""
+        """The row of every id."""
 
     @property
     def node_count(self) -> int:
-        """Rows in use, those of removed nodes included."""
+        """Node rows, including those of removed nodes."""
 
     @property
     def edge_count(self) -> int:
-        """Edge rows in use, those of removed edges included."""
+        """Edge rows, including those of removed edges."""
 
     @property
     def alive(self) -> Values:
@@ -85,7 +85,7 @@ class GraphView(Protocol):
 
     @property
     def uses(self) -> Values:
-        """(nodes,) int32, how often recalls returned each."""
+        """(nodes,) int32, how often recalls returned the node."""
 
     @property
     def last_accessed(self) -> Values:
@@ -93,11 +93,11 @@ class GraphView(Protocol):
 
     @property
     def kind(self) -> Values:
-        """(nodes,) int16, position in `kinds`."""
+        """(nodes,) int16, index into `kinds`."""
 
     @property
     def position(self) -> Values:
-        """(nodes,) int64, place in the session; -1 outside of one."""
+        """(nodes,) int64, position in the session; -1 outside of one."""
 
     @property
     def kinds(self) -> Sequence[str]:
@@ -113,7 +113,7 @@ class GraphView(Protocol):
 
     @property
     def edge_type(self) -> NDArray[np.int16]:
-        """(edges,) position in `edge_types`."""
+        """(edges,) index into `edge_types`."""
 
     @property
     def edge_types(self) -> Sequence[EdgeType]:
@@ -121,7 +121,7 @@ class GraphView(Protocol):
 
     @property
     def weight(self) -> Values:
-        """(edges,) float64, 0–1; NaN where the edge is removed."""
+        """(edges,) float64, 0–1; NaN if the edge is removed."""
 
     @property
     def last_activated(self) -> Values:
@@ -129,13 +129,13 @@ class GraphView(Protocol):
 
     @property
     def hidden(self) -> Rows:
-        """Rows of nodes that the graph has and this view leaves out, ascending."""
+        """Rows of nodes that are in the graph but not in this view, ascending."""
 
     @property
     def among(self) -> Rows | None:
-        """Rows of the nodes that searches may find, ascending; None for all. It may list rows that the view hides.
+        """Rows of the nodes that searches may find, ascending; None for all. It may list hidden rows.
 
-        Activation passes through all nodes.
+        It does not restrict the spreading of activation.
         """
 
     def admitted(self, rows: Rows) -> NDArray[np.bool_]:
@@ -145,27 +145,27 @@ class GraphView(Protocol):
         """Return the scope of the node at `row`."""
 
     def find(self, node_id: str) -> int | None:
-        """Return the row of a node, None if the graph has none of that id."""
+        """Return the row of a node; None if the graph has no such node."""
 
     def row(self, node_id: str) -> int:
         """Return the row of a node; raises UnknownIdError."""
 
     def rows(self, node_ids: Iterable[str]) -> Rows:
-        """Return the rows of several nodes, in their order; raises UnknownIdError."""
+        """Return the rows of several nodes, in the order of `node_ids`; raises UnknownIdError."""
 
     def present(self, node_ids: Iterable[str], known: Collection[str] = ()) -> list[str]:
-        """Return those of the nodes that the view shows; the others are gone, removed or expired.
+        """Return those of the nodes that the view shows. The others are removed or expired.
 
         Args:
             node_ids: ids.
-            known: ids of which the caller knows that the graph had them, even if it has no trace of them any more.
+            known: ids that the graph once had, as the caller knows even if a compaction erased them.
 
         Raises:
-            UnknownIdError: the graph never had a node of an id, or a compaction erased it.
+            UnknownIdError: an id is not in `known`, and the graph never had it or a compaction erased it.
         """
 
     def known_rows(self, node_ids: Iterable[str]) -> Rows:
-        """Return the rows of those of the nodes that the graph has, ascending, each once."""
+        """Return the rows of those of the nodes that the graph has, ascending and distinct."""
 
     def arcs(
         self, frontier: Rows, edge_type: EdgeType | None = None, *, both_ways: bool = False, inwards: bool = False
@@ -174,19 +174,19 @@ class GraphView(Protocol):
 
         Args:
             frontier: (f,) node rows.
-            edge_type: the type to walk; all types when left out.
+            edge_type: the type to walk; all types if omitted.
             both_ways: walk edges along and against their stored direction.
             inwards: walk edges against their stored direction only.
         """
 
     def edge_rows(self, sources: Rows, targets: Rows, edge_type: EdgeType) -> Rows:
-        """Return the row of the edge of `edge_type` from each source to its target, -1 where there is none."""
+        """Return the row of the edge of `edge_type` from each source to its target, -1 if it does not exist."""
 
     def edge_key(self, edge_row: int) -> EdgeKey:
-        """Return ends and type of an edge."""
+        """Return the key of an edge."""
 
     def live_edges(self) -> Rows:
-        """Return the rows of all edges there are."""
+        """Return the rows of all edges that are not removed."""
 
     def live_nodes(self) -> Rows:
-        """Return the rows of all nodes there are."""
+        """Return the rows of all nodes that are not removed."""

@@ -1,4 +1,4 @@
-"""A warning in the log when work makes no progress."""
+"""Logs a warning when work makes no progress."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Work:
-    """One piece of work: the stage of each of its threads, and when any of them last made progress."""
+    """One unit of work: the stage of each of its threads, and the time of their last progress."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -39,10 +39,10 @@ _current: ContextVar[_Work | None] = ContextVar("neurogated_work", default=None)
 
 
 def stage(name: str | None) -> None:
-    """Note progress: the work that this context belongs to has come to a stage; without such work, do nothing.
+    """Report progress: the work of this context enters a stage. Outside of watched work this does nothing.
 
     Args:
-        name: what this thread does next, for the log; None if its part of the work is done.
+        name: the next step of this thread, for the log; None if its part of the work is done.
     """
     work = _current.get()
     if work is not None:
@@ -50,15 +50,15 @@ def stage(name: str | None) -> None:
 
 
 class Watchdog:
-    """Warns when watched work makes no progress for `patience` seconds, and again after twice that time, and so on.
+    """Logs a warning when watched work makes no progress for `patience` seconds, and again after doubling intervals.
 
-    All work shares one daemon thread. It starts with the first work, ends when it wakes and finds none, and `close`
-    ends it at once. A library that hangs while it holds Python's interpreter lock stops this thread as well; for such
-    a case there is `faulthandler.dump_traceback_later`.
+    All work shares one daemon thread. The first work starts it. The thread ends when it wakes and finds no work, or
+    when `close` is called. A library that hangs while it holds Python's interpreter lock also blocks this thread; in
+    that case use `faulthandler.dump_traceback_later`.
     """
 
     def __init__(self, patience: float) -> None:
-        """Take the seconds without progress before a warning; 0 for no warnings."""
+        """Set the seconds without progress before a warning; 0 for no warnings."""
         self._patience = patience
         self._changed = threading.Condition()
         self._under_way: set[_Work] = set()
@@ -84,7 +84,7 @@ class Watchdog:
                 self._under_way.discard(work)
 
     def close(self) -> None:
-        """End the thread; work is no longer watched."""
+        """End the thread and stop watching."""
         with self._changed:
             self._closed = True
             thread = self._thread
@@ -98,7 +98,7 @@ class Watchdog:
                 _log.warning("no progress for %.0f s while %s", time.monotonic() - work.moved, work)
 
     def _next_stalled(self) -> list[_Work]:
-        """Wait for work without progress and return it; nothing if there is no work left to watch."""
+        """Wait until some work is stalled and return it; an empty list if no work is left."""
         with self._changed:
             while self._under_way and not self._closed:
                 now = time.monotonic()
@@ -108,7 +108,7 @@ class Watchdog:
                     for work in stalled:
                         work.warnings += 1
                     return stalled
-                # Work that begins meanwhile is due after `patience` seconds.
+                # New work is due after `patience` seconds.
                 self._changed.wait(min(self._patience, *waits.values()))
             self._thread = None
             return []

@@ -1,1 +1,1 @@
-"""Texts to vectors."""
+"""Embedding models: conversion of texts to vectors."""

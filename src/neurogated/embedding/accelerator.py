@@ -9,12 +9,15 @@ from pathlib import Path
 
 __all__ = ["has_accelerator"]
 
-# Of NVIDIA's and AMD's drivers, and of Windows' in Linux.
+# Device files of the drivers of NVIDIA, AMD, and WSL.
 _DEVICE_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
 
 
 def has_accelerator() -> bool:
-    """Return whether torch is installed and sees a GPU; it takes seconds to import, so a driver is looked for first."""
+    """Return whether torch is installed and sees a GPU.
+
+    The import of torch takes seconds, so the function first looks for a driver.
+    """
     if sys.platform == "linux" and not any(Path(name).exists() for name in _DEVICE_FILES):
         return False
     if importlib.util.find_spec("torch") is None:

@@ -1,4 +1,4 @@
-"""The embedding model that comes with this package; it runs without torch."""
+"""The embedding model in this package. It runs without torch."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def load_bundled(
     """Return the bundled model, or None if it was not exported for `runtime`.
 
     Args:
-        runtime: the package to run it.
-        batch_size: texts that the model takes at once.
-        exact: whether to compute in single precision even where another is quicker.
-        folder: where `tools/bundle_model.py` wrote it.
+        runtime: the runtime of the model.
+        batch_size: texts in a batch.
+        exact: whether to compute in single precision even if another precision is faster.
+        folder: the folder that `tools/bundle_model.py` wrote.
 
     Raises:
         OSError: a file cannot be read.

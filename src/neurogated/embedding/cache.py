@@ -1,4 +1,4 @@
-"""Vectors kept by the hash of what was embedded, so that indexing again costs nothing."""
+"""A cache of vectors by the hash of their texts, so indexing again computes no vectors."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ _NUMBER = np.dtype("<f4")
 
 
 class CachedEmbedder:
-    """Wraps an embedder and remembers its passages' vectors in a file; questions are not kept.
+    """Wraps an embedder and caches the vectors of passages in a file. Questions are not cached.
 
-    The file is derived: what is damaged in it, or of another length, is computed anew, with a line in the log.
+    The file is derived: a damaged entry, or one with another length, is logged and recomputed.
     """
 
     def __init__(self, embedder: Embedder, path: Path, max_bytes: int = MemoryConfig().embedding.cache_bytes) -> None:
-        """Open the cache, or begin one.
+        """Open or create the cache.
 
         Args:
-            embedder: what is wrapped.
+            embedder: the wrapped embedder.
             path: the cache's file.
-            max_bytes: how many bytes the file may take; the least recently used vectors are evicted.
+            max_bytes: maximum size of the file; the least recently used vectors are evicted.
 
         Raises:
-            StorageError: the file can be neither opened nor made.
+            StorageError: the file can be neither opened nor created.
         """
         self._embedder = embedder
         self._file = CacheFile(path, max_bytes)
         self._lock = threading.Lock()
-        # What threads are computing just now: whoever wants the same text waits for it, and for nothing else.
+        # Keys that a thread is computing now; other threads that need one of them wait for its event.
         self._coming: dict[bytes, threading.Event] = {}
 
     @property
@@ -58,7 +58,7 @@ class CachedEmbedder:
         return self._embedder.dimension
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of `texts`, computing only those that were never seen; each text once."""
+        """Return the vectors of `texts`. Computes only vectors that are not cached, and each text once."""
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         keys = [self._key(text) for text in texts]
@@ -72,12 +72,12 @@ class CachedEmbedder:
                 self._release(mine)
             for event in others:
                 event.wait()
-            # Those that another thread was computing are in the file by now, or computed here if it failed.
+            # The file has the vectors of other threads by now; if a thread failed, the next round computes them here.
             wanted = {key: text for key, text in wanted.items() if key not in vectors}
         return np.stack([vectors[key] for key in keys]).astype(np.float32, copy=False)
 
     def _claim(self, wanted: Mapping[bytes, str]) -> tuple[dict[bytes, str], set[threading.Event]]:
-        """Return the texts that are this thread's to find or compute, and what to wait for because of the others."""
+        """Claim the keys that no other thread computes; return their texts, and the events of the other threads."""
         with self._lock:
             others = {self._coming[key] for key in wanted if key in self._coming}
             mine = {key: text for key, text in wanted.items() if key not in self._coming}
@@ -90,7 +90,7 @@ class CachedEmbedder:
                 event.set()
 
     def _vectors(self, wanted: Mapping[bytes, str]) -> dict[bytes, NDArray[np.float32]]:
-        """Return vectors by key, and keep those that are new."""
+        """Return vectors by key, and cache the new ones."""
         if not wanted:
             return {}
         found = self._file.get(wanted, self._vector)
@@ -112,11 +112,11 @@ class CachedEmbedder:
         return self._embedder.count_tokens(texts)
 
     def clear(self) -> None:
-        """Forget every vector, on disk too; raises StorageError where that cannot be done now."""
+        """Delete all vectors, including those on disk. Raises StorageError if the file cannot be changed now."""
         self._file.clear()
 
     def statistics(self) -> dict[str, int | float]:
-        """Return hits and misses, each text of a call once, the cache's bytes, and the embedder's own figures."""
+        """Return hits, misses and bytes of the cache, and the embedder's statistics. A call counts each text once."""
         wrapped = self._embedder.statistics() if isinstance(self._embedder, SupportsStatistics) else {}
         return {**wrapped, **self._file.statistics()}
 
@@ -126,7 +126,7 @@ class CachedEmbedder:
         self._embedder.close()
 
     def _vector(self, value: bytes) -> NDArray[np.float32] | None:
-        """Return the vector that was kept, None where its length is not the embedder's."""
+        """Return the cached vector, None if its length is not the embedder's."""
         fits = len(value) == self.dimension * _NUMBER.itemsize
         return np.frombuffer(value, dtype=_NUMBER) if fits else None
 

@@ -1,4 +1,4 @@
-"""From a model of the sentence-transformers library to an export, and the proof that both give the same vectors."""
+"""Export of a sentence-transformers model, and the check that both compute the same vectors."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 __all__ = ["export_model", "verify"]
 
-# Where the cosine falls below, rankings begin to differ.
+# Below this cosine, rankings begin to differ.
 _MIN_COSINE = 0.999
 _ROLES = {"query": ("query",), "document": ("document", "passage", "corpus")}
 _EXAMPLE = ["A surgeon operated on the patient.", "Why?"]
-# Lengths differ within the batch, one text is longer than models take, one is empty.
+# Texts of different lengths: one exceeds the limits of models, and one is empty.
 _PROBES = [*_EXAMPLE, "", "我愛你。", "Stock prices fell on Monday, and nobody knew why. " * 200, "x"]
 
 
 class _Pipeline(torch.nn.Module):
-    """The model's modules as a function of tensors; what runs is what the model runs, pooling and all."""
+    """All modules of the model, including pooling, as one function of tensors."""
 
     def __init__(self, model: SentenceTransformer) -> None:
         super().__init__()
@@ -53,18 +53,18 @@ class _Pipeline(torch.nn.Module):
 
 
 def export_model(model: SentenceTransformer, runtime: Runtime, folder: Path) -> ModelDescription:
-    """Write the export and the tokenizer of a model on the CPU into `folder`.
+    """Write the export and the tokenizer of a model on the CPU to `folder`.
 
     Raises:
-        ExportError: the model has parts that cannot be exported.
+        ExportError: a part of the model cannot be exported.
     """
     backend = getattr(model.tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise ExportError(f"its tokenizer, {type(model.tokenizer).__name__}, exists in Python only")
     if any(getattr(step, "include_prompt", True) is False for step in model.children()):
-        raise ExportError("its pooling leaves out the prompt")
+        raise ExportError("its pooling excludes the prompt")
     if not model.max_seq_length:
-        raise ExportError("it does not say how long a text may be")
+        raise ExportError("it has no maximum text length")
     encoded = model.tokenizer(_EXAMPLE, padding=True, return_tensors="pt")
     example = {name: encoded[name] for name in INPUTS if name in encoded}
     if len(example) != len(encoded) or "attention_mask" not in example:
@@ -88,7 +88,7 @@ def export_model(model: SentenceTransformer, runtime: Runtime, folder: Path) -> 
 
 
 def verify(exported: ExportedModel, model: SentenceTransformer) -> None:
-    """Compare an export with the model itself, on texts of all lengths, as questions and as passages.
+    """Compare an export with its model on texts of different lengths, as questions and as passages.
 
     Raises:
         ExportError: the vectors of a text differ.
@@ -97,20 +97,20 @@ def verify(exported: ExportedModel, model: SentenceTransformer) -> None:
         expected = unit_vectors(np.asarray(encode(list(_PROBES), show_progress_bar=False)), "the embedding model")
         cosine = float((exported.embed(_PROBES, role) * expected).sum(axis=1).min())
         if not cosine >= _MIN_COSINE:
-            raise ExportError(f"what was exported gives other vectors than the model (cosine {cosine:.4f})")
+            raise ExportError(f"the export computes other vectors than the model (cosine {cosine:.4f})")
 
 
 def _prompt(model: SentenceTransformer, names: tuple[str, ...]) -> str:
-    """Return what the model itself puts before texts of a role."""
+    """Return the model's own prompt for texts of a role."""
     names = (*names, model.default_prompt_name) if model.default_prompt_name else names
     return next((model.prompts[name] or "" for name in names if name in model.prompts), "")
 
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Keep back what the libraries say of one another while tracing: deprecations, and that tracing fixes values.
+    """Suppress warnings of the libraries during tracing: deprecations, and values that tracing turns into constants.
 
-    Whether fixed values matter, `verify` finds out.
+    `verify` finds out whether such constants change the vectors.
     """
     loggers = [logging.getLogger(name) for name in ("transformers", "sentence_transformers")]
     levels = [logger.level for logger in loggers]

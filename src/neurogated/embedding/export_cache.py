@@ -1,4 +1,4 @@
-"""Exported models kept in a folder, each made once."""
+"""A cache of exported models in a folder."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ __all__ = ["ExportCache"]
 
 _log = logging.getLogger(__name__)
 
-# Raised when the same model is exported in another way.
+# Increase this when the export of a model changes.
 _FORMAT = 2
 _DESCRIPTION_FILE = "description.json"
-# What makes an export, besides the runtime's own package.
+# Packages that determine an export, besides the runtime's package.
 _MAKERS = ("torch", "transformers", "sentence-transformers")
-# What a model consists of; the rest of its folder describes it.
+# Suffixes of a model's files; the other files in its folder are documentation.
 _MODEL_FILES = frozenset({".json", ".safetensors", ".bin", ".txt", ".model", ".py"})
 
 _HASH = "sha256"
-# What is not a whole export yet, or no longer, and how many seconds it may take at most to make one.
+# Prefix of incomplete or discarded exports, and the maximum duration of an export in seconds.
 _DRAFT = "draft-"
 _DRAFT_LIFE = timedelta(days=1).total_seconds()
 # An upgrade of a package leaves exports that nothing loads any more.
@@ -44,39 +44,38 @@ _UNUSED_DAYS = 90
 _UNUSED_LIFE = timedelta(days=_UNUSED_DAYS).total_seconds()
 
 
-# Of an export; the folder may hold other things.
+# Name of an export; the folder may contain other files.
 _NAME = re.compile(r"[a-z]+-\d+-[0-9a-f]{64}")
 
 
 class _DamageError(ExportError):
-    """An export is not what was written, or not all of it is there."""
+    """A file of an export is damaged or missing."""
 
 
 class ExportCache:
-    """Exports under the hash of the model's files and the versions of what made them.
+    """Exports by a hash of the model's files and of the versions of the exporting packages.
 
-    An export takes its name when it is whole, so that processes may share the folder. One that is damaged is made
-    anew, and where the folder cannot be written an export lives as long as the process; either is a line in the log.
-    Making an export deletes those that no process has loaded for 90 days, so the folder holds no more than the models
-    that were used in that time.
+    A complete export is renamed to its final name, so processes may share the folder. A damaged export is deleted and
+    the model is exported again. If the folder cannot be written, an export lives as long as the process. The log has a
+    warning for both cases. A new export also deletes exports that no process has loaded for 90 days.
     """
 
     def __init__(self, folder: Path, batch_size: int, *, exact: bool = False) -> None:
-        """Name the folder; it is made when there is something to keep.
+        """Set the folder. The first export creates it.
 
         Args:
-            folder: where the exports are; it may be deleted at any time.
-            batch_size: texts that an exported model takes at once.
-            exact: whether models run in single precision even where the processor has a quicker one.
+            folder: folder of the exports; it may be deleted at any time.
+            batch_size: texts in a batch of an exported model.
+            exact: whether models run in single precision even if the processor has a faster one.
         """
         self._folder = folder
         self._batch_size = batch_size
         self._exact = exact
-        # Keeps alive what could not be written into the folder.
+        # Temporary folders of exports that could not be written to the cache's folder.
         self._passing: list[tempfile.TemporaryDirectory[str]] = []
 
     def load_bundled(self, runtime: Runtime) -> ExportedModel | None:
-        """Return the model that comes with this package, or None if it was not exported for `runtime`.
+        """Return the bundled model, or None if it was not exported for `runtime`.
 
         Raises:
             OSError: a file cannot be read.
@@ -85,11 +84,11 @@ class ExportCache:
         return load_bundled(runtime, self._batch_size, exact=self._exact)
 
     def load(self, model_folder: Path, runtime: Runtime) -> ExportedModel | None:
-        """Return the export of the model in a folder, None where there is none, or none that is sound.
+        """Return the cached export of the model in a folder, None if there is none or it is damaged.
 
         Raises:
-            OSError: a file cannot be read, which says nothing of what it holds.
-            ExportError: the runtime cannot load the export, sound as it is.
+            OSError: a file cannot be read. This does not mean that it is damaged.
+            ExportError: the runtime cannot load the undamaged export.
         """
         self._tidy()
         place = self._place(model_folder, runtime)
@@ -98,7 +97,7 @@ class ExportCache:
         try:
             description = _checked(place, runtime)
         except _DamageError as error:
-            _log.warning("exported model %s is damaged and made anew (%s)", place, error)
+            _log.warning("exported model %s is damaged and will be exported again (%s)", place, error)
             self._discard(place)
             return None
         with contextlib.suppress(OSError):
@@ -112,18 +111,18 @@ class ExportCache:
         export: Callable[[Path], ModelDescription],
         verify: Callable[[ExportedModel], None],
     ) -> ExportedModel:
-        """Return a new export of a model, kept if it can be.
+        """Export a model, cache the export if the folder is writable, and return it.
 
         Args:
             model_folder: the model's files.
-            runtime: what is to run it.
+            runtime: the runtime of the export.
             export: writes the export's files into a folder.
-            verify: raises ExportError where the export is not as it should be; such a one is not kept. One that is so
-                in single precision only runs in single precision from then on.
+            verify: raises ExportError if the export computes other vectors than the model. Such an export is not
+                cached. If it passes in single precision only, it always runs in single precision.
 
         Raises:
-            OSError: there is no room for the export, not even for a passing one.
-            ExportError: it cannot be made, or is not as it should be.
+            OSError: not even a temporary export can be written.
+            ExportError: the model cannot be exported, or the export does not pass `verify`.
         """
         place = self._place(model_folder, runtime)
 
@@ -140,12 +139,12 @@ class ExportCache:
             with self._draft() as draft:
                 return made(draft)
         except OSError as error:
-            _log.warning("exported model %s cannot be kept (%s); choose another embedding_export_dir", place, error)
+            _log.warning("exported model %s cannot be cached (%s); choose another embedding.export_dir", place, error)
         self._passing.append(tempfile.TemporaryDirectory(prefix="neurogated-", ignore_cleanup_errors=True))
         return made(Path(self._passing[-1].name))
 
     def close(self) -> None:
-        """Delete exports that could not be kept."""
+        """Delete temporary exports."""
         while self._passing:
             self._passing.pop().cleanup()
 
@@ -156,13 +155,13 @@ class ExportCache:
         description: ModelDescription,
         verify: Callable[[ExportedModel], None],
     ) -> ModelDescription:
-        """Return the description of an export with the precision in which it is as it should be; raises ExportError."""
+        """Return the description with the precision in which the export passes `verify`. Raises ExportError."""
         try:
             verify(self._load(draft, runtime, description, exact=False))
         except ExportError as error:
             if runtime.precision() == SINGLE:
                 raise
-            _log.warning("exported model runs in single precision, not in %s (%s)", runtime.precision(), error)
+            _log.warning("the exported model runs in single precision, not in %s (%s)", runtime.precision(), error)
             description = dataclasses.replace(description, exact=True)
             verify(self._load(draft, runtime, description, exact=True))
         return description
@@ -173,13 +172,13 @@ class ExportCache:
             key.update(f"{path.relative_to(model_folder).as_posix()} {_digest(path)}\n".encode())
         for package in (*_MAKERS, runtime.package):
             key.update(f"{package} {_version(package)}\n".encode())
-        # Processors that share the folder may differ, and an export was verified in the precision of one.
+        # An export is verified in the precision of one processor, and machines that share the folder may differ.
         key.update(f"precision {runtime.precision()}\n".encode())
         return self._folder / f"{runtime.name}-{_FORMAT}-{key.hexdigest()}"
 
     @contextlib.contextmanager
     def _draft(self) -> Iterator[Path]:
-        """Give an empty folder beside the exports, of which nothing stays that has not been renamed; raises OSError."""
+        """Provide an empty folder beside the exports; delete it at the end unless it was renamed. Raises OSError."""
         self._folder.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self._folder))
         try:
@@ -188,19 +187,19 @@ class ExportCache:
             shutil.rmtree(draft, ignore_errors=True)
 
     def _keep(self, draft: Path, place: Path) -> Path:
-        """Give the draft its name, if it has a place to go; return where the export is now."""
+        """Rename the draft to its final name if it is in the cache's folder; return the path of the export."""
         if draft.parent != place.parent:
             return draft
         try:
             return draft.rename(place)
         except OSError:
-            # Another process was quicker.
+            # Another process has written the same export.
             if place.is_dir():
                 return place
             raise
 
     def _discard(self, place: Path) -> None:
-        """Delete an export, which loses its name first, so that no other process takes up what is left of it."""
+        """Delete an export. Renaming it first prevents other processes from loading a partly deleted export."""
         aside = place.with_name(f"{_DRAFT}{uuid4().hex}")
         with contextlib.suppress(OSError):
             place.rename(aside)
@@ -211,18 +210,18 @@ class ExportCache:
         with contextlib.suppress(OSError):
             for place in self._folder.iterdir():
                 if _NAME.fullmatch(place.name) and time.time() - place.stat().st_mtime > _UNUSED_LIFE:
-                    _log.info("exported model %s was not used for %d days and is deleted", place, _UNUSED_DAYS)
+                    _log.info("deleting exported model %s, which was not used for %d days", place, _UNUSED_DAYS)
                     self._discard(place)
 
     def _tidy(self) -> None:
-        """Delete what exports that were interrupted have left."""
+        """Delete the drafts of interrupted exports."""
         for draft in self._folder.glob(f"{_DRAFT}*"):
             with contextlib.suppress(OSError):
                 if time.time() - draft.stat().st_mtime > _DRAFT_LIFE:
                     shutil.rmtree(draft, ignore_errors=True)
 
     def _load(self, place: Path, runtime: Runtime, description: ModelDescription, *, exact: bool) -> ExportedModel:
-        """Return the model after a first inference in this thread, which holds `LOADING`."""
+        """Return the model after a first inference; the caller holds `LOADING`."""
         session = runtime.load(place, exact=exact or description.exact)
         model = ExportedModel(description, LibraryTokenizer(place / TOKENIZER_FILE), session, self._batch_size)
         model.embed([""], "document")
@@ -230,17 +229,17 @@ class ExportCache:
 
 
 def _checked(place: Path, runtime: Runtime) -> ModelDescription:
-    """Return what is written of an export whose files are what was written.
+    """Check the files of an export, and return its description.
 
     Raises:
-        _DamageError: they are not.
-        OSError: a file is there, but cannot be read.
+        _DamageError: a file is damaged or missing.
+        OSError: a file exists, but cannot be read.
     """
     try:
         values = json.loads((place / _DESCRIPTION_FILE).read_text(encoding="utf-8"))
         for name in (*runtime.files, TOKENIZER_FILE):
             if _digest(place / name) != values["files"][name]:
-                raise _DamageError(f"{name} is not what was written")
+                raise _DamageError(f"{name} does not match its checksum")
         return ModelDescription.from_dict(values["model"])
     except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
         raise _DamageError(str(error)) from error

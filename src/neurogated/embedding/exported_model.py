@@ -1,4 +1,4 @@
-"""A model that was exported: its tokenizer, the prompts before texts, and a session that runs it."""
+"""An exported model: its tokenizer, its prompts, and the session that runs it."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from neurogated.embedding.vectors import unit_vectors
 
 __all__ = ["INPUTS", "ExportedModel", "ModelDescription", "TextTokenizer", "Tokens"]
 
-# Texts are filled up to a multiple of so many tokens. In half precision sums are rounded by blocks of that size: where
-# the last block is whole, a text has the same vector, to the last bit, whatever shares its batch.
+# Texts are padded to a multiple of this many tokens. Half precision rounds sums by blocks of this size. If all blocks
+# are complete, the vector of a text does not depend on the other texts in its batch, to the last bit.
 _BLOCK = 16
 
 INPUTS: Mapping[str, str] = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
-"""What a model may take, and what the tokenizer calls it."""
+"""Input names of models, and the names of the same values in the tokenizer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelDescription:
-    """What of a model is neither in its graph nor in its tokenizer."""
+    """The properties of a model that are neither in its graph nor in its tokenizer."""
 
     inputs: tuple[str, ...]
-    """Names of what the model takes, of those in `INPUTS`."""
+    """Names of the model's inputs; a subset of `INPUTS`."""
     dimension: int
     max_tokens: int
-    """Longer texts are cut."""
+    """Longer texts are truncated."""
     padding: Mapping[str, int]
-    """What fills up the shorter texts of a batch, by input."""
+    """The padding value of each input."""
     pads_left: bool
-    """Whether texts are filled up at their beginning."""
+    """Whether the padding is before the text."""
     prompts: Mapping[str, str]
-    """Text put before questions ("query") and passages ("document")."""
+    """Prompts before questions ("query") and passages ("document")."""
     exact: bool = False
-    """Whether only single precision gives the model's own vectors."""
+    """Whether only single precision computes the model's own vectors."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""
@@ -50,7 +50,7 @@ class ModelDescription:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ModelDescription:
-        """Return the description from JSON values; raises TypeError and KeyError where it is none."""
+        """Return the description from JSON values. Raises TypeError and KeyError if they do not fit."""
         return cls(**{**values, "inputs": tuple(values["inputs"])})
 
 
@@ -63,28 +63,29 @@ class Tokens(Protocol):
 
     @property
     def attention_mask(self) -> list[int]:
-        """1 for each."""
+        """1 for each token."""
 
     @property
     def type_ids(self) -> list[int]:
-        """The segment that each belongs to."""
+        """The segment of each token."""
 
 
 class TextTokenizer(Protocol):
-    """From texts to tokens."""
+    """Splits texts into tokens."""
 
     def encode(self, texts: Sequence[str], max_tokens: int) -> Sequence[Tokens]:
-        """Return at most `max_tokens` tokens of each text, special tokens among them."""
+        """Return at most `max_tokens` tokens of each text, including special tokens."""
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each whole text, without special tokens."""
 
 
 class ExportedModel:
-    """Texts to vectors by an exported model.
+    """Embeds texts with an exported model.
 
-    Texts of like length share a batch, so that little is filled up; as many batches run at once as the session can
-    use. Every call has its own threads: a question never waits for a long call, only for batches that are running.
+    Texts of similar length share a batch, which needs little padding. The session's `concurrency` limits the concurrent
+    batches of a call. Every call has its own threads, so a question waits for running batches at most, not for a long
+    call.
     """
 
     def __init__(
@@ -100,9 +101,9 @@ class ExportedModel:
         """Return (n, dimension) unit vectors in the order of `texts`.
 
         Args:
-            texts: what to embed.
+            texts: the texts to embed.
             role: "query" or "document".
-            prompt: put before each text in the place of the model's own.
+            prompt: prompt before each text instead of the model's own.
         """
         begin = self._description.prompts[role] if prompt is None else prompt
         begun = [begin + text for text in texts] if begin else texts
@@ -115,7 +116,7 @@ class ExportedModel:
 
         if len(batches) > 1:
             with ThreadPoolExecutor(min(self._session.concurrency, len(batches))) as threads:
-                # Reading the results raises what a thread raised.
+                # Reading the results raises the errors of the threads.
                 for done, _ in enumerate(threads.map(fill, batches), 1):
                     stage(f"embedding {len(texts)} texts, {done} of {len(batches)} batches done")
         else:
@@ -128,16 +129,16 @@ class ExportedModel:
         return self._tokenizer.count(texts)
 
     def _batches(self, encodings: Sequence[Tokens]) -> Iterator[list[int]]:
-        """Yield the rows of each batch: texts that are filled up to the same width, and no more than it takes."""
+        """Yield the rows of each batch: at most `batch_size` texts with the same padded width."""
         widths = list(map(self._width, encodings))
-        # The longest first, so that no long batch is left when the other threads are done.
+        # Longest first, so that no long batch is last while the other threads are idle.
         order = sorted(range(len(widths)), key=lambda row: -widths[row])
         for _, group in groupby(order, key=lambda row: widths[row]):
             rows = list(group)
             yield from (rows[at : at + self._batch_size] for at in range(0, len(rows), self._batch_size))
 
     def _width(self, encoding: Tokens) -> int:
-        """Return the tokens that a text is filled up to; an empty one, where the model adds none, to a block too."""
+        """Return the padded width of a text in tokens; a text without tokens has one block."""
         return min(-(-max(len(encoding.ids), 1) // _BLOCK) * _BLOCK, self._description.max_tokens)
 
     def _inputs(self, encodings: Sequence[Tokens]) -> dict[str, NDArray[np.int64]]:

@@ -1,4 +1,4 @@
-"""A model-free embedder: words hashed into a vector. Instant and deterministic; it knows words, not meanings."""
+"""An embedder without a model: it hashes words into a vector. It is instant and deterministic, without semantics."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class HashEmbedder:
         return unit_vectors(matrix, f"embedder {self.name!r}")
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, 256) unit vectors; questions and passages are treated alike."""
+        """Return (n, 256) unit vectors, as for passages."""
         return self.embed_documents(texts)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -48,4 +48,4 @@ class HashEmbedder:
         return count_words(texts)
 
     def close(self) -> None:
-        """Do nothing; there is nothing to release."""
+        """Do nothing: this embedder holds no resources."""

@@ -1,4 +1,4 @@
-"""The tokenizer of any model, run by the tokenizers library."""
+"""The tokenizer of any model, through the tokenizers library."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class LibraryTokenizer:
     """A tokenizer read from a file."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file that the library wrote; raises MissingExtraError where the library is not installed."""
+        """Read a file of the library. Raises MissingExtraError if the library is not installed."""
         self._path = path
         self._cutting = self._read()
 
     def encode(self, texts: Sequence[str], max_tokens: int) -> list[Encoding]:
-        """Return at most `max_tokens` tokens of each text, special tokens among them."""
+        """Return at most `max_tokens` tokens of each text, including special tokens."""
         if (self._cutting.truncation or {}).get("max_length") != max_tokens:
             self._cutting.enable_truncation(max_tokens)
         return self._cutting.encode_batch_fast(list(texts))

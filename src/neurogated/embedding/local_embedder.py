@@ -1,4 +1,4 @@
-"""A sentence-transformers model on this machine, run by the quickest runtime that is installed."""
+"""A sentence-transformers model on this machine, with the fastest installed runtime."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 __all__ = ["LocalEmbedder"]
 
-# The quickest first.
+# Fastest first.
 _RUNTIMES: tuple[Runtime, ...] = (OpenVINORuntime(), OnnxRuntime())
 
 _log = logging.getLogger(__name__)
 
 
 class LocalEmbedder:
-    """Runs a model on the CPU as an export, or by torch where it cannot be exported, or where a GPU is quicker.
+    """Runs an exported model on the CPU.
 
-    What runs it is found out when the first text comes. torch is not imported for the bundled model, nor
-    for one that was exported before.
+    Torch runs a model that cannot be exported, and with the backend "auto" any model on a GPU. The first text triggers
+    the choice of the runtime. On the CPU, the bundled model and cached exports run without importing torch.
     """
 
     def __init__(
@@ -50,13 +50,13 @@ class LocalEmbedder:
         *,
         on_cpu: bool = False,
     ) -> None:
-        """Describe the model; nothing is loaded yet.
+        """Describe the model. Nothing is loaded yet.
 
         Args:
             by_torch: the model, with its prompts.
-            exports: where exports are kept.
-            backend: "auto" for the quickest, or "openvino" or "onnx", which the model then has to fit.
-            on_cpu: whether the CPU was chosen, even where there is a GPU.
+            exports: the cache of exports.
+            backend: "auto" for the fastest runtime, or "openvino" or "onnx" for this runtime only.
+            on_cpu: whether to use the CPU even if a GPU is available.
 
         Raises:
             MissingExtraError: the package of `backend` is not installed.
@@ -78,13 +78,13 @@ class LocalEmbedder:
         bind_to_process(self)
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - a native library cannot say whether it rests
-        """Refuse to run a model in a forked child: the threads that it waits for are only in the parent."""
+        """Refuse to run a model in a forked child, because the runtime's threads exist only in the parent."""
         if self._chosen or self._lock.locked():
             self._lock = cast("threading.Lock", InheritedLock())
 
     @property
     def name(self) -> str:
-        """Name of the model and its prompts; what runs it makes no difference."""
+        """Name of the model and its prompts. It does not depend on the runtime."""
         return self._by_torch.name
 
     @property
@@ -95,7 +95,7 @@ class LocalEmbedder:
 
     @property
     def backend(self) -> str:
-        """What runs the model: "openvino", "onnx" or "torch"; loads the model."""
+        """The runtime of the model: "openvino", "onnx" or "torch"; loads the model."""
         self._export()
         return self._running
 
@@ -103,7 +103,7 @@ class LocalEmbedder:
         """Return (n, dimension) unit vectors for passages.
 
         Raises:
-            EmbeddingError: the model cannot be loaded, or not be run by the backend that was asked for.
+            EmbeddingError: the model cannot be loaded, or the configured backend cannot run it.
             MissingExtraError: sentence-transformers or the bundled model is not installed.
         """
         exported = self._export()
@@ -112,7 +112,7 @@ class LocalEmbedder:
         return exported.embed(texts, "document", self._by_torch.prompts["document"])
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, dimension) unit vectors for questions; raises as `embed_documents`."""
+        """Return (n, dimension) unit vectors for questions. Raises the errors of `embed_documents`."""
         exported = self._export()
         if exported is None:
             return self._by_torch.embed_queries(texts)
@@ -126,14 +126,14 @@ class LocalEmbedder:
         return self._by_torch.count_tokens(texts) if exported is None else exported.count_tokens(texts)
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Release the model."""
         with self._lock:
             self._chosen, self._exported = False, None
             self._exports.close()
             self._by_torch.close()
 
     def _export(self) -> ExportedModel | None:
-        """Return the exported model, None where torch is to run it."""
+        """Return the exported model, None if torch runs the model."""
         with self._lock:
             if not self._chosen:
                 with LOADING:
@@ -151,12 +151,12 @@ class LocalEmbedder:
         folder = self._by_torch.folder()
         if folder is not None and (found := self._first(functools.partial(self._exports.load, folder))):
             return found
-        # Loaded here, since nothing could run a model that cannot be loaded.
+        # An error here is final: no runtime can run a model that cannot be loaded.
         model = self._by_torch.model("cpu")
         return self._first(functools.partial(self._make, model))
 
     def _first(self, provide: Callable[[Runtime], ExportedModel | None]) -> ExportedModel | None:
-        """Return what is provided for the quickest runtime that there is something for."""
+        """Return the first model that `provide` returns for a runtime, fastest runtime first."""
         for runtime in self._runtimes:
             try:
                 found = provide(runtime)
@@ -170,9 +170,9 @@ class LocalEmbedder:
                         raise
                     raise EmbeddingError(
                         f"embedding model {self.name!r} cannot be run by {runtime.name} ({reason}); "
-                        "set embedding_backend to auto or torch"
+                        "set embedding.backend to auto or torch"
                     ) from error
-                # Whatever the exporters of others stumble over, the next runtime or torch may do.
+                # Exporters raise many kinds of errors; the next runtime or torch may still run the model.
                 _log.warning("embedding model %r cannot be run by %s (%s)", self.name, runtime.name, reason)
                 continue
             if found is not None:
@@ -184,10 +184,10 @@ class LocalEmbedder:
         from neurogated.embedding.export import export_model, verify  # imported here, since it imports torch
 
         begin = time.perf_counter()
-        # The model's files are there by now, even if they had to be fetched.
+        # Loading the model has downloaded its files.
         folder: Path | None = self._by_torch.folder()
         if folder is None:
-            raise ExportError("its files are not found")
+            raise ExportError("its files cannot be found")
         made = self._exports.make(
             folder, runtime, lambda draft: export_model(model, runtime, draft), lambda export: verify(export, model)
         )

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 __all__ = ["OnnxRuntime", "OnnxSession"]
 
-# The newest that torch's exporter by tracing writes without conversion of its own.
+# The newest opset that torch's tracing exporter writes directly.
 _OPSET = 17
 _OUTPUT = "sentence_embedding"
 
 
 class OnnxRuntime:
-    """Traces the model into the ONNX format; that takes the package `onnx`, running it does not."""
+    """Traces the model into the ONNX format. The export needs the package `onnx`; inference does not."""
 
     name = "onnx"
     package = "onnxruntime"
     files: tuple[str, ...] = ("model.onnx",)
 
     def export(self, module: torch.nn.Module, example: Mapping[str, torch.Tensor], folder: Path) -> None:
-        """Write the file of the export; raises ExportError."""
+        """Write the file of the export. Raises ExportError."""
         if importlib.util.find_spec("onnx") is None:
-            raise ExportError("package 'onnx' is not installed, which writes exports; pip install 'neurogated[onnx]'")
+            raise ExportError("an export needs package 'onnx', which is not installed; pip install 'neurogated[onnx]'")
         torch_onnx = importlib.import_module("torch.onnx")
         axes = {name: {0: "texts", 1: "tokens"} for name in example}
         try:
@@ -46,22 +46,22 @@ class OnnxRuntime:
                 output_names=[_OUTPUT],
                 dynamic_axes={**axes, _OUTPUT: {0: "texts"}},
                 opset_version=_OPSET,
-                # The newer exporter needs onnxscript, and is slower by far.
+                # The newer exporter needs onnxscript and is much slower.
                 dynamo=False,
             )
         except (RuntimeError, ValueError, torch_onnx.OnnxExporterError) as error:
             raise ExportError(f"torch cannot export the model to ONNX ({error})") from error
 
     def precision(self) -> str:
-        """Return "f32": this runtime computes in the precision that a model is written in."""
+        """Return "f32", since this runtime computes in the precision of the model's file."""
         return SINGLE
 
-    def load(self, folder: Path, *, exact: bool) -> OnnxSession:  # noqa: ARG002 - it always is
-        """Return the export, ready to run; raises ExportError."""
+    def load(self, folder: Path, *, exact: bool) -> OnnxSession:  # noqa: ARG002 - always exact
+        """Return the export, ready to run. Raises ExportError."""
         onnxruntime = importlib.import_module("onnxruntime")
         onnxruntime.disable_telemetry_events()
         options = onnxruntime.SessionOptions()
-        # One core a run: texts are run side by side, which wastes less than sharing one run among the cores.
+        # One core for each run: parallel runs use the cores better than one run on several cores.
         options.intra_op_num_threads = 1
         failures = importlib.import_module("onnxruntime.capi.onnxruntime_pybind11_state")
         try:
@@ -74,7 +74,7 @@ class OnnxRuntime:
 
 
 class OnnxSession:
-    """A session of ONNX Runtime, which threads may share."""
+    """A session of ONNX Runtime. Thread-safe."""
 
     def __init__(self, session: Any) -> None:  # noqa: ANN401 - the package is imported on use
         self._session = session

@@ -1,4 +1,4 @@
-"""Embeddings from OpenAI, or from any server that speaks its protocol (vLLM, Ollama, llama.cpp, TEI)."""
+"""Embeddings from OpenAI, or from any server with its protocol (vLLM, Ollama, llama.cpp, TEI)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["OpenAIEmbedder"]
 
 _PROBE = "dimension"
-# Servers on one's own machine want no key, but the client insists on a text.
+# Local servers need no key, but the client requires a text.
 _NO_KEY = "none"
 
 
@@ -36,14 +36,14 @@ class OpenAIEmbedder:
         query_prompt: str | None = None,
         document_prompt: str | None = None,
     ) -> None:
-        """Describe the server; nothing is sent yet.
+        """Create the client. Nothing is sent yet.
 
         Raises:
-            ConfigError: neither a key nor a server's address is given.
+            ConfigError: both the key and the server's address are missing.
             MissingExtraError: the `openai` package is not installed.
         """
         if not api_key and not base_url:
-            raise ConfigError(f"embedding model {model!r} needs OPENAI_API_KEY, or embedding_base_url of a server")
+            raise ConfigError(f"embedding model {model!r} needs OPENAI_API_KEY, or embedding.base_url of a server")
         self._openai = import_extra("openai", "openai")
         self._client: OpenAI = self._openai.OpenAI(api_key=api_key or _NO_KEY, base_url=base_url)
         self._model = model
@@ -54,7 +54,7 @@ class OpenAIEmbedder:
 
     @property
     def name(self) -> str:
-        """Model name, with the prompts if some were given: other prompts make other vectors."""
+        """Model name, with configured prompts, since these change the vectors."""
         prompts = (("query", self._query_prompt), ("document", self._document_prompt))
         return f"openai:{self._model}" + "".join(f" {role}={prompt!r}" for role, prompt in prompts if prompt)
 
@@ -69,16 +69,16 @@ class OpenAIEmbedder:
         """Return (n, dimension) unit vectors for passages.
 
         Raises:
-            EmbeddingError: the server does not answer, refuses, or answers with something else than vectors.
+            EmbeddingError: the server does not answer, refuses, or its answer holds no vectors.
         """
         return self._embed([self._document_prompt + text for text in texts])
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, dimension) unit vectors for questions; raises as `embed_documents`."""
+        """Return (n, dimension) unit vectors for questions. Raises the errors of `embed_documents`."""
         return self._embed([self._query_prompt + text for text in texts])
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of words of each text, the protocol having no way to ask for tokens."""
+        """Return the number of words of each text, since the protocol cannot count tokens."""
         return count_words(texts)
 
     def close(self) -> None:
@@ -103,10 +103,10 @@ class OpenAIEmbedder:
                 f"{self._where} failed ({error}); check the server, the key and embedding_name"
             ) from error
         try:
-            # A server may answer in any order; `index` says which text a vector belongs to.
+            # A server may answer in any order; `index` is the position of the text.
             by_index = {item.index: [float(number) for number in item.embedding] for item in answer.data}
         except (AttributeError, TypeError, ValueError) as error:
-            raise EmbeddingError(f"{self._where} answered with something else than vectors ({error})") from error
+            raise EmbeddingError(f"the answer of {self._where} holds no vectors ({error})") from error
         if sorted(by_index) != list(range(len(texts))) or not all(by_index.values()):
             raise EmbeddingError(f"{self._where} returned {len(by_index)} vectors for {len(texts)} texts")
         return [by_index[i] for i in range(len(texts))]

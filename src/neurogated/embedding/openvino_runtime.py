@@ -1,4 +1,4 @@
-"""Exports for OpenVINO, Intel's runtime; it runs on every x86 and ARM processor."""
+"""Exports for OpenVINO, Intel's runtime for x86 and ARM processors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TELEMETRY = "openvino_telemetry"
 _DEVICE = "CPU"
 _PRECISION = "INFERENCE_PRECISION_HINT"
 _used_in: list[int] = []
-"""The process that OpenVINO was first used in."""
+"""The id of the process that first used OpenVINO."""
 
 
 class OpenVINORuntime:
@@ -37,12 +37,12 @@ class OpenVINORuntime:
     files: tuple[str, ...] = ("model.xml", "model.bin")
 
     def export(self, module: torch.nn.Module, example: Mapping[str, torch.Tensor], folder: Path) -> None:
-        """Write the two files of the export; raises ExportError."""
+        """Write the two files of the export. Raises ExportError."""
         openvino = _openvino()
         frontends = importlib.import_module("openvino.frontend")
         decoders = importlib.import_module("openvino.frontend.pytorch.ts_decoder")
         try:
-            # The front end itself: `convert_model` around it reports what is converted to its maker.
+            # `convert_model` sends telemetry about the model, so this calls the front end directly.
             decoder = decoders.TorchScriptPythonDecoder(module, example_input=dict(example))
             frontend = frontends.FrontEndManager().load_by_framework("pytorch")
             model = frontend.convert(frontend.load(decoder))
@@ -51,11 +51,11 @@ class OpenVINORuntime:
             raise ExportError(f"OpenVINO cannot export the model ({_first_line(error)})") from error
 
     def precision(self) -> str:
-        """Return "bf16" or "f16" where the processor has instructions for such numbers, else "f32"."""
+        """Return "bf16" or "f16" if the processor has instructions for such numbers, else "f32"."""
         return str(_openvino().Core().get_property(_DEVICE, _PRECISION).get_type_name())
 
     def load(self, folder: Path, *, exact: bool) -> OpenVINOSession:
-        """Return the export, ready to run; raises ExportError."""
+        """Return the export, ready to run. Raises ExportError."""
         settings = {"PERFORMANCE_HINT": "THROUGHPUT", **({_PRECISION: SINGLE} if exact else {})}
         openvino = _openvino()
         try:
@@ -65,12 +65,12 @@ class OpenVINORuntime:
 
 
 class OpenVINOSession:
-    """A compiled model and requests that no thread uses just now."""
+    """A compiled model and a pool of idle requests."""
 
     def __init__(self, compiled: Any) -> None:  # noqa: ANN401 - the package is imported on use
         self._compiled = compiled
         self._idle: list[Any] = []
-        # Beside each request that runs one waits, which begins at once, even while Python is busy elsewhere.
+        # Twice the optimal number: when a request ends, a waiting one starts at once, even while Python is busy.
         self.concurrency = 2 * int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
 
     def run(self, inputs: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:
@@ -86,17 +86,17 @@ class OpenVINOSession:
 
 
 def _openvino() -> ModuleType:
-    """Import the package without its telemetry, which would report every import to its maker.
+    """Import the package without its telemetry, which would report every import to Intel.
 
-    Where the telemetry package is not to be found, OpenVINO does without.
+    OpenVINO runs without the telemetry package if its import fails.
     """
     if not _used_in:
         _used_in.append(os.getpid())
     if _used_in != [os.getpid()]:
-        # Its pool takes the threads of the parent for its own, and waits for them.
+        # Its thread pool would wait for threads that exist only in the parent: a deadlock.
         raise ForkedMemoryError(
-            "OpenVINO was used before this process was forked and cannot run here; start processes by the 'spawn' or "
-            "'forkserver' method, or embed the first text after the fork"
+            "OpenVINO was used before this process was forked, so it cannot run here; start processes by the 'spawn' "
+            "or 'forkserver' method, or embed the first text after the fork"
         )
     if _PACKAGE in sys.modules:
         return sys.modules[_PACKAGE]

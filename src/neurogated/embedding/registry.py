@@ -1,4 +1,4 @@
-"""From the name of an embedding model to the embedder."""
+"""Construction of an embedder by the name of its model."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _EXPORTS = "neurogated/models"
 
 
 def build_embedder(config: MemoryConfig, *, api_key: str | None = None, cache_home: str | None = None) -> Embedder:
-    """Return the embedder that `config.embedding_name` names; its package is imported here and not before.
+    """Return the embedder of `config.embedding_name`. This function imports the embedder's package.
 
     Args:
-        config: names the model, its server, prompts and devices.
-        api_key: for a server that wants one.
-        cache_home: where programs keep what they can make anew; "~/.cache" if left out. What is exported goes there,
-            unless `config.embedding_export_dir` names another folder.
+        config: settings of the model, its server, prompts and devices.
+        api_key: key of the server, if it needs one.
+        cache_home: the user's folder for caches; default "~/.cache". Exported models are cached there, unless
+            `config.embedding.export_dir` is set.
     """
     name = config.embedding_name
     if name == _HASH_NAME:
@@ -44,7 +44,7 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None, cache_ho
 
 
 def _local(config: MemoryConfig, export_dir: Path) -> Embedder:
-    """Return a model that runs here; by torch alone where several devices share the work, or one is no CPU."""
+    """Return a model on this machine. Torch runs it if `devices` has several devices or one that is not the CPU."""
     from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
 
     devices = [device.strip() for device in (config.embedding.devices or "").split(",") if device.strip()]

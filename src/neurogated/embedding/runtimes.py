@@ -1,4 +1,4 @@
-"""What runs an exported model, whichever package does it."""
+"""The interface of the runtimes of exported models."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
 __all__ = ["LOADING", "SINGLE", "ExportError", "Runtime", "Session"]
 
 SINGLE = "f32"
-"""The precision in which every processor computes: 32 bits a number."""
+"""Single precision, 32 bits for a number. Every processor supports it."""
 
 LOADING = ForkSafeLock()
-"""Held while a model is loaded and runs for the first time; one thread of the process does so at a time.
+"""The lock for loading a model and its first run; it prevents a deadlock.
 
-Bindings of native libraries fill tables when they are first called. If two threads enter together, one may hold the
-interpreter lock while it waits for such a table, and the other fills the table while it waits for the interpreter lock.
+Bindings of native libraries fill tables on their first call. Without this lock, one thread may hold the interpreter
+lock and wait for such a table, while another thread fills the table and waits for the interpreter lock.
 """
 
 
 class ExportError(EmbeddingError):
-    """A model cannot be exported, or what was exported cannot be run."""
+    """A model cannot be exported, or its export cannot run."""
 
 
 class Session(Protocol):
-    """A model ready to run; any number of threads may run it at once."""
+    """A loaded model. Thread-safe."""
 
     @property
     def concurrency(self) -> int:
-        """How many runs at once keep the machine busy."""
+        """The number of concurrent runs that use the machine fully."""
 
     def run(self, inputs: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:
-        """Return (n, dimension) vectors for the inputs, by name, each (n, tokens)."""
+        """Return (n, dimension) vectors. `inputs` maps names to (n, tokens) arrays."""
 
 
 class Runtime(Protocol):
@@ -48,20 +48,20 @@ class Runtime(Protocol):
 
     name: str
     package: str
-    """What has to be installed."""
+    """The required package."""
     files: tuple[str, ...]
-    """Names of the files that an export consists of."""
+    """Names of the files of an export."""
 
     def export(self, module: torch.nn.Module, example: Mapping[str, torch.Tensor], folder: Path) -> None:
-        """Write the files of the export of `module` into `folder`; raises ExportError."""
+        """Export `module` to files in `folder`. Raises ExportError."""
 
     def precision(self) -> str:
-        """Return in what this processor computes quickest: `SINGLE`, or a shorter name such as "bf16"."""
+        """Return the fastest precision of this processor: `SINGLE`, or a half precision such as "bf16"."""
 
     def load(self, folder: Path, *, exact: bool) -> Session:
-        """Return the export in `folder`, ready to run; raises ExportError.
+        """Return the export in `folder`, ready to run. Raises ExportError.
 
         Args:
-            folder: where its files are.
-            exact: whether it computes in single precision even where another is quicker.
+            folder: folder of the export's files.
+            exact: whether to compute in single precision even if another precision is faster.
         """

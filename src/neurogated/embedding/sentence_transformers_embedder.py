@@ -1,4 +1,4 @@
-"""Embedding models of the sentence-transformers library, the bundled one among them."""
+"""Embedding models of the sentence-transformers library, including the bundled model."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _EXTRA = "gpu"
 
 
 class SentenceTransformersEmbedder:
-    """A sentence-transformers model by name or path, loaded when the first text comes.
+    """A sentence-transformers model by name or path. The first text loads it.
 
-    The device is what torch chooses, so `CUDA_VISIBLE_DEVICES` decides. Where several GPUs are visible, or `devices`
-    names several, many texts are shared among the library's own pool of processes, started once.
+    Torch chooses the device, so `CUDA_VISIBLE_DEVICES` decides. If several GPUs are visible, or `devices` has several
+    devices, the library's pool of processes shares calls of more than one batch. The pool is started once.
     """
 
     def __init__(
@@ -44,20 +44,20 @@ class SentenceTransformersEmbedder:
         devices: Sequence[str] | None = None,
         trust_remote_code: bool = False,
     ) -> None:
-        """Describe the model; nothing is loaded yet.
+        """Describe the model. Nothing is loaded yet.
 
         Args:
             model: a model name, a folder, or the bundled "all-MiniLM-L6-v2", which needs no network.
-            batch_size: texts the model takes at once.
-            query_prompt: put before questions; None for the prompt that the model brings itself, if any.
-            document_prompt: put before passages; None likewise.
-            devices: where to embed in parallel, such as ("cuda:0", "cuda:1") or ("cpu", "cpu").
+            batch_size: texts in a batch.
+            query_prompt: prompt before questions; None for the model's own prompt, if any.
+            document_prompt: prompt before passages; None for the model's own prompt, if any.
+            devices: devices that embed in parallel, such as ("cuda:0", "cuda:1") or ("cpu", "cpu").
             trust_remote_code: let the model run code from its folder.
         """
         self._model_name = BUNDLED_MODEL if model in BUNDLED_NAMES else model
         self._batch_size = batch_size
         self.prompts = {"query": query_prompt, "document": document_prompt}
-        """What was given to be put before the texts of each role."""
+        """The configured prompt of each role."""
         self._devices = tuple(devices or ())
         self._trust_remote_code = trust_remote_code
         self._lock = threading.Lock()
@@ -66,22 +66,22 @@ class SentenceTransformersEmbedder:
         bind_to_process(self)
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - a native library cannot say whether it rests
-        """Refuse to run a loaded model in a forked child; its pool of processes is the parent's."""
+        """Refuse to run a loaded model in a forked child, because its pool of processes belongs to the parent."""
         if self._loaded is not None or self._lock.locked():
             self._lock = cast("threading.Lock", InheritedLock())
         if "torch" in sys.modules:
-            # The thread that forked would wait for the threads that OpenMP had in the parent.
+            # OpenMP in the child would wait for threads that exist only in the parent: a deadlock.
             sys.modules["torch"].set_num_threads(1)
 
     @property
     def name(self) -> str:
-        """Model name, with the prompts if some were given: other prompts make other vectors."""
+        """Model name, with configured prompts, since these change the vectors."""
         given = "".join(f" {role}={prompt!r}" for role, prompt in self.prompts.items() if prompt is not None)
         return self._model_name + given
 
     @property
     def is_bundled(self) -> bool:
-        """Whether it is the model that comes with this package."""
+        """Whether this is the bundled model."""
         return self._model_name == BUNDLED_MODEL
 
     @property
@@ -93,13 +93,13 @@ class SentenceTransformersEmbedder:
         """Return (n, dimension) unit vectors for passages.
 
         Raises:
-            EmbeddingError: the model cannot be loaded or returned unusable numbers.
+            EmbeddingError: the model cannot be loaded, or it returned NaN or infinity.
             MissingExtraError: sentence-transformers or the bundled model is not installed.
         """
         return self._embed(texts, "document")
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, dimension) unit vectors for questions; raises as `embed_documents`."""
+        """Return (n, dimension) unit vectors for questions. Raises the errors of `embed_documents`."""
         return self._embed(texts, "query")
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -110,7 +110,7 @@ class SentenceTransformersEmbedder:
         return [len(ids) for ids in encoded["input_ids"]]
 
     def close(self) -> None:
-        """Stop the pool and let go of the model."""
+        """Stop the pool and release the model."""
         with self._lock:
             if self._pool is not None and self._loaded is not None:
                 self._loaded.stop_multi_process_pool(self._pool)
@@ -141,7 +141,7 @@ class SentenceTransformersEmbedder:
             return self._pool
 
     def model(self, device: str | None = None) -> SentenceTransformer:
-        """Return the model, loaded once; onto `device` if it is not loaded yet and `devices` names none."""
+        """Return the model; the first call loads it to the first of `devices`, or to `device` if `devices` is empty."""
         if (loaded := self._loaded) is not None:
             return loaded
         with LOADING, self._lock:
@@ -150,7 +150,7 @@ class SentenceTransformersEmbedder:
             return self._loaded
 
     def folder(self) -> Path | None:
-        """Return the folder of the model's files, None where there is none on this machine."""
+        """Return the folder of the model's files, None if they are not on this machine."""
         source = self._source()
         if Path(source).is_dir():
             return Path(source)
@@ -180,14 +180,14 @@ class SentenceTransformersEmbedder:
         except (OSError, ValueError, RuntimeError, ImportError) as error:
             raise EmbeddingError(
                 f"embedding model {self._model_name!r} cannot be loaded ({error}); check embedding_name, and set "
-                "trust_remote_code if the model brings code of its own and you trust it"
+                "embedding.trust_remote_code if the model contains code that you trust"
             ) from error
         return model
 
 
 @contextlib.contextmanager
 def _no_loading_bar() -> Iterator[None]:
-    """Keep transformers from drawing a bar over its weights among our own output."""
+    """Turn off the progress bar of transformers while weights load."""
     logging = import_extra("transformers.utils.logging", _EXTRA)
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()

@@ -1,4 +1,4 @@
-"""What every embedder promises of its vectors: float32, finite, of unit length."""
+"""The format of all embeddings: float32, finite, unit length."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ def unit_vectors(vectors: ArrayLike, source: str) -> NDArray[np.float32]:
     """Return `vectors` (n, d) as float32 of unit length; a zero vector stays zero.
 
     Raises:
-        EmbeddingError: a vector holds NaN or infinity, as half precision models do when they overflow.
+        EmbeddingError: a vector holds NaN or infinity, for example after an overflow in half precision.
     """
     matrix = np.asarray(vectors, dtype=np.float32)
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if bad.size:
         raise EmbeddingError(
-            f"{source} returned numbers that are not finite for text {bad[0] + 1} of {len(matrix)}; "
+            f"{source} returned NaN or infinity for text {bad[0] + 1} of {len(matrix)}; "
             "use a higher precision or another embedding_name"
         )
-    # In double precision, where the squares of very large and very small numbers neither overflow nor vanish.
+    # In double precision, the squares of very large and very small numbers neither overflow nor underflow.
     wide = matrix.astype(np.float64)
     norms = np.linalg.norm(wide, axis=1, keepdims=True)
     unit: NDArray[np.float64] = np.divide(wide, norms, out=np.zeros_like(wide), where=norms > 0)

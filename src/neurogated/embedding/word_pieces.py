@@ -1,4 +1,4 @@
-"""The word pieces of BERT models in pure Python; the tokenizers library would bring a dozen packages with it."""
+"""The WordPiece tokenizer of BERT models in pure Python. The tokenizers library would add a dozen dependencies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 __all__ = ["Pieces", "WordPieceTokenizer"]
 
 _FIRST, _LAST, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
-# A text that contains the name of a special token contains the token.
+# The name of a special token in a text becomes that token.
 _SPECIAL = re.compile(r"(\[(?:PAD|UNK|CLS|SEP|MASK)\])")
 _CONTINUED = "##"
 _LONGEST_WORD = 100
@@ -20,7 +20,7 @@ _REMEMBERED = 2**16
 _ASCII_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _REMOVED = frozenset({"Cc", "Cf", "Co", "Cs", "Mn"})
 _SPACES = frozenset("\t\n\r")
-# Each character of these blocks is a word. The reference begins one block at 2B920, not at 2B820 as Unicode does.
+# Each character of these blocks is a word. The reference implementation starts one block at 2B920; Unicode has 2B820.
 _HAN = tuple(
     range(first, last + 1)
     for first, last in (
@@ -48,26 +48,26 @@ class Pieces(NamedTuple):
 
     @property
     def type_ids(self) -> list[int]:
-        """0 for each token, since there is one text and not a pair."""
+        """0 for each token, since the input is one text and not a pair."""
         return [0] * len(self.ids)
 
 
 class WordPieceTokenizer:
     """The tokenizer of an uncased BERT model (Devlin et al., 2019).
 
-    It lowers case, removes accents, splits at spaces, around punctuation and around Han characters, and cuts each word
-    from the left into the longest pieces of the vocabulary. The tokenizers library gives the same tokens, except where
-    Unicode has changed a character since that library's tables were made.
+    It lowers case and removes accents. It splits at spaces, around punctuation and around Han characters. It cuts each
+    word from the left into the longest pieces of the vocabulary. The tokenizers library returns the same tokens, except
+    for characters that Unicode has changed since the release of that library's tables.
     """
 
     def __init__(self, vocabulary: Path) -> None:
-        """Read a vocabulary with one piece a line; raises OSError."""
+        """Read a vocabulary with one piece on each line. Raises OSError."""
         pieces = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
         self._ids = {piece: number for number, piece in enumerate(pieces)}
         self._word = functools.lru_cache(_REMEMBERED)(self._cut)
 
     def encode(self, texts: Sequence[str], max_tokens: int) -> list[Pieces]:
-        """Return at most `max_tokens` tokens of each text, with the special tokens at both ends."""
+        """Return at most `max_tokens` tokens of each text, including the special tokens at both ends."""
         first, last = self._ids[_FIRST], self._ids[_LAST]
         return [Pieces([first, *self._tokens(text)[: max_tokens - 2], last]) for text in texts]
 
@@ -86,7 +86,7 @@ class WordPieceTokenizer:
         return tokens
 
     def _cut(self, word: str) -> list[int]:
-        """Return the pieces of a word, or the unknown token if it is too long or has no pieces."""
+        """Return the pieces of a word, or the unknown token if the word is too long or has no pieces."""
         pieces: list[int] = []
         begin = 0 if len(word) <= _LONGEST_WORD else len(word)
         while begin < len(word):
@@ -103,7 +103,7 @@ class WordPieceTokenizer:
 
 
 class _Characters(dict[int, str]):
-    """What each decomposed character becomes, computed when it is first seen; `str.translate` looks it up."""
+    """The replacement of each decomposed character for `str.translate`, computed at its first lookup."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _replacement(chr(code))

@@ -1,4 +1,4 @@
-"""What each ingredient is worth: the data set measured with all of them, and with each switched off in turn."""
+"""Ablation: measure a data set with the full configuration, and with each part switched off in turn."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ __all__ = [
 ]
 
 ALL_QUESTIONS = "all"
-"""What the rows over all kinds of questions are called."""
+"""Kind of the rows over all questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The configuration with something switched off."""
+    """The configuration with one part switched off."""
 
     name: str
-    """Part of file names, and what `--variants` takes."""
+    """Part of file names, and a value of `--variants`."""
     label: str
-    """What a table and a chart call it."""
+    """Its name in tables and charts."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of `MemoryConfig` that differ."""
+    """The settings of `MemoryConfig` that differ."""
     reindex: bool = False
-    """Whether the graph itself comes out differently, so that the data set is indexed anew, beside the memory."""
+    """Whether the graph differs too. Then the data set is re-indexed into a graph in memory, beside the memory."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "overrides", MappingProxyType(dict(self.overrides)))
@@ -65,7 +65,7 @@ class Variant:
         """Return `base` with the overrides.
 
         Raises:
-            ConfigError: a setting is unknown or out of range; the variant is named.
+            ConfigError: a setting is unknown or out of range; the message names the variant.
         """
         try:
             return base.replace(**self.overrides)
@@ -84,30 +84,30 @@ VARIANTS: Sequence[Variant] = (
     Variant("one_hop", "one hop", {"MAX_HOPS": 1}),
     Variant("no_gate", "hops not gated", {"retrieval.switches.gate_hops": False}),
     Variant("no_damping", "hubs not damped", {"retrieval.switches.damp_hubs": False}),
-    Variant("move_again", "energy moves more than once", {"retrieval.switches.move_once": False}),
-    Variant("no_keywords", "no keywords in common", {"retrieval.keyword_weight": 0}),
-    Variant("no_subject", "no subject of a memory", {"retrieval.subject_weight": 0}),
-    Variant("full_trust", "the graph trusted on every question alike", {"retrieval.trust_floor": 1}),
+    Variant("move_again", "activation moves more than once", {"retrieval.switches.move_once": False}),
+    Variant("no_keywords", "keywords not matched", {"retrieval.keyword_weight": 0}),
+    Variant("no_subject", "subjects of memories not matched", {"retrieval.subject_weight": 0}),
+    Variant("full_trust", "the graph trusted alike on every question", {"retrieval.trust_floor": 1}),
     Variant(
-        "first_place_open", "energy lifts above the best match, too", {"retrieval.switches.keep_best_first": False}
+        "first_place_open", "activation may lift above the best match", {"retrieval.switches.keep_best_first": False}
     ),
-    Variant("not_named_first", "energy not divided by the subjects named", {"retrieval.switches.named_first": False}),
-    Variant("no_marks", "no marks such as times", {"retrieval.tag_weight": 0}),
-    Variant("no_time_spans", "times such as last week not looked for", {"retrieval.time_span_weight": 0}),
-    Variant("no_neighbours", "turns without those around them", {"retrieval.neighbour_weight": 0}),
-    Variant("no_answers", "questions and answers apart", {"retrieval.answer_weight": 0, "retrieval.question_cost": 0}),
-    Variant("no_length", "length of a message not counted", {"retrieval.length_cost": 0}),
-    Variant("no_length_decay", "long messages take as much from around them", {"retrieval.length_decay": 0}),
-    Variant("no_generic", "turns that are like all others not pushed back", {"retrieval.generic_cost": 0}),
+    Variant("not_named_first", "activation not split by named subjects", {"retrieval.switches.named_first": False}),
+    Variant("no_marks", "tags such as times not matched", {"retrieval.tag_weight": 0}),
+    Variant("no_time_spans", "time spans such as last week not matched", {"retrieval.time_span_weight": 0}),
+    Variant("no_neighbours", "turns without their neighbours", {"retrieval.neighbour_weight": 0}),
+    Variant("no_answers", "answers apart from questions", {"retrieval.answer_weight": 0, "retrieval.question_cost": 0}),
+    Variant("no_length", "message length not counted", {"retrieval.length_cost": 0}),
+    Variant("no_length_decay", "long messages gain as much from neighbours", {"retrieval.length_decay": 0}),
+    Variant("no_generic", "generic turns not lowered", {"retrieval.generic_cost": 0}),
     Variant("no_place", "place in a message not counted", {"retrieval.place_cost": 0}),
     Variant("no_own_words", "no preference for the user's own words", {"retrieval.own_words_weight": 0}),
-    Variant("no_overviews", "overviews asked as other questions", {"retrieval.switches.long_for_overviews": False}),
+    Variant("no_overviews", "overview questions as other questions", {"retrieval.switches.long_for_overviews": False}),
     Variant(
         "no_answers_asked_for",
-        "questions about the assistant's answers as others",
+        "questions about the assistant's answers as other questions",
         {"retrieval.switches.long_for_answers": False},
     ),
-    Variant("no_learned_names", "names of speakers not learned", {"retrieval.switches.learn_names": False}),
+    Variant("no_learned_names", "speaker names not learned", {"retrieval.switches.learn_names": False}),
     Variant("no_labels", "speakers before a colon not found", {"indexing.find_speakers": False}, reindex=True),
     Variant(
         "hybrid",
@@ -130,17 +130,17 @@ VARIANTS: Sequence[Variant] = (
         Variant(f"closed_{name.lower()}", f"{name} edges closed", {"retrieval.closed_edge_types": name})
         for name in ("SEQ", "SIM", "TERM", "MENTION", "CAUSE")
     ),
-    Variant("no_found_titles", "no titles found in texts without one", {"indexing.find_titles": False}, reindex=True),
+    Variant("no_found_titles", "titles not found in texts without one", {"indexing.find_titles": False}, reindex=True),
 )
-"""What is switched off, in the order of the table."""
+"""The variants, in the order of the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A question to the ablation that is answered kind by kind: what the ingredient adds over going without it."""
+    """A comparison by kind of question: the full configuration minus the variant `without` a part."""
 
     without: str
-    """Name of the variant that goes without it."""
+    """Name of the variant."""
     title: str
 
 
@@ -152,7 +152,7 @@ CONTRASTS: Sequence[Contrast] = (
 
 @dataclass(frozen=True, slots=True)
 class AblationReport:
-    """What an ablation measured and where it wrote it."""
+    """The results of an ablation, and their folder."""
 
     folder: Path
     dataset: str
@@ -160,10 +160,10 @@ class AblationReport:
     variants: Sequence[Variant]
     """The full configuration first."""
     seconds: Mapping[str, float]
-    """How long each variant took, indexing included."""
+    """Seconds of each variant, indexing included."""
     rows: pd.DataFrame
-    """A row a variant, kind of question and cutoff: `variant`, `label`, `kind`, `questions`, `k`, `recall` in percent,
-    and `difference`, `low`, `high`, its recall minus that of the full configuration with the interval, in points."""
+    """A row per variant, kind of question and cutoff: `variant`, `label`, `kind`, `questions`, `k`, `recall` in percent,
+    and `difference`, `low`, `high`: its recall minus that of the full configuration with the interval, in points."""
 
     def figures(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
@@ -196,10 +196,10 @@ class AblationReport:
 
 
 def select_variants(names: Sequence[str], variants: Sequence[Variant] = VARIANTS) -> list[Variant]:
-    """Return the variants of these names, in the order they are kept in.
+    """Return the variants of these names, in the order of `variants`.
 
     Raises:
-        ConfigError: there is none of a name.
+        ConfigError: a name is unknown.
     """
     known = [variant.name for variant in variants]
     unknown = [name for name in names if name not in known]
@@ -211,19 +211,19 @@ def select_variants(names: Sequence[str], variants: Sequence[Variant] = VARIANTS
 def ablate(
     dataset: Dataset, config: MemoryConfig, *, variants: Sequence[Variant] = VARIANTS, progress: bool | None = None
 ) -> AblationReport:
-    """Measure `dataset` with the full configuration and with each variant, and write all of it down.
+    """Measure `dataset` with the full configuration and with each variant, and write the results.
 
-    The memory is indexed if need be and otherwise stays as it is: it is frozen while it is asked, and what needs
-    another graph gets one of its own. The folder is `<save_dir>/ablation-<UTC time>`.
+    The data set is indexed if it is not yet. The memory is frozen while it is measured. A variant with `reindex` gets
+    its own graph in memory. The folder is `<save_dir>/ablation-<UTC time>`.
 
     Args:
         dataset: documents and questions.
         config: the full configuration; `save_dir` is the memory's own folder.
-        variants: what to switch off.
-        progress: show bars; None shows them where the output is a terminal.
+        variants: the variants to compare.
+        progress: show progress bars; None shows them if the output is a terminal.
 
     Raises:
-        ConfigError: a variant's setting is unknown or out of range; nothing was measured.
+        ConfigError: a variant's setting is unknown or out of range; nothing is measured.
         DatasetError: no question can be scored.
     """
     planned = [FULL, *variants]
@@ -235,7 +235,7 @@ def ablate(
     known: KnownVectors = {}
     rankings: dict[str, list[list[Hashable]]] = {}
     seconds: dict[str, float] = {}
-    # Only the first may forget the memory and index anew.
+    # Only the full configuration may delete the memory and re-index.
     for place, variant in enumerate(show_progress(planned, "ablating", "variant", progress=progress)):
         begin = time.perf_counter()
         chosen = configs[place] if variant is FULL else configs[place].replace(force_index_from_scratch=False)
@@ -259,9 +259,9 @@ def ablate(
 
 
 def contrast_table(rows: pd.DataFrame, without: str) -> pd.DataFrame:
-    """Return what the ingredient that the variant `without` lacks adds, kind by kind, in points with its interval.
+    """Return the gain of a part, by kind of question, in points with its interval; the variant `without` lacks it.
 
-    A row a kind of question and cutoff: `kind`, `questions`, `k`, `with`, `without`, `difference`, `low`, `high`.
+    A row per kind of question and cutoff: `kind`, `questions`, `k`, `with`, `without`, `difference`, `low`, `high`.
     """
     lacking = rows[rows["variant"] == without].reset_index(drop=True)
     return pd.DataFrame(
@@ -271,7 +271,7 @@ def contrast_table(rows: pd.DataFrame, without: str) -> pd.DataFrame:
             "k": lacking["k"],
             "with": lacking["recall"] - lacking["difference"],
             "without": lacking["recall"],
-            # The interval of a paired bootstrap turns over with its sides; 0 is added so that no -0.0 is shown.
+            # Swapping the sides mirrors the interval of a paired bootstrap; subtracting from 0 avoids -0.0.
             "difference": 0 - lacking["difference"],
             "low": 0 - lacking["high"],
             "high": 0 - lacking["low"],
@@ -283,7 +283,7 @@ def _rows(
     variants: Sequence[Variant], recalls: Mapping[str, NDArray[np.float64]], kinds: Sequence[str]
 ) -> pd.DataFrame:
     of_kind = {kind: np.array([one == kind for one in kinds]) for kind in sorted(set(kinds))}
-    # A single kind is all there is; its name says nothing more.
+    # With a single kind, its rows would repeat those of all questions.
     groups = {ALL_QUESTIONS: np.ones(len(kinds), dtype=bool), **(of_kind if len(of_kind) > 1 else {})}
     full, rows = recalls[FULL.name], []
     for variant in variants:
@@ -320,5 +320,5 @@ def _write(
     report.rows.to_csv(report.folder / "ablation.csv", index=False)
     over_all = report.rows[(report.rows["kind"] == ALL_QUESTIONS) & (report.rows["variant"] != FULL.name)]
     if not over_all.empty:
-        title = f"What switching off costs on {report.dataset} ({report.questions} questions)"
+        title = f"Effect of switching parts off on {report.dataset} ({report.questions} questions)"
         ablation_chart(over_all, title, report.folder / "ablation")

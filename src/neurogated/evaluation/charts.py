@@ -1,4 +1,4 @@
-"""Charts of what was measured, as SVG and PNG; the only module that knows the plotting library."""
+"""Charts of the results, as SVG and PNG; the only module that imports the plotting library."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 __all__ = ["ablation_chart", "learning_chart", "recall_chart"]
 
-# Okabe and Ito 2008: colours that people with any kind of colour vision tell apart. Their yellow is too pale on white;
-# the last is Tol's wine.
+# Okabe and Ito 2008: colours that are distinct for every kind of colour vision. Their yellow is too pale on white; the
+# last colour is Tol's wine.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
 _INK, _MUTED, _FAINT = "#222222", "#8A8A8A", "#DDDDDD"
 _BETTER, _WORSE, _OPEN = "#0072B2", "#D55E00", "#777777"
-# There is one marker more than colours, so that no two of many lines look alike.
+# One marker more than colours, so that more lines than colours still differ.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
-# Looked for in this order after the plotting library's own font, for scripts that it lacks.
+# Fallback fonts, in this order, for scripts that the plotting library's own font lacks.
 _FALLBACK_FONTS = (
     "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "WenQuanYi Micro Hei",
     "WenQuanYi Zen Hei", "Microsoft YaHei", "SimHei", "PingFang SC", "Hiragino Sans GB", "Arial Unicode MS",
 )  # fmt: skip
 _OWN_FONT = "DejaVu Sans"
 
-# Sizes in inches, points and dots an inch; positions in shares of the axes, rows, or points of recall.
+# Sizes are in inches, points and dots per inch; positions in shares of the axes, rows, or points of recall.
 _DPI = 160
 _TITLE_SIZE, _TEXT_SIZE, _SMALL_SIZE = 12, 10, 8.5
 _WIDTH, _HEIGHT = 8.5, 5.0
@@ -55,19 +55,19 @@ _FEW_TICKS = 4
 
 
 def recall_chart(curve: Table, title: str, stem: Path) -> None:
-    """Draw recall over how many passages are looked at, a line a kind of question and a thick one for all.
+    """Draw recall over the number of retrieved passages: a line per kind of question and a thick one for all.
 
     Args:
         curve: the table that `recall_table` returns for the cutoffs 1, 2, …
         title: above the chart.
-        stem: path without ending; `.svg` and `.png` are written.
+        stem: path without suffix; `.svg` and `.png` are written.
     """
     figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
     axes = figure.add_subplot()
     columns = [column for column in curve["all"] if column != "questions"]
     cutoffs = [int(column.removeprefix("R@")) for column in columns]
     lines, labels = [], []
-    # The mean over all is read first, and drawn last, above the others.
+    # The mean over all kinds comes first in the legend and is drawn last, above the others.
     kinds = ["all", *(kind for kind in curve if kind != "all")]
     for place, kind in enumerate(kinds):
         whole = kind == "all"
@@ -98,23 +98,23 @@ def recall_chart(curve: Table, title: str, stem: Path) -> None:
         title="kind of question",
         alignment="left",
     )
-    # A legend leaves out labels with some first letters, unless they are put in afterwards.
+    # The legend drops labels that begin with an underscore, unless they are set afterwards.
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set_text(label)
     _finish(figure, [axes], title, stem)
 
 
 def ablation_chart(rows: pd.DataFrame, title: str, stem: Path) -> None:
-    """Draw the difference of each variant from the full configuration with its interval, a panel a cutoff.
+    """Draw each variant's difference from the full configuration with its interval, one panel per cutoff.
 
     Args:
         rows: `label`, `k`, `difference`, `low`, `high` in points, in the order of the chart.
         title: above the chart.
-        stem: path without ending; `.svg` and `.png` are written.
+        stem: path without suffix; `.svg` and `.png` are written.
     """
     labels, cutoffs = list(dict.fromkeys(rows["label"])), sorted(set(rows["k"]))
     figure, panels = _panels(cutoffs, _LABEL_WIDTH, _FRAME_HEIGHT + _ROW_HEIGHT * len(labels))
-    # One scale for all panels, so that lengths compare across them.
+    # All panels share one scale, so that lengths compare across them.
     lowest, highest = min(0.0, float(rows["low"].min())), max(0.0, float(rows["high"].max()))
     room = max(_LEAST_MARGIN, _MARGIN * (highest - lowest))
     for panel, k in zip(panels, cutoffs, strict=True):
@@ -133,12 +133,12 @@ def ablation_chart(rows: pd.DataFrame, title: str, stem: Path) -> None:
 
 
 def learning_chart(summary: pd.DataFrame, title: str, stem: Path) -> None:
-    """Draw recall before and after feedback, a row a group and a panel a cutoff, with the difference in figures.
+    """Draw recall before and after feedback, with the difference: one row per group and one panel per cutoff.
 
     Args:
         summary: `group`, `k`, `before`, `after`, `difference`, `low`, `high`, in the order of the chart.
         title: above the chart.
-        stem: path without ending; `.svg` and `.png` are written.
+        stem: path without suffix; `.svg` and `.png` are written.
     """
     groups, cutoffs = list(dict.fromkeys(summary["group"])), sorted(set(summary["k"]))
     height = _LEARNING_FRAME_HEIGHT + _LEARNING_ROW_HEIGHT * len(groups)
@@ -161,7 +161,7 @@ def learning_chart(summary: pd.DataFrame, title: str, stem: Path) -> None:
                 verticalalignment="bottom",
             )
             shown += [before, after]
-        # Room on both sides for the figures above the outermost dots.
+        # Leave room on both sides for the figures above the outermost dots.
         room = max(1.0, (max(shown) - min(shown)) / 2)
         panel.set_xlim(min(shown) - room, max(shown) + room)
         _rows_of(panel, groups, named=panel is panels[0])
@@ -177,7 +177,7 @@ def learning_chart(summary: pd.DataFrame, title: str, stem: Path) -> None:
 
 
 def _panels(cutoffs: Sequence[int], label_width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """Return a figure with a panel a cutoff, side by side."""
+    """Return a figure with one panel per cutoff, side by side."""
     figure = Figure(figsize=(label_width + _PANEL_WIDTH * len(cutoffs), height), layout="constrained")
     panels = [figure.add_subplot(1, len(cutoffs), place + 1) for place in range(len(cutoffs))]
     for panel, k in zip(panels, cutoffs, strict=True):
@@ -187,7 +187,7 @@ def _panels(cutoffs: Sequence[int], label_width: float, height: float) -> tuple[
 
 
 def _signed(points: float) -> str:
-    # What rounds to nothing has no minus.
+    # Adding 0.0 turns a rounded -0.0 into +0.0.
     return f"{round(points, 1) + 0.0:+.1f}"
 
 
@@ -202,12 +202,12 @@ def _rows_of(panel: Axes, labels: Sequence[str], *, named: bool) -> None:
 
 
 def _key(figure: Figure, handles: Sequence[Line2D], names: Sequence[str], title: str) -> None:
-    """Say below the panels what their axes and colours mean."""
+    """Add a legend below the panels that explains axes and colours."""
     figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False, title=title)
 
 
 def _one_line(text: str) -> str:
-    """Return `text` on one line, without what no file format holds."""
+    """Return `text` on one line; unprintable characters become spaces."""
     return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
@@ -217,7 +217,7 @@ def _label(text: object) -> str:
 
 
 def _finish(figure: Figure, panels: Sequence[Axes], title: str, stem: Path) -> None:
-    """Give all charts one look, and write them."""
+    """Apply the common style, and write the files."""
     figure.suptitle(_one_line(title), fontsize=_TITLE_SIZE, color=_INK)
     for panel in panels:
         for side in ("top", "right"):
@@ -231,17 +231,17 @@ def _finish(figure: Figure, panels: Sequence[Axes], title: str, stem: Path) -> N
     for text in figure.findobj(Text):
         if isinstance(text, Text):
             text.set_fontfamily(family)
-            # A dollar in a data set's words is a dollar.
+            # A dollar in a label is a dollar, not mathematics.
             text.set_parse_math(False)
     _save(figure, stem)
 
 
 def _save(figure: Figure, stem: Path) -> None:
     FigureCanvasAgg(figure)
-    # Text stays text in the SVG, so that a browser finds fonts for it; ids come from a fixed salt and there is no date,
-    # so that the same figures give the same file. The library takes both from its global settings only.
+    # Text stays text in the SVG, so that a browser finds fonts for it. Ids come from a fixed salt and there is no date,
+    # so that equal figures give equal files. The library reads both from its global settings only.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "neurogated"}), warnings.catch_warnings():
-        # Where no font has a letter a box is drawn in the PNG.
+        # The PNG shows a box for a character that no font has.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from font", category=UserWarning)
         figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None})
         figure.savefig(stem.with_suffix(".png"), dpi=_DPI)

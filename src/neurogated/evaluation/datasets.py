@@ -1,4 +1,4 @@
-"""Data sets by name: the forms that can be read, and where the bundled one is."""
+"""Data sets by name: the formats that can be read, and the bundled data set."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def load_dataset(name: str, folder: str | Path, file_format: str) -> Dataset:
 
     Args:
         name: the files are `<name>_corpus.json` and `<name>.json` (hipporag) or `<name>.json` (locomo).
-        folder: where they are.
+        folder: the folder of the files.
         file_format: one of `FORMATS`.
 
     Raises:
-        DatasetError: a file is missing, is not JSON, or lacks a field; file and position are named.
+        DatasetError: a file is missing, is not JSON, or lacks a field; the message names file and position.
     """
     if not name or Path(name).name != name or name in {".", ".."}:
         raise DatasetError(f"data set name {name!r} must be a plain name; give the folder as --dataset_dir")
@@ -35,10 +35,10 @@ def load_dataset(name: str, folder: str | Path, file_format: str) -> Dataset:
 
 
 def dataset_folder(folder: str | Path, name: str) -> Path:
-    """Return where the data set `name` is: in `folder`, or, for the bundled one, where it was installed."""
+    """Return the folder of the data set `name`: `folder`, or the installed folder of the bundled data set."""
     given = Path(folder)
     if name != BUNDLED or (given / f"{name}.json").exists():
         return given
-    # In a wheel the sample lies in the package, in a checkout at its top.
+    # In a wheel the sample is in the package, in a checkout at the top of the repository.
     package = Path(__file__).parents[1]
     return next((place for place in (package / "dataset", package.parents[1] / "dataset") if place.is_dir()), given)

@@ -1,4 +1,4 @@
-"""What experiments share: the questions, memories that stay as they are, and vectors computed once."""
+"""Shared by the experiments: the questions, memories that do not change, and vectors computed once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KnownVectors = dict[tuple[str, str, str], NDArray[np.float32]]
 
 
 class Asked(NamedTuple):
-    """A question and where it belongs."""
+    """A question and its collection."""
 
     collection: int
     """Position in the data set."""
@@ -47,7 +47,7 @@ class Asked(NamedTuple):
 class RememberingEmbedder:
     """Wraps an embedder and remembers every vector in a dictionary that outlives it.
 
-    Experiments ask the same questions under many configurations; a model whose vectors are all known is never loaded.
+    Experiments ask the same questions under many configurations. If all vectors are known, no model is loaded.
     """
 
     def __init__(self, embedder: Embedder, known: KnownVectors) -> None:
@@ -103,15 +103,15 @@ def questions_with_gold(dataset: Dataset) -> list[Asked]:
 
 
 def memories_of(dataset: Dataset, memory: NeuroGraphMemory) -> list[NeuroGraphMemory]:
-    """Return the memory of each collection: the namespace of its name, or `memory` itself where it has none."""
+    """Return the memory of each collection: the namespace of its name, or `memory` itself if it has none."""
     return [memory if part.namespace is None else memory.in_namespace(part.namespace) for part in dataset.collections]
 
 
 def index(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None = None) -> list[NeuroGraphMemory]:
-    """Put every collection of `dataset` into its namespace, and return the memory of each; nothing is indexed twice.
+    """Add every collection of `dataset` to its namespace, and return the memories; no document is indexed twice.
 
     Raises:
-        DatasetError: a memory holds passages of an earlier version of the data set; nothing was indexed.
+        DatasetError: a memory holds passages of an earlier version of the data set; nothing is indexed.
     """
     memories = memories_of(dataset, memory)
     for part, one in zip(dataset.collections, memories, strict=True):
@@ -122,7 +122,7 @@ def index(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None =
 
 
 def _refuse_former_passages(part: Collection, memory: NeuroGraphMemory) -> None:
-    # Their names may mean other passages by now, so that finding them would count as finding those.
+    # The name of a former passage may now belong to another passage, so a recall of it would be scored wrong.
     present = {document.document_id for document in part.documents}
     nodes = memory.store.all_nodes()
     former = {node.found.document_id for node in nodes if SOURCES_KEY in node.metadata} - present
@@ -144,19 +144,19 @@ def frozen_memories(
     reindex: bool = False,
     progress: bool | None = None,
 ) -> Iterator[tuple[Parts, list[NeuroGraphMemory]]]:
-    """Open the memory of each collection, so that asking leaves no trace in it; also the parts they are made of.
+    """Open a frozen memory for each collection; yield the shared parts and the memories.
 
     Args:
         dataset: documents and questions.
         config: settings; `save_dir` is the memory's own folder.
-        known: vectors to use, and where new ones are put.
-        indexed: the data set is in the durable memory already, so nothing is written to it.
-        reindex: build a graph of its own, in memory, beside the durable one.
-        progress: show bars; None shows them where the output is a terminal.
+        known: known vectors; new ones are added.
+        indexed: the memory on disk holds the data set already, so nothing is written to it.
+        reindex: build a separate graph in memory.
+        progress: show progress bars; None shows them if the output is a terminal.
     """
     parts = compose.build(config)
     if reindex:
-        # The other parts keep the caches in `save_dir`, so that only what changes is computed anew.
+        # The other parts keep the caches in `save_dir`, so that only differences are computed again.
         parts.store.close()
         parts = dataclasses.replace(parts, store=open_store(config.replace(storage="memory"), parts.clock))
     parts = dataclasses.replace(parts, embedder=RememberingEmbedder(parts.embedder, known))
@@ -171,9 +171,9 @@ def frozen_memories(
 
 
 def rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]:
-    """Return the data set's names of what `query` recalls, best first, and the recall.
+    """Return the data set's names of the passages that `query` recalls, best first, and the recall.
 
-    Several chunks of one passage count once, at the best of their places; so more nodes are asked for until there are
+    Several chunks of one passage count once, at the best of their ranks. So it asks for more nodes until there are
     enough passages, or no more nodes.
     """
     depth = max(memory.config.retrieval.ranking_depth, memory.config.TOP_N_RETRIEVAL)

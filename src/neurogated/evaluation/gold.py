@@ -1,4 +1,4 @@
-"""Which rows of a corpus the passages of a question are: found by title and text, and by number where it agrees."""
+"""Finds the corpus rows of a question's gold passages: by title and text; the number decides among equals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class GoldPassage:
-    """A gold passage as its question gives it; what the question leaves out is empty or None."""
+    """A gold passage as its question gives it; fields that the question leaves out are empty or None."""
 
     where: str
     """File, entry and field, and the question, for errors."""
@@ -37,10 +37,10 @@ class GoldPassage:
 
 
 class Corpus:
-    """The rows of a corpus, found by what a question says of them.
+    """The rows of a corpus, found by title and text.
 
-    White space never counts: files join the sentences of a passage in different ways. Title and text are compared as
-    one, so that a title may also stand as the first line of the text.
+    Matching ignores white space, since files join the sentences of a passage in different ways. Title and text are
+    compared as one string, since a title may also stand as the first line of the text.
     """
 
     def __init__(self, name: str, rows: Sequence[Row]) -> None:
@@ -56,16 +56,16 @@ class Corpus:
             self._by_title[_squeezed(row.title)].append(row)
 
     def copies(self, row: Row) -> list[int]:
-        """Return the numbers of all rows with the title and text of `row`, its own among them, in the file's order."""
+        """Return the numbers of all rows with the title and text of `row`, itself included, in the file's order."""
         return [copy.idx for copy in self._by_content[_content(row)]]
 
     def find(self, passage: GoldPassage) -> int:
-        """Return the number of the row that `passage` is.
+        """Return the number of the row that matches `passage`.
 
-        Of several copies it is the one that the question numbers, or else the first.
+        If several copies match, it is the one that the question numbers, or else the first.
 
         Raises:
-            DatasetError: there is no such row, or there are several that differ.
+            DatasetError: no row matches, or several different rows do.
         """
         found = self._matching(passage)
         if not found:
@@ -83,7 +83,7 @@ class Corpus:
 
     def _matching(self, passage: GoldPassage) -> list[Row]:
         if passage.text:
-            # Where one side has no title, the text alone must do; two titles that differ are two passages.
+            # If one side has no title, the text decides; different titles are different passages.
             return self._by_content.get(_content(passage)) or [
                 row for row in self._by_text.get(_squeezed(passage.text), ()) if not (row.title and passage.title)
             ]
@@ -94,7 +94,7 @@ class Corpus:
         return self._by_title.get(_squeezed(passage.title), []) if passage.title else []
 
     def _nearest(self, passage: GoldPassage) -> str:
-        """Return which row of another title or text a reader may have meant."""
+        """Return a hint about a row that shares the title or the text."""
         if passage.title and (others := self._by_title.get(_squeezed(passage.title))):
             return f", whose row {others[0].idx} has this title but another text"
         if passage.text and (others := self._by_text.get(_squeezed(passage.text))):

@@ -1,4 +1,4 @@
-"""HippoRAG's forms of data sets: a corpus of passages, and questions that name the passages which answer them.
+"""HippoRAG's data formats: a corpus of passages, and questions that name the passages which answer them.
 
 A question names its gold passages in one of three ways, as HippoRAG reads them: `supporting_facts` over `context`
 (HotpotQA, 2WikiMultiHopQA), `contexts`, or `paragraphs` (MuSiQue and HippoRAG's sample).
@@ -31,7 +31,7 @@ _ALIASES_FIELD = "answer_aliases"
 
 
 def load_hipporag(name: str, folder: Path) -> Dataset:
-    """Read `<name>_corpus.json` and `<name>.json`; gold passages are found in the corpus by title and text."""
+    """Read `<name>_corpus.json` and `<name>.json`; find gold passages in the corpus by title and text."""
     corpus_path, path = folder / f"{name}_corpus.json", folder / f"{name}.json"
     entries = _corpus_entries(corpus_path)
     rows = [_row(record, place) for place, record in enumerate(entries)]
@@ -52,7 +52,7 @@ def _refuse_repeated(names: Sequence[str | int], field: str, path: Path) -> None
     for name, times in Counter(names).items():
         if times > 1:
             raise DatasetError(
-                f"{path}: {field} {name!r} stands {times} times; make them differ, or leave out every {field}, "
+                f"{path}: {field} {name!r} occurs {times} times; make them differ, or leave out every {field}, "
                 "so that entries are named by their position from 0"
             )
 
@@ -61,7 +61,7 @@ def _refuse_repeated(names: Sequence[str | int], field: str, path: Path) -> None
 
 
 def _corpus_entries(path: Path) -> list[Record]:
-    """Return the rows of a corpus, which may also be an object of titles with their sentences."""
+    """Return the rows of a corpus; the file may also be an object that maps titles to sentences."""
     values = read_json(path)
     if isinstance(values, dict):
         return [Record({"title": title, "text": text}, f"{path}, entry {title!r}") for title, text in values.items()]
@@ -79,10 +79,10 @@ def _text_field(record: Record) -> str | None:
 
 
 def _documents(corpus: Corpus, rows: Sequence[Row], entries: Sequence[Record]) -> Iterator[Document]:
-    """Yield a document for each run of rows that share a title: they are parts of one text, in order.
+    """Yield a document for each run of consecutive rows with the same title: they are parts of one text, in order.
 
-    Rows without a title are texts of their own. A passage names all rows that are copies of it, since a memory of one
-    is a memory of all.
+    Each row without a title is a document. A passage lists all rows that are copies of it, so a memory of one copy
+    counts as a memory of all.
     """
     for (title, _), run in groupby(zip(rows, entries, strict=True), key=lambda pair: _text_of(pair[0])):
         part = list(run)
@@ -94,7 +94,7 @@ def _documents(corpus: Corpus, rows: Sequence[Row], entries: Sequence[Record]) -
 
 
 def _text_of(row: Row) -> tuple[str, int | None]:
-    """Return what rows of one text have in common: the title, or else the number."""
+    """Return the key that the rows of one text share: the title, or else the number."""
     return row.title, None if row.title else row.idx
 
 
@@ -102,21 +102,21 @@ def _text_of(row: Row) -> tuple[str, int | None]:
 
 
 def _question(record: Record, position: int) -> Question:
-    """Return a question whose gold passages are not found yet."""
+    """Return a question without its gold passages, which are found later."""
     kind = record.value.get("kind") or record.value.get("type") or "all"
     answers = tuple(dict.fromkeys(_answers(record)))
     return Question(_id(record, position), record.question(), frozenset(), str(kind), answers)
 
 
 def _id(record: Record, position: int) -> str | int:
-    """Return the id that the question has, or else its position in the file."""
+    """Return the id of the question, or else its position in the file."""
     field = next(filter(record.has, _ID_FIELDS), None)
     named: str | int = position if field is None else record.get(field, (str, int))
     return named
 
 
 def _answers(record: Record) -> Iterator[str]:
-    """Yield all answers that are right; blank ones are none."""
+    """Yield all right answers except blank ones."""
     group = next((fields for fields in _ANSWER_FIELDS if record.has(fields[0])), ())
     for field in filter(record.has, (*group, _ALIASES_FIELD)):
         value = record.get(field, (list, str))
@@ -129,7 +129,7 @@ def _answer(value: Any, where: str) -> str:  # noqa: ANN401 - JSON
 
 
 def _listed(text: str) -> list[str]:
-    """Return the texts of a list that is written as text, as PopQA writes lists, or else the text itself."""
+    """Return the items of a list that is written as text, as PopQA writes lists, or else the text itself."""
     if not text.startswith("["):
         return [text]
     try:
@@ -142,7 +142,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _gold_passages(records: Sequence[Record], questions: Sequence[Question]) -> list[list[GoldPassage]]:
-    """Return the gold passages of each question; none where no question of the file names any."""
+    """Return the gold passages of each question; no passages if no question of the file names any."""
     if not any(record.has(field) for record in records for field in _GOLD_FIELDS):
         return [[] for _ in records]
     return [
@@ -160,7 +160,7 @@ def _gold_passages_of(record: Record, question: str) -> Iterator[GoldPassage]:
                 yield _gold_passage(paragraph, question)
     else:
         for paragraph in record.records("paragraphs"):
-            # HippoRAG takes a paragraph that is not marked as gold.
+            # HippoRAG counts a paragraph without `is_supporting` as gold.
             if paragraph.get("is_supporting", bool, default=True):
                 yield _gold_passage(paragraph, question)
 
@@ -179,7 +179,7 @@ def _gold_passage(record: Record, question: str) -> GoldPassage:
 
 
 def _supporting(record: Record, question: str) -> Iterator[GoldPassage]:
-    """Yield the passages of `context` that have the titles of `supporting_facts`; a title without any stands alone."""
+    """Yield the `context` passages whose titles are in `supporting_facts`; a title without a passage stands alone."""
     facts = {_pair(value, where)[0]: where for value, where in record.items("supporting_facts")}
     context = (
         [(*_pair(value, where), where) for value, where in record.items("context")] if record.has("context") else []
@@ -193,12 +193,12 @@ def _supporting(record: Record, question: str) -> Iterator[GoldPassage]:
 
 def _pair(value: Any, where: str) -> tuple[str, Any]:  # noqa: ANN401 - JSON
     if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004 - a pair
-        raise DatasetError(f"{where} is {kind_of(value)}, but must be a list of two: a title, and what belongs to it")
+        raise DatasetError(f"{where} is {kind_of(value)}, but must be a list of two: a title and its sentences")
     return text_of(value[0], f"{where}, the title"), value[1]
 
 
 def _notes(file: str, passages: Sequence[Sequence[GoldPassage]], found: Sequence[Sequence[int]]) -> Iterator[str]:
-    """Yield a sentence on numbers that are not the corpus's, and one on questions that recall leaves out."""
+    """Yield a note about numbers that differ from the corpus, and one about questions without gold passages."""
     numbers = [pair for part, rows in zip(passages, found, strict=True) for pair in zip(part, rows, strict=True)]
     wrong = sum(passage.idx not in {None, row} for passage, row in numbers)
     if wrong:

@@ -1,4 +1,4 @@
-"""Data files: JSON read with its place, so that every error names file, entry and field."""
+"""JSON data files; every error names file, entry and field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXPECTED = {dict: "an object", list: "a list", str: "text", bool: "true or fals
 
 
 class Record:
-    """A JSON object that knows where it stands, for errors that name the place."""
+    """A JSON object with its place in the file, for error messages."""
 
     def __init__(self, value: Any, where: str) -> None:  # noqa: ANN401 - JSON
         if not isinstance(value, dict):
@@ -23,11 +23,11 @@ class Record:
         self.value, self.where = value, where
 
     def has(self, field: str) -> bool:
-        """Return whether the field is there and not null."""
+        """Return whether the field exists and is not null."""
         return self.value.get(field) is not None
 
     def get(self, field: str, kinds: type | tuple[type, ...], *, default: Any = None) -> Any:  # noqa: ANN401 - JSON
-        """Return a field of the given JSON type; raise DatasetError where it is missing and has no default."""
+        """Return a field of the given JSON type; raise DatasetError if it is missing and has no default."""
         value = self.value.get(field, default)
         if value is None and default is None:
             raise DatasetError(f"{self.where} lacks the field {field!r}")
@@ -37,7 +37,7 @@ class Record:
         return value
 
     def optional(self, field: str, kinds: type | tuple[type, ...]) -> Any:  # noqa: ANN401 - JSON
-        """Return a field of the given JSON type, None where it is missing or null."""
+        """Return a field of the given JSON type, or None if it is missing or null."""
         return self.get(field, kinds) if self.has(field) else None
 
     def records(self, field: str) -> list[Record]:
@@ -50,7 +50,7 @@ class Record:
             yield value, f"{self.where}, {field}[{position}]"
 
     def joined(self, field: str) -> str:
-        """Return a field that is text or a list of texts, such as sentences, which a space joins."""
+        """Return a field that is text, or a list of texts joined by spaces."""
         if isinstance(self.get(field, (str, list)), str):
             return str(self.value[field])
         return " ".join(text_of(value, where).strip() for value, where in self.items(field))
@@ -71,13 +71,13 @@ def text_of(value: Any, where: str) -> str:  # noqa: ANN401 - JSON
 
 
 def kind_of(value: object) -> str:
-    """Return what a JSON value is, for errors."""
+    """Return the name of a value's JSON type, for errors."""
     names = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401 - JSON
-    """Return what a JSON file holds."""
+    """Return the parsed contents of a JSON file."""
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Whether feedback helps: half of the questions is fed back, the other half is asked before and after."""
+"""Whether feedback helps: feedback on half of the questions; the other half is measured before and after."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ DEFAULT_SEEDS = 5
 _HELD_OUT, _SHARING, _RELATED, _UNRELATED, _FED = "held out", "sharing", "related", "unrelated", "fed back"
 GROUPS: Mapping[str, str] = {
     _HELD_OUT: "all questions that were not fed back",
-    _SHARING: "those of them with a gold passage that was fed back",
-    _RELATED: "those with a gold passage that was fed back, or that an edge joined to one beforehand",
-    _UNRELATED: "those without either",
+    _SHARING: "held-out questions with a gold passage that was fed back",
+    _RELATED: "those, and held-out questions with a gold passage that an edge joined to a fed-back one",
+    _UNRELATED: "the other held-out questions",
     _FED: "the questions that were fed back",
 }
-"""What is measured before and after, and which questions each group holds."""
+"""The groups that are measured before and after, and the questions of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearningReport:
-    """What a learning experiment measured and where it wrote it."""
+    """The results of a learning experiment, and their folder."""
 
     folder: Path
     dataset: str
     questions: int
     changed: Sequence[int]
-    """How many edges feedback strengthened or made, a number a seed."""
+    """How many edges feedback strengthened or added, one number per seed."""
     by_seed: pd.DataFrame
-    """A row a seed, group and cutoff: `seed`, `group`, `questions`, `k`, `before`, `after` (recall in percent), and
-    `difference`, `low`, `high`, after minus before with the interval over questions, in points."""
+    """A row per seed, group and cutoff: `seed`, `group`, `questions`, `k`, `before`, `after` (recall in percent), and
+    `difference`, `low`, `high`: after minus before with its interval over questions, in points."""
     summary: pd.DataFrame
-    """A row a group and cutoff: `group`, `questions` and `before`, `after`, `difference` as means over the seeds,
-    `deviation`, the standard deviation of the difference from seed to seed, and `low`, `high`, its interval over
-    questions, of which each counts with its mean over the seeds that hold it."""
+    """A row per group and cutoff: `group`, `questions`, and `before`, `after`, `difference` as means over the seeds;
+    `deviation`, the standard deviation of the difference over seeds; and `low`, `high`, the interval of the difference
+    over questions. Each question counts with its mean over the seeds that hold it."""
 
     @property
     def worse(self) -> pd.DataFrame:
@@ -84,7 +84,7 @@ class LearningReport:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """One seed: which questions each group holds, and every question's recall afterwards."""
+    """One seed: the questions of each group, and every question's recall afterwards."""
 
     members: Mapping[str, NDArray[np.bool_]]
     after: NDArray[np.float64]
@@ -94,16 +94,16 @@ class _Trial:
 def learn(
     dataset: Dataset, config: MemoryConfig, *, seeds: int = DEFAULT_SEEDS, progress: bool | None = None
 ) -> LearningReport:
-    """Feed back the gold passages of a random half of the questions and measure the rest, once a seed.
+    """Give feedback on the gold passages of a random half of the questions and measure the rest, once per seed.
 
-    Every seed learns in a copy of the graph of its own; the memory is indexed if need be and otherwise stays as it is.
-    The folder is `<save_dir>/learning-<UTC time>`.
+    Every seed learns in its own copy of the graph. The data set is indexed if it is not yet; the memory does not change
+    otherwise. The folder is `<save_dir>/learning-<UTC time>`.
 
     Args:
         dataset: documents and questions.
         config: settings; `save_dir` is the memory's own folder.
-        seeds: how many random halves; the seeds are 0, 1, ….
-        progress: show bars; None shows them where the output is a terminal.
+        seeds: the number of random halves; the seeds are 0, 1, ….
+        progress: show progress bars; None shows them if the output is a terminal.
 
     Raises:
         ConfigError: `seeds` is less than 1.
@@ -132,7 +132,7 @@ def learn(
 
 
 def copy_of(store: GraphStorePort, config: MemoryConfig) -> GraphStorePort:
-    """Return a store in memory with the same nodes and edges, to the last bit, in the same order."""
+    """Return a store in memory with the same nodes and edges, bit for bit, in the same order."""
     copy = open_store(config.replace(storage="memory"), utc_now)
     copy.apply(GraphDelta(nodes=tuple(store.all_nodes()), edges=tuple(store.all_edges()), reason="copy"))
     return copy
@@ -159,7 +159,7 @@ def _try(seed: int, parts: Parts, memories: Sequence[NeuroGraphMemory], asked: S
         memory.freeze()
     after = _recalls(copies, asked)
     for memory in copies:
-        # Only the store is the copy's own; the other parts serve the next one too.
+        # A copy owns only its store; the next seed uses the other parts again.
         memory.store.close()
     members = {
         _HELD_OUT: ~fed,
@@ -172,7 +172,7 @@ def _try(seed: int, parts: Parts, memories: Sequence[NeuroGraphMemory], asked: S
 
 
 def _random_half(asked: Sequence[Asked], seed: int) -> NDArray[np.bool_]:
-    """Return which questions are fed back: half of each collection's, rounded down."""
+    """Return which questions are fed back: half of each collection, rounded down."""
     generator = np.random.default_rng(seed)
     owner = np.array([one.collection for one in asked])
     fed = np.zeros(len(asked), dtype=bool)
@@ -183,7 +183,7 @@ def _random_half(asked: Sequence[Asked], seed: int) -> NDArray[np.bool_]:
 
 
 def _nodes_by_source(memory: NeuroGraphMemory) -> dict[Hashable, list[str]]:
-    """Return the ids of the nodes that hold each passage of the data set."""
+    """Return the ids of the nodes of each passage of the data set."""
     found: dict[Hashable, list[str]] = {}
     for node in memory.store.all_nodes():
         for source in node.metadata.get(SOURCES_KEY, ()):
@@ -192,12 +192,12 @@ def _nodes_by_source(memory: NeuroGraphMemory) -> dict[Hashable, list[str]]:
 
 
 def _gold_nodes(one: Asked, nodes: Mapping[Hashable, Iterable[str]]) -> list[str]:
-    # In order, so that the same feedback makes the same edges every time.
+    # Sorted, so that the same feedback adds the same edges every time.
     return sorted({node for source in one.question.gold for node in nodes.get(source, ())})
 
 
 def _neighbours(store: GraphStorePort, nodes: set[str]) -> set[str]:
-    """Return the nodes that an edge of any type joins to one of `nodes`, whichever way it leads."""
+    """Return the nodes that an edge of any type and direction joins to one of `nodes`."""
     view = store.view()
     rows = view.rows(sorted(nodes))
     edges = view.live_edges()
@@ -231,7 +231,7 @@ def _summary(by_seed: pd.DataFrame, before: NDArray[np.float64], trials: Sequenc
         chosen = times > 0
         if not chosen.any():
             continue
-        # A question stands in several halves; as one figure a question the resamples stay independent.
+        # A question is in several halves; one mean per question keeps the resamples independent.
         gained = np.sum(
             [np.where(trial.members[group][:, None], trial.after - before, 0.0) for trial in trials], axis=0
         )

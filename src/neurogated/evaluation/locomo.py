@@ -1,4 +1,4 @@
-"""LoCoMo's form of data sets: a list of conversations, each with questions of its own."""
+"""LoCoMo's data format: a list of conversations, each with its own questions."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _SESSION_TIME = "%I:%M %p on %d %B, %Y"
 
 
 def load_locomo(name: str, folder: Path) -> Dataset:
-    """Read `<name>.json`; questions without evidence in their conversation, and adversarial ones, are not asked."""
+    """Read `<name>.json`; leave out adversarial questions and those without evidence in their conversation."""
     path = folder / f"{name}.json"
     records = read_records(path)
     collections = tuple(map(_conversation, records))
     for sample_id, times in Counter(collection.namespace for collection in collections).items():
         if times > 1:
-            raise DatasetError(f"{path}: sample_id {sample_id!r} stands {times} times; make them differ")
+            raise DatasetError(f"{path}: sample_id {sample_id!r} occurs {times} times; make them differ")
     return Dataset(name, collections, tuple(_notes(path.name, records, collections)))
 
 
@@ -43,20 +43,20 @@ def _conversation(record: Record) -> Collection:
     turns = Counter(_turns(documents))
     for turn, times in turns.items():
         if times > 1:
-            raise DatasetError(f"{conversation.where}: dia_id {turn!r} stands {times} times; make them differ")
+            raise DatasetError(f"{conversation.where}: dia_id {turn!r} occurs {times} times; make them differ")
     questions = [_question(qa, f"{name}:{place}", turns.keys()) for place, qa in enumerate(record.records("qa"))]
     return Collection(name, tuple(_merged(documents)), tuple(q for q in questions if q is not None))
 
 
 def _turns(documents: Iterable[Document]) -> Iterator[str]:
-    """Yield the ids of the turns in which something is said."""
+    """Yield the ids of the turns that contain words."""
     for document in documents:
         for passage in document.passages:
             yield from passage.metadata[SOURCES_KEY]
 
 
 def _notes(file: str, records: Sequence[Record], collections: Sequence[Collection]) -> Iterator[str]:
-    """Yield a sentence on evidence that names no turn, and one on questions that are not asked for want of any."""
+    """Yield a note about evidence that names no turn, and one about questions left out because of it."""
     strays, silent = [], 0
     for record, collection in zip(records, collections, strict=True):
         turns, asked = set(_turns(collection.documents)), {question.id for question in collection.questions}
@@ -71,7 +71,7 @@ def _notes(file: str, records: Sequence[Record], collections: Sequence[Collectio
 
 
 def _session(conversation: Record, number: int) -> Document | None:
-    """Return a session as a document whose passages are its turns, None if nothing was said in it."""
+    """Return a session as a document whose passages are its turns; None if it is empty."""
     moment = None
     when = conversation.value.get(f"session_{number}_date_time")
     if when:
@@ -90,7 +90,7 @@ def _session(conversation: Record, number: int) -> Document | None:
 
 
 def _question(record: Record, question_id: str, turns: AbstractSet[str]) -> Question | None:
-    """Return a question that has an answer in the conversation, None for the others."""
+    """Return a question that the conversation answers, None for the others."""
     category = record.get("category", int)
     gold = frozenset(part for part in _evidence(record) if part in turns)
     if category == _ADVERSARIAL or not gold:
@@ -101,7 +101,7 @@ def _question(record: Record, question_id: str, turns: AbstractSet[str]) -> Ques
 
 
 def _evidence(record: Record) -> list[str]:
-    """Return the ids of turns in a question's evidence; what holds no id is returned as it is written."""
+    """Return the ids of turns in a question's evidence; an entry without an id is returned as it is."""
     if not record.has("evidence"):
         return []
     entries = [text_of(value, where) for value, where in record.items("evidence")]
@@ -109,7 +109,7 @@ def _evidence(record: Record) -> list[str]:
 
 
 def _merged(documents: Sequence[Document]) -> list[Document]:
-    """Join documents that are the same to the letter, their passages naming the sources of both."""
+    """Merge identical documents; their passages name the sources of both."""
     by_id: dict[str, Document] = {}
     for document in documents:
         twin = by_id.get(document.document_id)

@@ -1,4 +1,4 @@
-"""Recall of rankings and summaries of times."""
+"""Recall of rankings and summaries of latencies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Table = dict[str, dict[str, float]]
 
 RECALL_CUTOFFS = (1, 2, 5, 10, 20)
 COMPARED_CUTOFFS = RECALL_CUTOFFS[1:]
-"""Where experiments compare; many questions have two passages, which the first place alone cannot hold."""
+"""The cutoffs that experiments compare. Rank 1 is left out: it cannot hold both passages of a question with two."""
 PERCENT = 100
 _MILLISECONDS = 1000
 _HIGH_QUANTILE = 0.95
@@ -53,9 +53,9 @@ def recall_table(
     kinds: Sequence[str],
     cutoffs: Sequence[int] = RECALL_CUTOFFS,
 ) -> Table:
-    """Return mean recall in percent, a row a kind of question and one for all, a column a cutoff.
+    """Return mean recall in percent: a row per kind of question and one for all, a column per cutoff.
 
-    Questions without gold passages do not count; without any other there is no row.
+    Questions without gold passages do not count. If no question has any, the table is empty.
     """
     scored = [(kind, ranked, gold) for ranked, gold, kind in zip(rankings, golds, kinds, strict=True) if gold]
     if not scored:
@@ -65,7 +65,7 @@ def recall_table(
     for row, (kind, _, _) in enumerate(scored):
         by_kind.setdefault(kind, []).append(row)
     groups = {kind: by_kind[kind] for kind in sorted(by_kind)} if len(by_kind) > 1 else {}
-    # A kind that is called "all" gives way to the mean over all questions.
+    # The row "all" is the mean over all questions, even if a kind has the name "all".
     groups["all"] = list(range(len(scored)))
     return {
         kind: {
@@ -77,12 +77,12 @@ def recall_table(
 
 
 def latency_table(seconds: Sequence[Mapping[str, float]]) -> Table:
-    """Return median and 95th percentile in milliseconds, a row a stage and one for all but the embedding."""
+    """Return median and 95th percentile in milliseconds, a row per stage and one for all except the embedding."""
     if not seconds:
         return {}
     names = dict.fromkeys(stage for one in seconds for stage in one)
     stages = {stage: [_MILLISECONDS * one[stage] for one in seconds if stage in one] for stage in names}
-    stages["all but embed"] = [_MILLISECONDS * (sum(one.values()) - one["embed"]) for one in seconds]
+    stages["all except embed"] = [_MILLISECONDS * (sum(one.values()) - one["embed"]) for one in seconds]
     return {
         stage: {
             "median ms": float(np.quantile(times, _MEDIAN)),

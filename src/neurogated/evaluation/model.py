@@ -1,4 +1,4 @@
-"""What a data set is: collections of documents, and the questions about them."""
+"""A data set: collections of documents, and the questions about them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neurogated.ingestion.document import Document, Passage
 __all__ = ["SOURCES_KEY", "Collection", "Dataset", "Question", "passage_of"]
 
 SOURCES_KEY = "sources"
-"""Metadata under which a node lists the data set's own names of the passages it comes from."""
+"""Metadata key under which a node lists the data set's names of its passages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,29 +24,29 @@ class Question:
     gold: frozenset[Hashable]
     """The data set's names of the passages: corpus idx, or dia_id."""
     kind: str
-    """What the data set calls this sort of question."""
+    """The data set's name for this kind of question."""
     answers: tuple[str, ...] = ()
-    """All that are right, aliases too; none where the data set has no answer."""
+    """All right answers, aliases too; empty if the data set has no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """Documents and the questions about them; questions search their own collection only."""
+    """Documents and the questions about them; questions search only their own collection."""
 
     namespace: str | None
-    """Where it goes in the memory; None for the memory's own namespace."""
+    """Its namespace in the memory; None for the memory's own namespace."""
     documents: tuple[Document, ...]
     questions: tuple[Question, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A named data set; each collection goes into a namespace of its own."""
+    """A named data set; each collection has its own namespace."""
 
     name: str
     collections: tuple[Collection, ...]
     notes: tuple[str, ...] = ()
-    """What a reader of the figures should know about the files, a sentence each."""
+    """Notes about the files for a reader of the figures, a sentence each."""
 
 
 def passage_of(text: str, metadata: Mapping[str, Any], where: str, *, speaker: str | None = None) -> Passage:

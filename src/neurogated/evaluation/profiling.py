@@ -1,4 +1,4 @@
-"""Where recalls and indexing spend their time: stages, and the functions behind them."""
+"""Where recalls and indexing spend their time: stages, and functions."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ __all__ = [
 ]
 
 OTHER = "other"
-"""The stage of whatever belongs to no stage."""
+"""The stage of all time outside the other stages."""
 
 _SNAPSHOT = "copy.snapshot"
 _FIRST_TEXT = "The model is loaded with this."
 
 
 class Stage(NamedTuple):
-    """A function whose time counts to a stage of indexing."""
+    """A function whose time counts for a stage of indexing."""
 
     name: str
     owner: Any
@@ -59,7 +59,7 @@ class Stage(NamedTuple):
 
 
 def _indexing_stages(store: GraphStorePort) -> list[Stage]:
-    """Return which functions make up each stage of indexing, in the order of the work."""
+    """Return the functions of each stage of indexing, in the order of the work."""
     return [
         Stage("chunk", Chunker, "split"),
         Stage("embed", CachedEmbedder, "embed_documents"),
@@ -72,7 +72,7 @@ def _indexing_stages(store: GraphStorePort) -> list[Stage]:
 
 
 class StageTimer:
-    """Adds up the seconds that functions take; what one takes within another counts to itself only."""
+    """Sums the seconds that functions take; the time of a nested function counts for that function only."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -81,7 +81,7 @@ class StageTimer:
 
     @contextmanager
     def watching(self, stages: Iterable[Stage]) -> Iterator[None]:
-        """Time functions, called from wherever, for as long as the block runs."""
+        """Time these functions while the block runs, in all threads."""
         with ExitStack() as undo:
             for stage in stages:
                 self.seconds[stage.name] += 0.0
@@ -95,11 +95,11 @@ class StageTimer:
             yield
 
     def _timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        # What a generator does is done at once, or it would count to whoever takes its values.
+        # A generator runs to its end here; otherwise its time would count for the function that reads its values.
         whole = inspect.isgeneratorfunction(function)
 
         @functools.wraps(function)
-        def timed(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - whatever it takes and returns
+        def timed(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the arguments and result of any function
             begin, outer = time.perf_counter(), getattr(self._local, "within", 0.0)
             self._local.within = 0.0
             try:
@@ -116,7 +116,7 @@ class StageTimer:
 
 @dataclass(frozen=True, slots=True)
 class IndexingTimes:
-    """How long indexing took."""
+    """The times of an indexing."""
 
     documents: int
     nodes: int
@@ -124,11 +124,11 @@ class IndexingTimes:
     seconds: float
     """From the first document to the last write."""
     stages: Mapping[str, float]
-    """Seconds by stage, and `other` for what is left. Stages that run beside each other sum up to more than it took."""
+    """Seconds by stage, and `other` for the rest. Stages that run in parallel sum up to more than `seconds`."""
 
 
 class FunctionTime(NamedTuple):
-    """A line of a profile."""
+    """A row of a profile."""
 
     function: str
     """Name, file and line."""
@@ -136,23 +136,23 @@ class FunctionTime(NamedTuple):
     own: float
     """Seconds in the function itself."""
     total: float
-    """Seconds in it and in all it called."""
+    """Seconds in the function and in all functions that it called."""
 
 
 def stored_questions(store: GraphStorePort, count: int, length: int) -> list[str]:
-    """Return the beginnings, at most `length` characters, of `count` stored texts, spread over all there are.
+    """Return the beginnings, at most `length` characters, of `count` stored texts, spread over the memory.
 
     Raises:
-        InputError: nothing is stored.
+        InputError: the memory is empty.
     """
     return [node.content[:length] for node in _spread_out(store, count)]
 
 
 def stored_documents(store: GraphStorePort, count: int) -> list[Document]:
-    """Return `count` stored texts, spread over all there are; those of one document as one, in order.
+    """Return `count` stored texts, spread over the memory; texts of one document become one document, in order.
 
     Raises:
-        InputError: nothing is stored.
+        InputError: the memory is empty.
     """
     nodes = sorted(_spread_out(store, count), key=_origin)
     return [_document(list(group)) for _, group in groupby(nodes, key=_origin)]
@@ -162,7 +162,7 @@ def _spread_out(store: GraphStorePort, count: int) -> list[MemoryNode]:
     view = store.view()
     rows = view.live_nodes()
     if not rows.size:
-        raise InputError("the memory is empty; put texts in with 'index' or 'add' before it is profiled")
+        raise InputError("the memory is empty; add texts with 'index' or 'add' before you profile it")
     chosen = np.unique(np.linspace(0, rows.size - 1, min(count, rows.size)).astype(np.int64))
     return store.get_nodes([view.ids[row] for row in rows[chosen].tolist()])
 
@@ -178,13 +178,13 @@ def _document(nodes: Sequence[MemoryNode]) -> Document:
 
 @contextmanager
 def scratch_memory(memory: NeuroGraphMemory, *, copy: bool) -> Iterator[NeuroGraphMemory]:
-    """Open a memory in a temporary folder with the settings of `memory`, which stays as it is.
+    """Open a memory in a temporary folder with the settings of `memory`, which does not change.
 
-    Its model is loaded and its first write, which reads what there is, is done.
+    Its model is loaded. Its first write, which reads the existing texts, is done.
 
     Args:
-        memory: one on disk.
-        copy: begin with a copy of `memory`, and not empty.
+        memory: a memory on disk.
+        copy: begin with a copy of `memory`; otherwise begin empty.
 
     Raises:
         StorageError: there is no room for it.
@@ -200,7 +200,7 @@ def scratch_memory(memory: NeuroGraphMemory, *, copy: bool) -> Iterator[NeuroGra
 
 
 def indexed(memory: NeuroGraphMemory, documents: Sequence[Document]) -> IndexingTimes:
-    """Put documents into a memory on disk, and time the stages of it."""
+    """Add documents to a memory on disk, and time the stages."""
     before, timer, begin = memory.store.view().live_nodes().size, StageTimer(), time.perf_counter()
     with timer.watching(_indexing_stages(memory.store)):
         memory.add_documents(documents, progress=False)
@@ -210,7 +210,7 @@ def indexed(memory: NeuroGraphMemory, documents: Sequence[Document]) -> Indexing
 
 
 def top_functions(profile: cProfile.Profile, count: int) -> list[FunctionTime]:
-    """Return the functions of a profile that took most time themselves, the longest first."""
+    """Return the functions of a profile with the most time of their own, longest first."""
     lines = [
         FunctionTime(f"{name} ({Path(file).name}:{line})", calls, own, total)
         for (file, line, name), (_, calls, own, total, _) in pstats.Stats(profile).stats.items()  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalize_answer(answer: str) -> str:
-    """Return `answer` in small letters, without punctuation, articles and extra white space.
+    """Return `answer` in lower case, without punctuation, articles and extra white space.
 
     Source: the SQuAD evaluation (Rajpurkar et al. 2016), which HippoRAG uses too.
     """
@@ -22,12 +22,12 @@ def normalize_answer(answer: str) -> str:
 
 
 def exact_match(predicted: str, answers: Sequence[str]) -> float:
-    """Return 1 if the normalised prediction equals one of the normalised answers, else 0."""
+    """Return 1 if the normalised prediction equals a normalised answer, else 0."""
     return float(normalize_answer(predicted) in {normalize_answer(answer) for answer in answers})
 
 
 def f1_score(predicted: str, answers: Sequence[str]) -> float:
-    """Return the best F1 of the prediction's words against those of one of the answers, 0–1."""
+    """Return the best F1 of the prediction's words against those of an answer, 0–1."""
     return max(
         (_f1(normalize_answer(predicted).split(), normalize_answer(answer).split()) for answer in answers), default=0.0
     )

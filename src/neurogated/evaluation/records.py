@@ -1,4 +1,4 @@
-"""Where experiments write down what they measured."""
+"""The files of experiments."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["new_folder", "write_json", "write_rankings"]
 
 
 def new_folder(root: Path, prefix: str = "") -> Path:
-    """Make a folder named by the time in UTC, with a number where two begin in one second.
+    """Create a folder named by the time in UTC; a number is added if two begin in the same second.
 
     Raises:
-        StorageError: it cannot be made.
+        StorageError: it cannot be created.
     """
     name = prefix + datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     for number in itertools.count():
@@ -28,18 +28,18 @@ def new_folder(root: Path, prefix: str = "") -> Path:
         except FileExistsError:
             continue
         except OSError as error:
-            raise StorageError(f"cannot make {folder} ({error}); choose another save_dir") from error
+            raise StorageError(f"cannot create {folder} ({error}); choose another save_dir") from error
         break
     return folder
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write `value` for programs and eyes."""
+    """Write `value` as indented JSON."""
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def write_rankings(path: Path, rows: Iterable[tuple[str | int, Sequence[Hashable], str | None]]) -> None:
-    """Write a line a question: its id, the names of the passages, best first, and the answer where there is one."""
+    """Write one line per question: its id, the names of the passages, best first, and the answer if there is one."""
     with path.open("w", encoding="utf-8") as lines:
         for question_id, ranked, answer in rows:
             line: dict[str, Any] = {"id": question_id, "ranked": list(ranked)}

@@ -1,4 +1,4 @@
-"""The main job: index a data set, ask its questions, measure and write down."""
+"""The main benchmark: index a data set, ask its questions, and write the measurements."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class _Result(NamedTuple):
     ranked: list[Hashable]
     recall: Recall
     answer: str | None
-    """The language model's; None where there is no model or it failed."""
+    """The language model's answer; None if there is no model or it failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a run measured and where it wrote it."""
+    """The results of a run, and their folder."""
 
     folder: Path
     recall: Table
@@ -76,23 +76,23 @@ def run(dataset: Dataset, config: MemoryConfig, *, progress: bool | None = None)
 
     Args:
         dataset: documents and questions.
-        config: settings; `save_dir` is the root of all that is written.
-        progress: show bars; None shows them where the output is a terminal.
+        config: settings; `save_dir` is the root of all files.
+        progress: show progress bars; None shows them if the output is a terminal.
     """
     with NeuroGraphMemory(config_for(dataset, config)) as memory:
         return measure(dataset, memory, progress=progress)
 
 
 def config_for(dataset: Dataset, config: MemoryConfig) -> MemoryConfig:
-    """Return the settings of the memory of `dataset`: it lies in a folder of its own below `save_dir`."""
+    """Return the settings of the memory of `dataset`, which has its own folder below `save_dir`."""
     return config.replace(save_dir=str(Path(config.save_dir) / dataset.name))
 
 
 def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None = None) -> RunReport:
     """Index `dataset` into `memory`, ask every question, and write rankings, metrics and settings.
 
-    Each collection goes into the namespace of its name; what is there already is not indexed again. The run is written
-    to `<save_dir>/<UTC time>` of the memory's settings.
+    Each collection goes into the namespace of its name; stored documents are not indexed again. The run is written to
+    `<save_dir>/<UTC time>` of the memory's settings.
     """
     begin = time.perf_counter()
     memories = index(dataset, memory, progress=progress)
@@ -128,7 +128,7 @@ def _ask(memory: NeuroGraphMemory, collection: int, question: Question) -> _Resu
 
 
 def _answers(results: list[_Result]) -> dict[str, float] | None:
-    """Return exact match and F1 in percent over the questions that have answers; one the model left open scores 0."""
+    """Return exact match and F1 in percent over the questions with answers; a missing prediction scores 0."""
     asked = [result for result in results if result.question.answers]
     if not asked or all(result.answer is None for result in asked):
         return None

@@ -1,4 +1,4 @@
-"""How far a measured figure can be trusted: paired bootstrap of a difference, spread over parts of a data set."""
+"""Uncertainty of a measured figure: paired bootstrap of a difference, and spread over parts of a data set."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["FOLDS", "LEVEL", "ROUNDS", "Interval", "Spread", "paired_bootstrap",
 ROUNDS = 10_000
 """Resamples of a bootstrap."""
 LEVEL = 0.95
-"""Confidence of an interval."""
+"""Confidence level of an interval."""
 FOLDS = 5
-"""Random parts of a data set that has a single collection."""
+"""Random parts of a data set with a single collection."""
 
 _DRAWS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean difference and the interval it lies in, in the units of what was compared; low ≤ mean ≤ high."""
+    """A mean difference and its confidence interval, in the units of the compared figures; low ≤ mean ≤ high."""
 
     mean: float
     low: float
@@ -32,7 +32,7 @@ class Interval:
 
     @property
     def certain(self) -> bool:
-        """Whether 0 lies outside, so that chance alone hardly explains the difference."""
+        """Whether the interval excludes 0, so that chance hardly explains the difference."""
         return self.low > 0 or self.high < 0
 
     def __neg__(self) -> Interval:
@@ -44,7 +44,7 @@ class Spread:
     """Mean and sample standard deviation of a figure over parts of a data set."""
 
     over: str
-    """What the parts are, such as `5 collections`."""
+    """Name of the parts, such as `5 collections`."""
     mean: NDArray[np.float64]
     """(columns,) mean of the parts' means."""
     deviation: NDArray[np.float64]
@@ -56,15 +56,15 @@ def paired_bootstrap(
 ) -> Interval:
     """Return the mean of `a` - `b` and its percentile interval over resampled pairs.
 
-    The same resamples are drawn for the same number of pairs, so exchanging `a` and `b` turns the interval over.
+    Equal numbers of pairs give equal resamples, so exchanging `a` and `b` mirrors the interval.
     Source: Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13.
 
     Args:
-        a: (n,) a figure a question.
-        b: (n,) the same questions measured otherwise, in the same order.
-        rounds: how many resamples.
+        a: (n,) one figure per question.
+        b: (n,) the same questions in another configuration, in the same order.
+        rounds: the number of resamples.
         seed: of the random generator.
-        level: share of the resampled means inside the interval, above 0 and below 1.
+        level: confidence level, above 0 and below 1.
 
     Raises:
         InputError: the two are not lists of the same length ≥ 1, or `rounds` or `level` is out of range.
@@ -75,7 +75,7 @@ def paired_bootstrap(
             f"figures of shapes {first.shape} and {second.shape} do not pair; give two lists of one length"
         )
     if rounds < 1 or not 0 < level < 1:
-        raise InputError(f"rounds is {rounds} and level {level}; there must be a round, and a level between 0 and 1")
+        raise InputError(f"rounds is {rounds} and level {level}; rounds must be at least 1, and level between 0 and 1")
     differences = first - second
     if not differences.any():
         return Interval(0.0, 0.0, 0.0)
@@ -86,14 +86,14 @@ def paired_bootstrap(
     tail = (1 - level) / 2
     low, high = np.quantile(means, (tail, 1 - tail))
     mean = float(differences.mean())
-    # Sums in another order may miss the mean of equal differences by a rounding error.
+    # Rounding may push the mean of equal differences just outside their percentiles.
     return Interval(mean, min(float(low), mean), max(float(high), mean))
 
 
 def spread_over(figures: NDArray[np.float64], collections: Sequence[Hashable], *, seed: int = 0) -> Spread | None:
-    """Return how the columns' means vary from part to part, None where there is but one question.
+    """Return how the columns' means vary over parts of the data set; None for fewer than two questions.
 
-    The parts are the collections where there are several, else `FOLDS` random folds of nearly equal size.
+    The parts are the collections if there are several, else `FOLDS` random folds of nearly equal size.
 
     Args:
         figures: (questions, columns).

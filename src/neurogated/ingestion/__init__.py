@@ -1,1 +1,1 @@
-"""The Senses: text to graph."""
+"""The Senses: conversion of texts to a graph."""

@@ -1,10 +1,10 @@
-"""Other names under which texts may mention what a text is about, as it says itself.
+"""Alternative names that a text gives its subject.
 
 * an acronym: `The Society of Keepers (SK) …`;
-* what it is known as: `Ada Ruth Quill, better known as Ruthie Quill, …`;
+* a name after "known as" and the like: `Ada Ruth Quill, better known as Ruthie Quill, …`;
 * a nickname: `Ada "Ruthie" Quill` is Ruthie Quill;
 * a person's first and last name, or the last two of three: `Ada Ruth Quill` is Ada Quill, and Ruth Quill;
-* the name without the article or the rank before it.
+* the name without a leading article or rank.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _THREE = 3
 
 
 def find_aliases(name: str, text: str) -> tuple[str, ...]:
-    """Return other names of what a text is about; `name` is the one that stands in its first sentence."""
+    """Return alternative names of a text's subject; `name` is its name in the first sentence."""
     at = text.find(name)
     after = text[at + len(name) :].lstrip("\"'“”*_") if at >= 0 else ""
     sentence = _SENTENCE_END.split(after, maxsplit=1)[0]
@@ -47,7 +47,7 @@ def find_aliases(name: str, text: str) -> tuple[str, ...]:
 
 
 def _of_person(name: str) -> list[str]:
-    """Return the names of a person without those between the first and the last, and with a nickname."""
+    """Return shorter names of a person: with a nickname, without middle names, and without the first name."""
     bare = _SUFFIX.sub("", _RANK.sub("", name))
     nickname = _NICKNAME.search(bare)
     words = _NICKNAME.sub(" ", bare).split()
@@ -55,5 +55,5 @@ def _of_person(name: str) -> list[str]:
     if len(words) < _THREE or any(word.islower() for word in words):
         return found
     found.append(f"{words[0]} {words[-1]}")
-    # Many go by their second name.
+    # Many people use their second name.
     return [*found, " ".join(words[1:])] if len(words) == _THREE else found

@@ -1,4 +1,4 @@
-"""What analysers find out about new nodes, and what they could not find out and has to be made up later."""
+"""The analysis of new nodes: causes and names, and the failed judgements that are retried later."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _log = logging.getLogger(__name__)
 
 @runtime_checkable
 class SupportsCausalBatch(Protocol):
-    """Ability of a judge of causes: to judge many pairs together, each text of which it reads once."""
+    """Ability of a causal judge to judge many pairs together and to read each text once."""
 
     def judge_batch(self, pairs: Sequence[tuple[str, str]]) -> list[CausalJudgement]:
-        """Return what `judge` returns for each pair."""
+        """Return the judgement of each pair."""
 
 
 @dataclass(slots=True)
 class Findings:
-    """CAUSE edges, nodes with the names they hold, and the judgements that failed."""
+    """CAUSE edges, nodes with their names, and failed judgements."""
 
     edges: list[MemoryEdge] = field(default_factory=list)
     nodes: list[MemoryNode] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Findings:
 
 
 def causal_pairs(node_ids: Sequence[str], new_ids: Iterable[str], window: int) -> Iterator[PendingTask]:
-    """Yield the pairs of a document's nodes to be judged: each with the `window` that follow it, one of them new."""
+    """Yield the pairs of a document's nodes to judge: each node with the next `window` nodes, if one of both is new."""
     new = frozenset(new_ids)
     for place, first in enumerate(node_ids):
         for second in node_ids[place + 1 : place + 1 + window]:
@@ -53,7 +53,7 @@ def causal_pairs(node_ids: Sequence[str], new_ids: Iterable[str], window: int) -
 
 
 class Analysis:
-    """Runs judgements side by side and keeps the failed ones apart; what fails is stored all the same."""
+    """Runs judgements in parallel and collects the failed ones. A node is stored even if its judgements fail."""
 
     def __init__(self, causal_judge: CausalJudge, entity_finder: EntityFinder, workers: int) -> None:
         self._causal_judge = causal_judge
@@ -61,7 +61,7 @@ class Analysis:
         self._workers = workers
 
     def find_entities(self, nodes: Sequence[MemoryNode]) -> Findings:
-        """Return the nodes in order, with the names found in each."""
+        """Return the nodes in order, with the names in their texts."""
         findings = Findings()
         by_id = {node.id: node for node in nodes}
         tasks = [PendingTask(ENTITIES, (node.id,)) for node in nodes]
@@ -71,7 +71,7 @@ class Analysis:
         return findings
 
     def find_causes(self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode], at: datetime) -> Findings:
-        """Return CAUSE edges for the pairs that are causally linked: one each way, of equal weight."""
+        """Return CAUSE edges for the causally linked pairs: one in each direction, with equal weights."""
         findings = Findings()
         texts = {task: (nodes[task.nodes[0]].content, nodes[task.nodes[1]].content) for task in tasks}
         judge = self._causal_judge
@@ -91,7 +91,7 @@ class Analysis:
     def _run(
         self, tasks: Sequence[PendingTask], judge: Callable[[PendingTask], T], findings: Findings
     ) -> list[T | None]:
-        """Return what each task gives, None where the language model failed and the task has to wait."""
+        """Return the result of each task; None for a task that failed and stays pending."""
 
         def attempt(task: PendingTask) -> T | LLMError:
             try:
@@ -113,5 +113,5 @@ class Analysis:
         if failures:
             findings.failed.extend(failures)
             example = next(iter(failures.values()))
-            _log.warning("%d of %d judgements wait to be made up: %s", len(failures), len(tasks), example)
+            _log.warning("%d of %d judgements are queued for a retry: %s", len(failures), len(tasks), example)
         return [None if isinstance(result, LLMError) else result for result in results]

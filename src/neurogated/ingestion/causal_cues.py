@@ -1,4 +1,4 @@
-"""What marks a cause in English and Chinese prose: connectives, and what undoes them."""
+"""Patterns of causes in English and Chinese prose: connectives, and the negations that cancel them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _CAUSES = either(
     (?:was|is|were) (?:the|one) (?:\w+ )?(?:reason|cause)s?\b
     """
 )
-"""Verbs that name a cause whatever their subject."""
+"""Verbs that name a cause for any subject."""
 _CHANGED = (
     "ruined|destroyed|wrecked|spoiled|spoilt|killed|kept|stopped|prevented|halted|delayed|blocked|closed|emptied|cut"
     "|knocked|brought|cost|left|sent|doubled|tripled|halved|allowed|enabled|frightened|scared|alarmed|angered|upset"
@@ -51,7 +51,7 @@ _CHANGES = (
     rf"(?:{_CHANGED}) "
     r"(?!(?:at|in|on|for|by|after|from|hands|of|out|one|two|three|four|five|six|ten|\d+)\b)"
 )
-"""Verbs that name a cause where their subject is an event."""
+"""Verbs that name a cause if their subject is an event."""
 _SHELL = (
     r"(?:accident|incident|decision|mistake|error|failure|delay|shortage|loss|change|move|disaster|defeat|victory|news"
     r"|announcement|discovery|collapse|quarrel|scandal|rumou?r|report|outage|crash|explosion|setback|success|discrepancy"
@@ -59,7 +59,7 @@ _SHELL = (
     r"|death|absence|resignation|retirement|arrest|illness|injury|marriage|divorce|bankruptcy|closure|negligence"
     r"|carelessness|greed|invention|breakthrough|merger|leak|breach|overload|upgrade|migration|invasion|uprising|boycott)"
 )
-"""Nouns that sum up what was told before."""
+"""Nouns that summarise the previous text."""
 _EVENT = (
     r"(?:storm|fire|flood|rains?|frost|drought|strike|war|plague|fever|heat|cold|snow|wind|gale|ice|fog|tax|ban|leak|bug"
     r"|crash|surge|jam|smoke|ash|blaze|quake|earthquake|avalanche|landslide|lightning|hail|thaw|tide|wave|current|power"
@@ -67,14 +67,14 @@ _EVENT = (
     r"|rust|mould|damp|downpour|blackout|outage|error|fault|failure|pressure|strain|load|traffic|vibration|light|salt"
     r"|\w{3,}(?:tion|sion|ment|age|ance|ence|ness|ity|fall|quake)|\w{4,}(?:ing|ure))"
 )
-"""Nouns for what happens, in contrast to those who act."""
+"""Nouns for events, in contrast to persons."""
 _BACK = r"(?:this|that|these|those|it|them|all this|all that|the above)\b"
 _THIS = r"(?:all (?:of )?)?(?:this|that|these|those|such)"
 _WAY = (
     "(?:road|path|lane|street|door|gate|track|trail|stair|staircase|step|corridor|passage|tunnel|bridge|hallway|alley|hatch"
     "|ladder|footprint|tunnel|stairway|route|highway|driveway|pipe)s?"
 )
-# After such a noun "this" or "that" tells when, where or who, and the verb is no sign of a cause.
+# Before such a noun, "this" or "that" refers to a time, a place or a person, and the verb does not mark a cause.
 _NO_CAUSE = (
     r"(?:years?|days?|morning|evening|night|weeks?|months?|summer|winter|spring|autumn|time|afternoon|season|decade|who"
     r"|man|woman|boy|girl|is|was|are|were)\b"
@@ -144,7 +144,7 @@ OPENERS = (
     Opener(_NO_CHOICE, WEAK),
     *chinese_causal_cues.OPENERS,
 )
-"""What points back from the first sentence of a text."""
+"""Cues in the first sentence of a text that point back to the previous text."""
 
 _REASON = cue(
     rf"""
@@ -160,7 +160,7 @@ EXPLAINED = (
     Opener(_REASON, FIRM),
     chinese_causal_cues.EXPLAINED,
 )
-"""What opens a text that gives the reason for the text before."""
+"""Cues at the beginning of a text that gives the reason for the previous text."""
 
 _PROMISE = cue(
     r"""
@@ -182,7 +182,7 @@ AHEAD = (
     Opener(_PROMISE, WEAK),
     chinese_causal_cues.AHEAD,
 )
-"""What announces, in the last sentence of a text, that effects or reasons follow."""
+"""Cues in the last sentence of a text that announce effects or reasons."""
 
 _CAUSE_PHRASE_AFTER = cue(
     rf"""
@@ -276,10 +276,10 @@ LINKS = (
     Link(_CIRCUMSTANCE, cause_follows=True, is_clause=True, strength=WEAK, hints=heads("with without")),
     *chinese_causal_cues.LINKS,
 )
-"""What joins cause and effect inside a sentence."""
+"""Cues between cause and effect in a sentence."""
 
 WAYS = re.compile(rf"\b{_WAY}\b", re.IGNORECASE)
-"""What can lead somewhere without being a cause."""
+"""Nouns such as "road" that lead to a place without being a cause."""
 
 NEGATED_CAUSE = re.compile(
     r"(?:\b(?:not|never|nor|neither|hardly|scarcely|less|rather than|instead of|as if|as though|whether)|n't)"
@@ -287,7 +287,7 @@ NEGATED_CAUSE = re.compile(
     r" ?\Z|(?:不是|并非|绝非|不|非|未|没有|没|未必|是否|与其说是)\Z",
     re.IGNORECASE,
 )
-"""What stands right before a cue whose cause is denied."""
+"""Words directly before a cue that deny the cause."""
 
 NEGATED_EFFECT = re.compile(
     r"(?:\b(?:not|never|hardly|scarcely|neither|nor|cannot|without|instead of|rather than|far from|nothing|none)"
@@ -297,7 +297,7 @@ NEGATED_EFFECT = re.compile(
     r"|(?:不|没有|没|未|并未|未能|不会|不曾|未曾|没能|避免|防止|以免|可能|会|是否|足以)(?:直接|真正|因此|就此|再)?\Z",
     re.IGNORECASE,
 )
-"""What stands before a cue whose effect is denied, feared or intended."""
+"""Words before a cue whose effect is denied, feared or intended."""
 
 DENIED = cue(
     r"""
@@ -308,7 +308,7 @@ DENIED = cue(
     无关|巧合|毫无关系|没有关系|没有任何联系|谣言|误以为|误传|错误地|没有证据|否认|排除了
     """
 )
-"""What makes a whole sentence deny a connection."""
+"""Patterns of sentences that deny a connection."""
 
 HYPOTHETICAL = cue(
     r"""
@@ -316,7 +316,7 @@ HYPOTHETICAL = cue(
     如果|假如|要是|倘若|万一|是不是|难道|是否
     """
 )
-"""What begins a sentence that supposes or asks."""
+"""Beginnings of hypothetical sentences and of questions."""
 
 LEADS = re.compile(
     r"""[\s"'“\u2018「『(*_\[—–-]*
@@ -326,4 +326,4 @@ LEADS = re.compile(
     )?[\s…]*""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""What may stand before the first word that counts: quotation marks, interjections, a speaker."""
+"""Quotation marks, interjections or a speaker before the first significant word."""

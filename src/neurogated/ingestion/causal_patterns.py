@@ -1,4 +1,4 @@
-"""How a cue of cause and effect is described: its pattern, how far it is trusted, and the words that announce it."""
+"""Cues of cause and effect: their patterns, their weights, and hints for a fast pre-check."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 
 __all__ = ["FIRM", "STRONG", "WEAK", "Link", "Opener", "cue", "either", "heads"]
 
-# How far each family of cues can be trusted alone.
+# Weight of a family of cues without word overlap.
 STRONG = 0.8
 FIRM = 0.7
 WEAK = 0.6
@@ -20,37 +20,37 @@ _HEAD = re.compile("(?<![a-z])[a-z]{1,4}")
 
 @cache
 def _in_small_letters(pattern: re.Pattern[str]) -> re.Pattern[str]:
-    """Return a pattern, one of the cues of this package, for small letters alone."""
+    """Return a cue's pattern for lower-case text only."""
     return re.compile(pattern.pattern, pattern.flags & ~re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Opener:
-    """A cue near the beginning of a text that points back to the text before, or at the end of one that points on."""
+    """A cue at the beginning of a text that points to the previous text, or at its end that points to the next text."""
 
     pattern: re.Pattern[str]
-    """Its group `cue` is what a reason quotes."""
+    """A reason quotes its group `cue`."""
     strength: float
-    """0–1: the weight of the link it makes."""
+    """0–1: the weight of the link without overlap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A cue between a cause and an effect that are named in one sentence."""
+    """A cue in a sentence with both a cause and an effect."""
 
     pattern: re.Pattern[str]
-    """Its group `cause` or `by`, where there is one, is the cause; else cause and effect stand beside the match."""
+    """Its group `cause` or `by`, if present, is the cause; else cause and effect are before and after the match."""
     cause_follows: bool
-    """Whether the cause stands after the cue and the effect before it."""
+    """Whether the cause is after the cue and the effect before it."""
     is_clause: bool
-    """Whether the cause is told as a clause, where a word in common says less than in a noun phrase."""
+    """Whether the cause is a clause. A common word in a clause is weaker evidence than one in a noun phrase."""
     strength: float
-    """0–1: the weight of the link where the overlap is least."""
+    """0–1: the weight of the link before the gain by overlap."""
     hints: frozenset[str]
-    """Heads of words; every match holds a word with one of them. Empty: every match holds a Chinese character."""
+    """Heads of words; every match has a word with one of these heads. Empty: every match has a Chinese character."""
 
     def matches(self, text: str, small: str) -> Iterator[re.Match[str]]:
-        """Yield the matches in a text, which is also given in small letters: these are read in half the time."""
+        """Yield the matches in a text. `small` is the text in lower case, whose search takes half the time."""
         if len(small) != len(text):
             yield from self.pattern.finditer(text)
             return
@@ -60,9 +60,9 @@ class Link:
 
 
 def heads(text: str) -> frozenset[str]:
-    """Return the first letters of each word of a text in small letters, by which it is quickly told what cannot match.
+    """Return the first letters of each word of a lower-case text, to exclude links that cannot match.
 
-    They are as many as the shortest stem of a verb in a cue has, so that they stand for all its forms.
+    The number of letters is the length of the shortest verb stem in a cue, so a head covers all forms of a verb.
     """
     return frozenset(_HEAD.findall(text))
 
@@ -73,5 +73,5 @@ def either(lines: str) -> str:
 
 
 def cue(lines: str, before: str = "") -> re.Pattern[str]:
-    """Compile a cue that is any of the lines; texts come with single spaces and straight apostrophes."""
+    """Compile a cue that matches any of the lines. Texts must have single spaces and straight apostrophes."""
     return re.compile(f"{before}(?P<cue>{either(lines)})", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Words by which two texts are told to speak of the same thing: stems of English words, Chinese characters."""
+"""The word overlap of two texts, by stems of English words and by Chinese characters."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import lru_cache
 
 __all__ = ["Overlap", "Part", "Vocabulary", "has_han", "has_latin", "has_words"]
 
-# A Chinese word has two characters as a rule.
+# Most Chinese words have two characters.
 _WORDS_A_CHARACTER = 0.5
-# One that the other text holds in other company may be of the same word or not.
+# A common character without a common neighbour may belong to a different word, so it counts half.
 _WORDS_A_LONE_CHARACTER = 0.25
 _MIN_STEM = 3
-# Words whose stems are kept: those of which most of a text is made.
+# Size of the cache of stems. Frequent words are most of a text.
 _REMEMBERED = 10_000
 
 _LATIN = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]+(?:'[^\W\d_]+)?")
@@ -22,7 +22,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]+")
 _SUFFIX = re.compile(r"(?:ations?|ions?|ates?|ated|ating|ments?|ness|ings?|ed|es|ly|s|e)\Z")
 _DOUBLED = re.compile(r"([bdgmnprt])\1\Z")
 
-# Words that two texts may share without telling of the same thing.
+# Words that two texts may share without a common subject.
 _STOPWORDS = frozenset(
     re.findall(
         r"\w+",
@@ -48,7 +48,7 @@ _STOPWORDS = frozenset(
         """,
     )
 )
-# What tells nothing in Chinese; what stands between is compared.
+# Chinese stop words; only the text between them is compared.
 _ZH_STOPWORDS = re.compile(
     r"我们|你们|他们|她们|它们|自己|没有|不能|不会|已经|开始|后来|时候|今天|昨天|明天|早上|晚上|一个|这个|那个|什么|因为|所以"
     r"|由于|因此|于是|但是|可是|不过|而且|只是|只好|还是|就是|如果|虽然|起来|出来|下来|出去|过来|大家|所有|许多|很多|非常|十分|这些|那些"
@@ -57,12 +57,12 @@ _ZH_STOPWORDS = re.compile(
 
 
 def _by_form(text: str) -> dict[str, str]:
-    """Read lines of `name:form,form` as each form's name."""
+    """Parse `name:form,form` entries to a mapping from form to name."""
     entries: list[tuple[str, str]] = re.findall(r"(\S+):(\S+)", text)
     return {form: name for name, forms in entries for form in forms.split(",")}
 
 
-# Stems that no rule finds, each with its forms; they join forms of a word and what they name.
+# Stems that no suffix rule finds, each with its forms. Some entries join a verb and its noun.
 _IRREGULAR = _by_form(
     """absent:absence arrest:arrest arriv:arrival believ:belief bend:bent birth:born blow:blew,blown break:broke,broken
     breed:bred bring:brought build:built burn:burnt buy:bought catch:caught child:children choos:choice,chose,chosen
@@ -77,7 +77,7 @@ _IRREGULAR = _by_form(
     strik:struck,strike succeed:success sweep:swept teach:taught tear:tore,torn tooth:teeth wear:wore,worn
     writ:wrote,written"""
 )
-# Words that name the same circumstance.
+# Words for the same circumstance.
 _CONCEPTS = _by_form(
     """#cold:cold,frost,freez,minus,subzero,ice,icy,snow,chill,snowstorm,blizzard
     #wet:rain,downpour,wet,storm,rainfall,thunderstorm,cloudburst,drizzl #flood:flood,overflow,inundat,deluge,burst
@@ -90,36 +90,36 @@ _CONCEPTS = _by_form(
     #hunger:hunger,hungry,famine,starv,famin #late:late,delay #quarrel:quarrel,argu,argument,disput,row
     #ban:ban,forbid,forbad,prohibit"""
 )
-# Chinese characters each of which is a circumstance on its own.
+# Chinese characters that each name a circumstance.
 _ZH_CONCEPTS = frozenset("雨雪冰霜火病旱洪涝震风雾毒饿渴热冷税债")
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How much of a part of one text another text holds."""
+    """The overlap of a part of one text with another text."""
 
     words: float
-    """Number of words, a pair of Chinese characters being one."""
+    """Number of common words; a pair of Chinese characters is one word."""
     share: float
-    """0–1: their share of all words of the part."""
+    """0–1: share of common words in all words of the part."""
 
 
 class Part:
-    """The words of a part of a text, read once and compared with as many texts as there are."""
+    """The words of a part of a text, parsed once and compared with any number of texts."""
 
     def __init__(self, text: str) -> None:
         words = _LATIN.findall(text)
-        # A name in common tells of the same person or place, not of the same event.
+        # A common name means the same person or place, not the same event.
         self.stems = [
             (stem, word.lower() if word.istitle() else "") for word in words if (stem := _content_stem(word.lower()))
         ]
-        """Each with the small letters of a word that is written like a name, "" for other words."""
+        """Each stem with the lower-case form of a word that is written like a name, "" for other words."""
         self.runs = _runs(text)
         """Runs of Chinese characters."""
 
 
 class Vocabulary:
-    """The words that a text holds."""
+    """The words of a text."""
 
     def __init__(self, text: str) -> None:
         words = _LATIN.findall(text)
@@ -131,7 +131,7 @@ class Vocabulary:
         self._characters = {character for run in runs for character in run}
 
     def overlap(self, part: Part) -> Overlap:
-        """Return how many of the words of `part` this text holds, and which share of them."""
+        """Return the number and the share of the words of `part` that this text has too."""
         stems = {stem for stem, name in part.stems if not name or name in self._common}
         shared = sum(1.0 for stem in stems if stem in self._stems or _STEMMED_CONCEPTS.get(stem) in self._stems)
         total = float(len(stems))
@@ -142,7 +142,7 @@ class Vocabulary:
         return Overlap(shared, min(1.0, shared / total) if total else 0.0)
 
     def _known(self, run: str) -> float:
-        """Return how many words of a run of Chinese characters this text holds."""
+        """Return the number of words of a run of Chinese characters that this text has too."""
         paired = {i + step for i, pair in enumerate(_pairs(run)) if pair in self._pairs for step in (0, 1)}
         alone = [run[i] for i in range(len(run)) if i not in paired and run[i] in self._characters]
         circumstances = sum(1.0 for character in alone if character in _ZH_CONCEPTS)
@@ -151,23 +151,23 @@ class Vocabulary:
 
 
 def has_han(text: str) -> bool:
-    """Return whether `text` holds a Chinese character."""
+    """Return whether `text` has a Chinese character."""
     return bool(_HAN.search(text))
 
 
 def has_latin(text: str) -> bool:
-    """Return whether `text` holds a word in another script."""
+    """Return whether `text` has a word in another script than Chinese or Japanese."""
     return bool(_LATIN.search(text))
 
 
 def has_words(text: str) -> bool:
-    """Return whether `text` holds a word that tells something."""
+    """Return whether `text` has a word that is not a stop word."""
     return any(_content_stem(word.lower()) for word in _LATIN.findall(text)) or bool(_runs(text))
 
 
 @lru_cache(_REMEMBERED)
 def _content_stem(word: str) -> str:
-    """Return the stem of a small word, "" where it tells nothing."""
+    """Return the stem of a lower-case word, "" for a stop word."""
     word = word.removesuffix("'s")
     return _stem(word) if len(word) > 1 and word not in _STOPWORDS else ""
 
@@ -184,7 +184,7 @@ def _stem(word: str) -> str:
 
 
 def _runs(text: str) -> Sequence[str]:
-    """Return the Chinese characters of `text` that tell something, cut where others stood between them."""
+    """Return the runs of Chinese characters in `text` between stop words and other characters."""
     return _HAN.findall(_ZH_STOPWORDS.sub(" ", text)) if _HAN.search(text) else ()
 
 

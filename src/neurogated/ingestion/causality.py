@@ -1,10 +1,13 @@
-"""Whether one text causes another, told from the words alone.
+"""Causal links between two texts, found by their words alone.
 
-Four signs count, the strongest wins: the second text opens with a cue that points back ("As a result", "因此"), or
-opens by giving the reason for the first; the first ends with a cue that points ahead; or a sentence of one text names a
-cause or an effect ("owing to the rain", "停电导致") in words that the other text shares.
+There are four kinds of evidence, and the strongest one decides:
 
-What a text says of causes is read once, however many others it is compared with.
+* the second text begins with a cue that points back ("As a result", "因此");
+* the second text begins with the reason for the first;
+* the first text ends with a cue that points ahead;
+* a sentence of one text names a cause or an effect ("owing to the rain", "停电导致") in words of the other text.
+
+The cues of a text are parsed once and then compared with any number of texts.
 """
 
 from __future__ import annotations
@@ -34,21 +37,21 @@ from neurogated.ingestion.sentences import split_sentences
 
 __all__ = ["OfflineCausalJudge"]
 
-# Characters beside a cue that can belong to its clause; bounds the work on text without punctuation.
+# Maximum length of a clause beside a cue, in characters. It bounds the work on texts without punctuation.
 _REACH = 240
-# Share of the words of a named cause that the other text must hold: of a phrase, of a clause, and of many words.
+# Minimum share of the words of a named cause in the other text: for a phrase, for a clause, and for many common words.
 _PHRASE_SHARE = 0.5
 _CLAUSE_SHARE = 0.6
 _LONG_SHARE = 0.4
 _LONG = 3
 _SEVERAL = 2
-# What a link between a text and its own later explanation, or within the earlier text, loses.
+# Deduction for an answer to a why-question, for a named effect, and for a claim in the earlier text.
 _INDIRECT = 0.15
-# What full overlap adds to the weight of a cue.
+# Gain of a cue's weight at full overlap.
 _OVERLAP_GAIN = 0.2
-# Sentences among which the opening is sought, where the first is only an interjection.
+# The opening is one of this many first sentences, since the first may be only an interjection.
 _OPENING = 2
-# Characters of a clause that a reason repeats.
+# A reason quotes this many characters of a clause.
 _QUOTED = 60
 
 _CLAUSE_END = re.compile(
@@ -73,23 +76,23 @@ _PRONOUN = re.compile(r"\W*(?:he|she|they|it|we|i|this|that)\b", re.IGNORECASE)
 
 
 class OfflineCausalJudge:
-    """Finds causal links by connectives of English and Chinese and by shared words; needs no model.
+    """Finds causal links by English and Chinese connectives and by common words, without a model.
 
-    It does not know how far apart two texts stand. A cue that points back means the text right before, so a caller that
-    compares distant texts may ask for it among neighbours only. Links that nothing marks are not found.
+    It does not know the distance of two texts. A cue that points back refers to the directly preceding text, so this
+    evidence is valid between neighbours only. The judge does not find links without a cue.
     """
 
     def judge(self, first: str, second: str) -> CausalJudgement:
-        """Return whether the words of two texts say that one causes the other.
+        """Return whether two texts say that one causes the other.
 
         Args:
             first: the earlier text of a document.
-            second: the later one.
+            second: the later text.
         """
         return _judged(_Passage(first), _Passage(second))
 
     def judge_batch(self, pairs: Sequence[tuple[str, str]]) -> list[CausalJudgement]:
-        """Return what `judge` returns for each pair; a text that is in several of them is read once."""
+        """Return the judgement of each pair; a text in several pairs is parsed once."""
         passages = {text: _Passage(text) for text in set(chain.from_iterable(pairs))}
         return [_judged(passages[first], passages[second]) for first, second in pairs]
 
@@ -102,12 +105,12 @@ class _Sign:
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """What the first sentence of a text says of the text before it."""
+    """The cues at the beginning of a text that refer to the previous text."""
 
     pointers: Sequence[tuple[float, str, str]]
-    """Weight without overlap, what it says, and the cue."""
+    """Weight without overlap, meaning, and the cue."""
     answer: str | None
-    """The cue that answers a why."""
+    """The cue that answers a why-question."""
     words: Part
 
 
@@ -124,7 +127,7 @@ class _Claim:
 
 
 class _Passage:
-    """A text as sentences with plain spaces, and what it says of causes and effects."""
+    """A text as sentences with single spaces, and its cues of causes and effects."""
 
     def __init__(self, text: str) -> None:
         plain = (" ".join(sentence.split()).replace("’", "'") for sentence in split_sentences(text))
@@ -137,7 +140,7 @@ class _Passage:
 
     @cached_property
     def opening(self) -> _Opening | None:
-        """What the text says of the text before it, None for nothing."""
+        """The cues that refer to the previous text, None if there are none."""
         starts = [(sentence, _start(sentence)) for sentence in self.sentences[:_OPENING]]
         sentence, start = next((pair for pair in starts if pair[1] < len(pair[0])), starts[0])
         pointers = list(_pointers(sentence, start))
@@ -148,12 +151,12 @@ class _Passage:
 
     @cached_property
     def promises(self) -> Sequence[_Sign]:
-        """What the last sentence announces."""
+        """The cues of the last sentence that point ahead."""
         return list(_promises(self.sentences[-1]))
 
     @cached_property
     def claims(self) -> Sequence[_Claim]:
-        """The causes and effects that its sentences name."""
+        """The causes and effects in its sentences."""
         return [claim for sentence in self.sentences for claim in _claims(sentence)]
 
 
@@ -177,13 +180,13 @@ def _evidence(before: _Passage, after: _Passage) -> Iterator[_Sign]:
 
 
 def _start(sentence: str) -> int:
-    """Return where the first word of a sentence that counts begins."""
+    """Return the position of the first significant word of a sentence."""
     lead = LEADS.match(sentence)
     return lead.end() if lead else 0
 
 
 def _pointers(sentence: str, start: int) -> Iterator[tuple[float, str, str]]:
-    """Yield weight, meaning and words of the cues by which an opening points back."""
+    """Yield weight, meaning and words of the cues in an opening that point back."""
     for openers, says in ((OPENERS, "points back with"), (EXPLAINED, "gives the reason with")):
         for opener in openers:
             cue = opener.pattern.match(sentence, start)
@@ -192,7 +195,7 @@ def _pointers(sentence: str, start: int) -> Iterator[tuple[float, str, str]]:
 
 
 def _back(before: _Passage, opening: _Opening) -> Iterator[_Sign]:
-    """Yield what the opening of the later text says of the text before."""
+    """Yield the evidence in the opening of the later text."""
     last = before.sentences[-1]
     gain = _OVERLAP_GAIN * before.vocabulary.overlap(opening.words).share
     for strength, says, cue in opening.pointers:
@@ -203,7 +206,7 @@ def _back(before: _Passage, opening: _Opening) -> Iterator[_Sign]:
 
 
 def _promises(last: str) -> Iterator[_Sign]:
-    """Yield what the last sentence of the earlier text announces."""
+    """Yield the evidence in the last sentence of the earlier text."""
     for opener in AHEAD:
         cue = opener.pattern.search(last)
         if not cue or _QUESTION.search(last) or DENIED.search(last):
@@ -213,7 +216,7 @@ def _promises(last: str) -> Iterator[_Sign]:
 
 
 def _claims(sentence: str) -> Iterator[_Claim]:
-    """Yield the causes and effects that a sentence names."""
+    """Yield the claims of a sentence, each with a cause and an effect."""
     small = sentence.lower()
     cues = [(link, cue) for link in _possible(small) for cue in link.matches(sentence, small)]
     if not cues or _QUESTION.search(sentence) or DENIED.search(sentence):
@@ -231,13 +234,13 @@ def _claims(sentence: str) -> Iterator[_Claim]:
 
 
 def _possible(sentence: str) -> Sequence[Link]:
-    """Return the links whose pattern a sentence may match: those it has a hint of."""
+    """Return the links whose hints are in a sentence. No other link can match it."""
     found, chinese = heads(sentence), has_han(sentence)
     return [link for link in LINKS if (not link.hints.isdisjoint(found) if link.hints else chinese)]
 
 
 def _shared(claim: _Claim, other: Vocabulary, *, is_later: bool) -> Iterator[_Sign]:
-    """Yield what a claim says of a cause or an effect that the other text tells."""
+    """Yield evidence if the other text tells the cause or the effect of a claim."""
     link, name = claim.link, claim.name
     strength = link.strength - (0.0 if is_later else _INDIRECT)
     told = other.overlap(claim.cause_words)
@@ -251,7 +254,7 @@ def _shared(claim: _Claim, other: Vocabulary, *, is_later: bool) -> Iterator[_Si
 
 
 def _is_way(cue: str, cause: str) -> bool:
-    """Return whether "led to" tells where a road or a door leads."""
+    """Return whether "led to" is about a place, as of a road or a door."""
     return bool(_GOES.search(cue) and WAYS.search(cause))
 
 
@@ -269,12 +272,12 @@ def _is_long(told: Overlap) -> bool:
 
 
 def _is_taken_up(effect: str, told: Overlap, link: Link) -> bool:
-    """Return whether an effect is all there in the other text: "the fire was caused by", "he resigned because"."""
+    """Return whether the other text has the whole effect: "the fire was caused by", "he resigned because"."""
     return link.cause_follows and told.share >= 1 and (not link.is_clause or bool(_PRONOUN.match(effect)))
 
 
 def _parts(sentence: str, cue: re.Match[str], link: Link) -> tuple[str, str]:
-    """Return the cause and the effect that a cue joins."""
+    """Return the cause and the effect of a cue."""
     left = sentence[max(0, cue.start() - _REACH) : cue.start()]
     right = sentence[cue.end() : cue.end() + _REACH]
     named = next((text for name, text in cue.groupdict().items() if name in {"cause", "by"} and text), None)
@@ -287,7 +290,7 @@ def _parts(sentence: str, cue: re.Match[str], link: Link) -> tuple[str, str]:
 
 
 def _next_clauses(text: str) -> tuple[str, str]:
-    """Return the first clause that says something, and what follows it."""
+    """Return the first clause that is not only stop words, and the text after it."""
     begin = 0
     for end in _CLAUSE_END.finditer(text):
         if has_words(text[begin : end.start()]):

@@ -1,4 +1,4 @@
-"""What marks a cause in Chinese prose; every match of these holds a Chinese character."""
+"""Patterns of causes in Chinese prose. Every match has a Chinese character."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ OPENERS = (
     Opener(_LATE_POINTER, FIRM),
     Opener(_SO, WEAK),
 )
-"""What points back from the first sentence of a text."""
+"""Cues in the first sentence of a text that point back to the previous text."""
 
 _REASON = cue(
     """
@@ -58,7 +58,7 @@ _REASON = cue(
     """
 )
 EXPLAINED = Opener(_REASON, FIRM)
-"""What opens a text that gives the reason for the text before."""
+"""Cues at the beginning of a text that gives the reason for the previous text."""
 
 _PROMISE = cue(
     """
@@ -69,7 +69,7 @@ _PROMISE = cue(
     """
 )
 AHEAD = Opener(_PROMISE, WEAK)
-"""What announces, in the last sentence of a text, that effects or reasons follow."""
+"""Cues in the last sentence of a text that announce effects or reasons."""
 
 _CAUSE_AFTER = cue(
     """
@@ -88,4 +88,4 @@ LINKS = (
     Link(cue(f"{_CAUSES}|以致于?|以至于"), cause_follows=False, is_clause=False, strength=FIRM, hints=frozenset()),
     Link(_EFFECT_AFTER, cause_follows=False, is_clause=True, strength=FIRM, hints=frozenset()),
 )
-"""What joins cause and effect inside a sentence."""
+"""Cues between cause and effect in a sentence."""

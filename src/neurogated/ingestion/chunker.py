@@ -1,4 +1,4 @@
-"""Cutting text into chunks of whole sentences."""
+"""Splitting of texts into chunks of whole sentences."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from neurogated.ingestion.sentences import split_sentences
 
 __all__ = ["Chunker"]
 
-# Where a sentence is longer than a chunk it is cut before a word, in scripts without spaces before a character; the
-# marks on a character and the punctuation after it stay with it.
+# Units of a sentence that is longer than a chunk: words, or characters in scripts without spaces. Combining marks and
+# punctuation stay with the preceding character.
 _UNIT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff][^\w\s]*\s*|[^\s\u3040-\u30ff\u3400-\u9fff]+\s*|\s+")
 
 
 class Chunker:
-    """Packs whole sentences into chunks of at most `size` tokens, each repeating the end of the one before.
+    """Packs whole sentences into chunks of at most `size` tokens. Each chunk repeats the end of the previous chunk.
 
-    A sentence longer than `size` is cut between words, and repeated by words; a word longer than `size` stays whole and
-    makes a chunk of its own. White space around a chunk is dropped and nothing else.
+    A sentence longer than `size` is cut between words, and its overlap consists of words. A word longer than `size` is
+    a chunk of its own. Only white space around chunks is dropped.
     """
 
     def __init__(self, size: int, overlap: int, count_tokens: Callable[[Sequence[str]], list[int]]) -> None:
-        """Set the measure.
+        """Set the limits.
 
         Args:
-            size: most tokens of a chunk.
-            overlap: most tokens of whole sentences repeated from the chunk before; less than `size`.
-            count_tokens: tokens of each of several texts.
+            size: maximum tokens of a chunk.
+            overlap: maximum tokens of the sentences repeated from the previous chunk; less than `size`.
+            count_tokens: returns the number of tokens of each text.
         """
         self._size = size
         self._overlap = overlap
@@ -36,7 +36,7 @@ class Chunker:
     def split(self, text: str, frame: str = "") -> list[str]:
         """Return the chunks of `text` in order; a text that fits is one chunk.
 
-        `frame` is what is put around each chunk, such as a title; a chunk leaves room for it, at most half of its size.
+        `frame` is the text around each chunk, such as a title. A chunk leaves room for it, at most half of its size.
         """
         if frame:
             (tokens,) = self._count_tokens([frame])
@@ -54,7 +54,7 @@ class Chunker:
         return [chunk for chunk in chunks if chunk]
 
     def _pieces(self, text: str) -> list[tuple[str, int]]:
-        """Return the parts that are never cut, with their tokens; together they are `text`."""
+        """Return the indivisible parts of `text`, with their numbers of tokens."""
         sentences = split_sentences(text)
         pieces: list[tuple[str, int]] = []
         for sentence, tokens in zip(sentences, self._count_tokens(sentences), strict=True):
@@ -66,7 +66,7 @@ class Chunker:
         return pieces
 
     def _end(self, pieces: Sequence[tuple[str, int]], begin: int) -> int:
-        """Return where the chunk that starts at `begin` ends; it holds at least one piece."""
+        """Return the end of the chunk that starts at `begin`; the chunk has at least one piece."""
         tokens, end = pieces[begin][1], begin + 1
         while end < len(pieces) and tokens + pieces[end][1] <= self._size:
             tokens += pieces[end][1]
@@ -74,7 +74,7 @@ class Chunker:
         return end
 
     def _next_begin(self, pieces: Sequence[tuple[str, int]], begin: int, end: int) -> int:
-        """Return where the chunk after `begin:end` starts: as far back as overlap and the next piece allow."""
+        """Return the start of the chunk after `begin:end`: the earliest one that overlap and the next piece allow."""
         room = min(self._overlap, self._size - pieces[end][1])
         start = end
         while room > 0 and start > begin + 1 and pieces[start - 1][1] <= room:

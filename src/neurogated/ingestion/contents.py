@@ -1,4 +1,4 @@
-"""What `memory.add` takes: texts and messages, as documents."""
+"""The input of `memory.add`: texts and messages, converted to documents."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["Content", "Details", "Message", "read_contents"]
 
 class _Said(TypedDict):
     role: str
-    """`user`, `assistant`, or another."""
+    """`user`, `assistant`, or another role."""
     content: str
 
 
 class Message(_Said, total=False):
-    """One message of a conversation, as chat models take it."""
+    """One message of a conversation, in the format of chat models."""
 
     name: str
-    """Who says it."""
+    """The speaker's name."""
     timestamp: datetime
     id: str
     metadata: Mapping[str, Any]
@@ -36,27 +36,27 @@ _KEYS = frozenset({"role", "content", "name", "timestamp", "id", "metadata"})
 
 
 class Details(Facts, total=False):
-    """What may be known of a text beside its owner."""
+    """Optional facts about a text, except its owner."""
 
     id: str | None
-    """An id of your own: adding it again puts a new version of the memory in its place."""
+    """Your own id. Adding a text with this id again replaces the memory by a new version (upsert)."""
     title: str | None
-    """What it is about."""
+    """The subject of the text."""
     metadata: Mapping[str, Any] | None
-    """JSON values of your own; they mean nothing to the memory."""
+    """Your own JSON values. The memory does not interpret them."""
     ttl: timedelta | float | None
-    """How long it is remembered, from now, as a timedelta or in seconds; for ever when left out."""
+    """Time to live from now, as a timedelta or in seconds; default: for ever."""
     valid_from: datetime | None
-    """When its content began to hold."""
+    """The time from which the content is true."""
     valid_to: datetime | None
-    """When it ceased to hold."""
+    """The time until which the content is true."""
 
 
 def read_contents(content: Content, *, scope: Scope, **details: Unpack[Details]) -> list[Document]:
-    """Return a document for each text and message; the details hold for all, unless a message brings its own.
+    """Return a document for each text and message. The details apply to all; values in a message have priority.
 
     Raises:
-        InputError: something is neither text nor message, is blank, or has an unknown key; its position is named.
+        InputError: an item is neither text nor message, is blank, or has an unknown key; the message has its position.
     """
     if unknown := sorted(details.keys() - Details.__annotations__.keys()):
         raise InputError(f"unknown argument {', '.join(unknown)}; known are {', '.join(Details.__annotations__)}")
@@ -64,9 +64,7 @@ def read_contents(content: Content, *, scope: Scope, **details: Unpack[Details])
     several = isinstance(content, Sequence) and not isinstance(content, str)
     items: list[object] = list(content) if several else [content]
     if "id" in given and len(items) != 1:
-        raise InputError(
-            f"the id {given['id']!r} is given for {len(items)} memories; give every message an id of its own"
-        )
+        raise InputError(f"the id {given['id']!r} is given for {len(items)} memories; give every message its own id")
     documents = []
     for position, item in enumerate(items):
         try:
@@ -78,7 +76,7 @@ def read_contents(content: Content, *, scope: Scope, **details: Unpack[Details])
 
 
 def _read(item: object) -> tuple[Passage, dict[str, Any]]:
-    """Return a text or message as a passage, and the id and time that it brings."""
+    """Return a text or message as a passage, and its id and timestamp if it has them."""
     if isinstance(item, str):
         return Passage(item), {}
     if not isinstance(item, Mapping):

@@ -1,4 +1,4 @@
-"""What is put into a memory: a document of one or several passages in order."""
+"""Documents, the input of a memory. A document has one or several passages in order."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ __all__ = ["About", "Document", "Facts", "Passage", "checked_text", "checked_ttl
 _NUL = "\0"
 _TURN = "turn"
 _CHUNK_ID = re.compile("#[0-9]+$")
-# Joins the parts of what is hashed; refused inside texts, so that no two documents hash alike.
+# Joins the parts of the hashed text. Texts must not contain it, so different documents have different hash inputs.
 _SEPARATOR = _NUL
 
 
 class Facts(TypedDict, total=False):
-    """What may be known of any text beside its words."""
+    """Optional facts about a text."""
 
     kind: str | None
-    """One of `NODE_KINDS`; `turn` in a session and `episode` elsewhere when left out."""
+    """One of `NODE_KINDS`; default: `turn` in a session and `episode` elsewhere."""
     importance: float | None
     """0–1."""
     timestamp: datetime | None
-    """When what it tells was said or happened."""
+    """The time of the statement or event."""
     tags: Sequence[str]
 
 
 class About(Facts, total=False):
-    """The owner of a text, and what is known of it beside its words."""
+    """The owner of a text, and optional facts about the text."""
 
     user_id: str | None
     """The user who owns the text. Without it, every user finds the text."""
     agent_id: str | None
     session_id: str | None
     path: Sequence[str]
-    """A place in a tree of your own."""
+    """A position in your own tree of scopes."""
 
 
 _KEYS = frozenset({"text", "id", "title", "metadata", "ttl", "valid_from", "valid_to", *About.__annotations__})
 
 
 def _scope_of(about: About) -> tuple[Scope, dict[str, Any]]:
-    """Return the scope that was given, and the other fields of a document."""
+    """Split the arguments into the scope and the other fields of a document."""
     fields: dict[str, Any] = dict(about)
     unknown = fields.keys() - About.__annotations__.keys()
     if unknown:
@@ -63,15 +63,15 @@ def _scope_of(about: About) -> tuple[Scope, dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of a document that is never joined with another part: a paragraph, a turn of a dialogue."""
+    """A part of a document, such as a paragraph or a turn of a dialogue. No chunk spans two passages."""
 
     text: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """Added to the document's for the nodes made of this passage."""
+    """Metadata of this passage's nodes, in addition to the document's."""
     speaker: str | None = None
-    """Who says it."""
+    """The speaker's name."""
     role: str | None = None
-    """`user`, `assistant`, or another."""
+    """`user`, `assistant`, or another role."""
 
     def __post_init__(self) -> None:
         checked_text("a passage", self.text)
@@ -81,28 +81,28 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Passages that follow one another, under one title."""
+    """Successive passages under one title."""
 
     passages: tuple[Passage, ...]
     title: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     ttl: timedelta | float | None = None
-    """How long it is to be remembered, as a timedelta or in seconds; None for as long as it was, or for ever."""
+    """Time to live, as a timedelta or in seconds. None: a stored document keeps its expiry, a new one never expires."""
     valid_from: datetime | None = None
-    """When what it says began to hold; None if it always did."""
+    """The time from which the content is true; None if it always was."""
     valid_to: datetime | None = None
-    """When it ceased to hold; None if it still does."""
+    """The time until which the content is true; None if it still is."""
     scope: Scope = field(default_factory=Scope)
-    """Its owner; the same text in two scopes makes two memories."""
+    """The owner. The same text in two scopes makes two memories."""
     kind: str | None = None
-    """One of `NODE_KINDS`; `turn` in a session and `episode` elsewhere when left out."""
+    """One of `NODE_KINDS`; default: `turn` in a session and `episode` elsewhere."""
     importance: float | None = None
     """0–1."""
     timestamp: datetime | None = None
-    """When what it tells happened."""
+    """The time of the statement or event."""
     tags: tuple[str, ...] = ()
     id: str | None = None
-    """An id of the caller's own: adding it again puts a new version of the memory in its place."""
+    """The caller's own id. Adding a document with this id again replaces the memory by a new version (upsert)."""
 
     def __post_init__(self) -> None:
         if not self.passages:
@@ -113,7 +113,7 @@ class Document:
         if self.id is not None and len(self.passages) > 1:
             raise InputError(f"the id {self.id!r} is given for {len(self.passages)} passages, but names one memory")
         if self.id is not None and _CHUNK_ID.search(str(self.id)):
-            raise InputError(f"the id {self.id!r} ends like that of a chunk of a longer text; choose another id")
+            raise InputError(f"the id {self.id!r} ends like the id of a chunk; choose another id")
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
         checked_moment("valid_from", self.valid_from)
         checked_moment("valid_to", self.valid_to)
@@ -123,18 +123,18 @@ class Document:
             and to_utc(self.valid_to) <= to_utc(self.valid_from)
         ):
             raise InputError(f"valid_to, {self.valid_to}, must lie after valid_from, {self.valid_from}")
-        # A node refuses what cannot be stored, before anything is.
+        # The constructor of a node refuses unstorable values before anything is stored.
         checked_moment("timestamp", self.timestamp)
         for passage in self.passages:
             MemoryNode("document" if self.id is None else self.id, "", scope=self.scope, **self.fields_of(passage))
 
     @property
     def in_session(self) -> bool:
-        """Whether its passages are turns of a session, which are never taken for one another."""
+        """Whether the passages are turns of a session. Equal turns are stored as separate memories."""
         return self.scope.session_id is not None
 
     def fields_of(self, passage: Passage) -> dict[str, Any]:
-        """Return the fields that were given of the nodes made of a passage, without scope and valid times."""
+        """Return the given fields of a passage's nodes, without scope and validity."""
         given = {
             "kind": self.kind or (_TURN if self.in_session else None),
             "title": self.title,
@@ -151,7 +151,7 @@ class Document:
         cls,
         text: str,
         *,
-        id: str | None = None,  # noqa: A002 - the name it has everywhere
+        id: str | None = None,  # noqa: A002 - the public name of this argument
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         ttl: timedelta | float | None = None,
@@ -165,11 +165,11 @@ class Document:
 
     @property
     def document_id(self) -> str:
-        """Hash of title, texts, speakers and scope; changed metadata does not make another document."""
+        """Hash of title, texts, speakers and scope. It does not depend on metadata."""
         text = _SEPARATOR.join((self.title or "", *(passage.text for passage in self.passages)))
         speakers = [(passage.speaker, passage.role) for passage in self.passages]
         said_by = speakers if any(map(any, speakers)) else None
-        # No passage is empty, so that two separators in a row are in no text.
+        # No passage is empty, so the passages alone never produce two successive separators.
         owner = f"{_SEPARATOR}{_SEPARATOR}{astuple(self.scope)!r}" if self.scope else ""
         owner += f"{_SEPARATOR}{_SEPARATOR}{said_by!r}" if said_by else ""
         return compute_mdhash_id(text + owner, prefix="doc-")
@@ -179,7 +179,7 @@ def read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> I
     """Yield texts, documents and mappings with `text` as documents; see `NeuroGraphMemory.add_documents`.
 
     Raises:
-        InputError: one is none of them; its position is named.
+        InputError: an item is none of these; the message has its position.
     """
     for position, item in enumerate(documents):
         try:
@@ -189,19 +189,19 @@ def read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> I
 
 
 def checked_text(what: str, text: object) -> None:
-    """Raise InputError, which calls it `what`, where `text` is no text that can be stored."""
+    """Raise InputError if `text` cannot be stored as a text; the first argument is its name in the message."""
     if not isinstance(text, str):
         raise InputError(f"{what} must be text, not {type(text).__name__}; decode or convert it first")
     if _NUL in text:
-        raise InputError(f"{what} has a NUL character at position {text.index(_NUL)}; remove it, it is no text")
+        raise InputError(f"{what} has a NUL character at position {text.index(_NUL)}; remove it")
     checked_encoding(what, text)
 
 
 def checked_ttl(ttl: object) -> timedelta | None:
-    """Return the span of time that `ttl` is, which may be a number of seconds; None for None.
+    """Return `ttl`, a timedelta or a number of seconds, as a timedelta; None for None.
 
     Raises:
-        InputError: it is neither, or not above 0.
+        InputError: `ttl` has another type, or is not above 0.
     """
     if ttl is None:
         return None
@@ -210,7 +210,7 @@ def checked_ttl(ttl: object) -> timedelta | None:
     try:
         span = ttl if isinstance(ttl, timedelta) else timedelta(seconds=ttl)
     except (OverflowError, ValueError):
-        raise InputError(f"the ttl is {ttl} seconds, which is no span of time; leave it out for ever") from None
+        raise InputError(f"the ttl is {ttl} seconds, which is not a duration; leave it out for ever") from None
     if span <= timedelta():
         raise InputError(f"the ttl is {span}, but must be above 0; to forget at once, delete")
     return span

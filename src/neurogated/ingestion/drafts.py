@@ -1,4 +1,4 @@
-"""What is about to be stored: chunks, the parts of documents that are stored together, and batches of these."""
+"""Data that is about to be stored: chunks, parts of documents, and batches of parts."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ class Draft:
     content: str
     metadata: Mapping[str, object]
     lifetime: Mapping[str, datetime | None]
-    """Times that were given, by the node's field."""
+    """Given times by the name of the node's field."""
     found: Found
-    """What the content tells by itself, but for the names in it."""
+    """Findings from the content, without entities."""
     scope: Scope
     fields: Mapping[str, Any]
-    """Other fields of the node that were given, by name."""
+    """Other given fields of the node, by name."""
     named: bool = False
-    """Whether its id is the caller's own."""
+    """Whether the caller has chosen the id."""
 
     @property
     def session(self) -> SessionKey | None:
-        """User and name of the session that it is a turn of, None for a chunk of a document."""
+        """User and name of the turn's session, None for a chunk of a document."""
         return None if self.scope.session_id is None else (self.scope.user_id, self.scope.session_id)
 
     def moves(self, node: MemoryNode) -> bool:
-        """Return whether the draft gives the stored `node` another session, or a place of its own in its session."""
+        """Return whether the draft moves the stored `node` to another session, or to another place in its session."""
         if not self.named or self.session is None:
             return False
         is_elsewhere = node.position is None or node.scope.session_id != self.scope.session_id
         return is_elsewhere or self.fields.get("timestamp", node.timestamp) != node.timestamp
 
     def owned_as(self, node: MemoryNode) -> Draft:
-        """Return the draft with those parts of the scope of a stored node that were not given."""
+        """Return the draft with missing parts of its scope taken from a stored node."""
         given, known = self.scope, node.scope
         if given.user_id != known.user_id:
             return self
@@ -58,7 +58,7 @@ class Draft:
         return replace(self, scope=scope)
 
     def changes(self, node: MemoryNode) -> bool:
-        """Return whether the draft brings metadata, times or other fields that `node` does not have."""
+        """Return whether the draft changes metadata, times or other fields of `node`."""
         given = {**self.lifetime, **self.fields, "scope": self.scope}
         return (
             any(getattr(node, name) != value for name, value in given.items())
@@ -66,7 +66,7 @@ class Draft:
         )
 
     def merged_over(self, other: Draft | None) -> Draft:
-        """Return the draft with what `other` brings beside; metadata under an id of the caller's own replaces his."""
+        """Return the draft with its values merged over those of `other`; a named draft replaces all metadata."""
         if other is None:
             return self
         metadata = self.metadata if self.named else {**other.metadata, **self.metadata}
@@ -74,14 +74,14 @@ class Draft:
         return replace(self, metadata=metadata, lifetime=lifetime, fields=fields)
 
     def replacing(self, stored: MemoryNode) -> MemoryNode:
-        """Return the stored node with the text, the metadata and what is given of the draft."""
+        """Return the stored node with the text, the metadata and the given fields of the draft."""
         node = replace(
             stored, content=self.content, metadata=self.metadata, found=self.found, scope=self.scope, **self.fields
         )
         return with_lifetime(node, self.lifetime)
 
     def node(self, stored: MemoryNode | None, at: datetime) -> MemoryNode:
-        """Return the node that it becomes, without a vector; a stored one keeps its text, its energy and its times."""
+        """Return the node of the draft, without a new vector. A stored node keeps its text, energy and times."""
         if stored is not None:
             return replace(stored, metadata=self._metadata_over(stored), scope=self.scope, **self.fields)
         return MemoryNode(
@@ -96,13 +96,13 @@ class Draft:
         )
 
     def _metadata_over(self, stored: MemoryNode) -> Mapping[str, object]:
-        """Return the metadata of a stored node with the same text once it is given this draft's."""
+        """Return the new metadata of a stored node with the same text."""
         return self.metadata if self.named else {**stored.metadata, **self.metadata}
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Chunks of one document that are stored together: all of a short document, some of a long one."""
+    """Chunks of one document that are stored together: all chunks of a short document, or some of a long one."""
 
     document: Sequence[Draft]
     begin: int
@@ -110,7 +110,7 @@ class Part:
 
     @property
     def is_last(self) -> bool:
-        """Whether the document ends with it."""
+        """Whether this is the last part of the document."""
         return self.end == len(self.document)
 
     @property
@@ -119,7 +119,7 @@ class Part:
         return self.document[self.begin : self.end]
 
     def with_previous(self) -> Iterator[tuple[Draft, Draft | None]]:
-        """Yield the chunks of the part, each with the one before it in the document."""
+        """Yield the chunks of the part, each with the previous chunk of the document."""
         for place in range(self.begin, self.end):
             yield self.document[place], self.document[place - 1] if place else None
 
@@ -130,52 +130,52 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Parts of documents that are stored together, and what is to be written of them."""
+    """Parts of documents that are stored together, and the plan of their writes."""
 
     parts: Sequence[Part]
     old: Mapping[str, MemoryNode]
-    """Those of their nodes, and of the nodes beside them, that are stored."""
+    """Stored nodes of the parts, and their stored neighbours, by id."""
     to_write: Sequence[Draft]
-    """Drafts of new nodes, and of old ones that they change."""
+    """Drafts of new nodes, and of stored nodes with changed fields."""
     to_revise: Sequence[Draft] = ()
-    """Drafts of stored nodes, named by the caller, whose text is another."""
+    """Drafts of stored nodes with an id of the caller and a changed text."""
     chains: Sequence[Sequence[str]] = ()
-    """Ids in the order in which they follow one another: of each part with its neighbours, of each session's turns."""
+    """Successive ids: a chain for each part with its neighbours, and a chain for each session's turns."""
     parted: Sequence[EdgeKey] = ()
-    """SEQ edges between stored turns that no longer follow one another."""
+    """SEQ edges to remove: their turns are no longer successive."""
     joined: Sequence[EdgeKey] = ()
-    """SEQ edges that are to be between stored turns, because one of them moves or moved away between them."""
+    """SEQ edges to add between stored turns, because a turn moves to or from their place."""
     sequence: int = -1
-    """Number of the last delta that it knows of."""
+    """Number of the last delta that the plan includes."""
 
     @property
     def basis(self) -> object:
-        """What the analysis rests on: another plan of the same parts with an equal basis has the same analysis."""
+        """The input of the analysis: plans of the same parts with equal bases have the same analysis."""
         stored = {name: replace(node, last_accessed=node.created_at, uses=0) for name, node in self.old.items()}
         return self.to_write, stored, self.chains, self.parted, self.joined
 
     def nodes(self, at: datetime) -> list[MemoryNode]:
-        """Return the nodes that are to be written, without new vectors."""
+        """Return the nodes to write, without new vectors."""
         return [draft.node(self.old.get(draft.id), at) for draft in self.to_write]
 
 
 @dataclass(frozen=True, slots=True)
 class Analysed:
-    """What follows from the texts of a batch alone, before it is linked with the other memories."""
+    """The analysis of the texts of a batch, before they are linked with other memories."""
 
     new: Sequence[MemoryNode]
-    """With names found in them, and vectors."""
+    """New nodes with their entities and vectors."""
     known: Sequence[MemoryNode]
-    """Nodes that are there and change, with new vectors."""
+    """Changed stored nodes with new vectors."""
     sequences: Sequence[MemoryEdge]
     parted: Sequence[EdgeKey]
-    """SEQ edges that end."""
+    """SEQ edges to remove."""
     causes: Sequence[MemoryEdge]
     failed: tuple[PendingTask, ...]
-    """Judgements that a model could not make."""
+    """Judgements that have failed."""
     at: datetime
 
     @property
     def nodes(self) -> list[MemoryNode]:
-        """All nodes to be put."""
+        """All nodes to write."""
         return [*self.new, *self.known]

@@ -1,4 +1,4 @@
-"""The edges a new node gets: SEQ along its document and SIM to what is most alike."""
+"""The edges of a new node: SEQ along its document, and SIM to its nearest neighbours."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ __all__ = ["Nearest", "fitted", "nearest_in", "reweighed_similarities", "sequenc
 
 
 Nearest = Callable[[Sequence[Vector], int], Sequence[Iterable[tuple[str, float]]]]
-"""Gives for each of some vectors ids and cosines of the k most similar nodes, best first, ties in order of id."""
+"""Returns for each vector the ids and cosines of the k nearest nodes, best first, ties by id."""
 
 
 def nearest_in(store: GraphStorePort) -> Callable[[str | None], Nearest]:
-    """Return a function that gives each user's nearest-neighbour search."""
+    """Return a function from a user to the nearest-neighbour search of that user."""
     return lambda user_id: UserGraph(store, user_id).nearest
 
 
 def sequence_edges(
     node_ids: Sequence[str], new_ids: Iterable[str], *, weight: float, at: datetime
 ) -> Iterator[MemoryEdge]:
-    """Yield a SEQ edge from each node of a document to the next, where one of the two is new.
+    """Yield a SEQ edge from each node of a document to the next, if one of the two is new.
 
-    Pairs of old nodes are left alone, because use may have changed the weight between them.
+    Edges between two old nodes stay unchanged, because use may have changed their weights.
     """
     new = frozenset(new_ids)
     for source, target in pairwise(node_ids):
@@ -48,10 +48,10 @@ def similarity_edges(
     neighbors: int,
     at: datetime,
 ) -> Iterator[MemoryEdge]:
-    """Yield SIM edges from each new node to the `neighbors` most similar nodes of its user that exist before it.
+    """Yield SIM edges from each new node to the `neighbors` most similar earlier nodes of its user.
 
-    Those are what the user's search finds and the earlier ones of `new_nodes`; there is no threshold. The weight is
-    max(0, cosine). How nodes are grouped into calls makes no difference to the edges.
+    Earlier nodes are the nodes in the user's search and the preceding `new_nodes`. There is no threshold. The weight is
+    max(0, cosine). The edges do not depend on the grouping of nodes into calls.
     """
     for user_id, nodes in by_user(new_nodes) if neighbors else ():
         yield from _edges_to_nearest(nodes, nearest_of(user_id), neighbors, at)
@@ -61,10 +61,10 @@ def _edges_to_nearest(
     new_nodes: Sequence[MemoryNode], nearest: Nearest, neighbors: int, at: datetime
 ) -> Iterator[MemoryEdge]:
     vectors = np.stack([np.asarray(node.embedding) for node in new_nodes])
-    # One more than wanted, since the node itself may be among them: a new version of it, or the same node that another
-    # thread stored meanwhile.
+    # One more than needed, since the search may find the node itself: an old version, or the same node that another
+    # thread has stored.
     found = nearest(list(vectors), neighbors + 1)
-    # Numbers of double length are needed for each comparison.
+    # Every comparison needs double precision, so this converts once.
     exact = vectors.astype(np.float64)
     for position, (node, stored) in enumerate(zip(new_nodes, found, strict=True)):
         among_new = exact_cosines(exact[:position], exact[position])
@@ -79,7 +79,7 @@ def _edges_to_nearest(
 
 
 def fitted(edges: Iterable[MemoryEdge], nodes: Sequence[MemoryNode]) -> Iterator[MemoryEdge]:
-    """Yield SIM edges, those between two of `nodes` with the cosine of the embeddings that these have."""
+    """Yield SIM edges; the weight of an edge between two of `nodes` is the cosine of their embeddings."""
     vectors = {node.id: np.asarray(node.embedding) for node in nodes if node.embedding is not None}
     for edge in edges:
         ends = [vectors.get(edge.source_id), vectors.get(edge.target_id)]
@@ -93,9 +93,9 @@ def fitted(edges: Iterable[MemoryEdge], nodes: Sequence[MemoryNode]) -> Iterator
 def reweighed_similarities(
     nodes: Sequence[MemoryNode], store: GraphStorePort, *, without: Collection[str] = ()
 ) -> Iterator[WeightChange]:
-    """Yield the new weights of stored SIM edges of `nodes`, which are new versions of stored nodes.
+    """Yield the changed weights of stored SIM edges of `nodes`, which are new versions of stored nodes.
 
-    Edges from or to nodes that the store is to lose, `without`, are left out.
+    Edges from or to the nodes `without`, which are about to be removed, are left out.
     """
     if not nodes:
         return

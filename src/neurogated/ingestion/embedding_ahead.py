@@ -1,4 +1,4 @@
-"""Embedding in a thread of its own: what is to be written next is embedded while what came before is written."""
+"""Embedding in a background thread: the next batch is embedded while the current batch is written."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["EmbeddingAhead"]
 
 
 class EmbeddingAhead:
-    """Begins to embed texts and gives their vectors when they are asked for; one thread uses it, in a `with` block.
+    """Embeds texts in a background thread until `take` returns their vectors. Use it in a `with` block of one thread.
 
-    Texts are embedded in the order in which they were begun. The thread has ended when the block is left, however it is
-    left; what was begun by then and has not been reached is not embedded. A text that is begun alone is embedded when
-    it is taken: a thread would cost more than it saves.
+    Texts are embedded in the order of the calls of `begin`. Leaving the block cancels the waiting calls and ends the
+    background thread. `take` embeds a text that is begun alone, since the background thread would cost more than it
+    saves.
     """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
-        # Of each text the call that embeds it, and its row in what the call gives.
+        # For each text, the call that embeds it and its row in the result.
         self._coming: dict[str, tuple[Future[NDArray[np.float32]], int]] = {}
 
     def __enter__(self) -> Self:
@@ -41,14 +41,14 @@ class EmbeddingAhead:
         self._thread.shutdown(cancel_futures=True)
 
     def begin(self, texts: Iterable[str]) -> None:
-        """Embed those of `texts` that are not being embedded, each once; does not wait."""
+        """Start to embed the texts that are not yet being embedded, each once. Does not wait."""
         new = [text for text in dict.fromkeys(texts) if text not in self._coming]
         if len(new) > 1:
             call = self._thread.submit(contextvars.copy_context().run, self._embed, new)
             self._coming.update((text, (call, row)) for row, text in enumerate(new))
 
     def take(self, texts: Sequence[str]) -> list[Vector]:
-        """Return the vector of each text, begun before or not, and forget them; raises what the embedder raised."""
+        """Return the vector of each text, and forget the vectors. Raises the errors of the embedder."""
         self.begin(texts)
         coming = {text: self._coming.pop(text, None) for text in dict.fromkeys(texts)}
         vectors: dict[str, Vector] = {

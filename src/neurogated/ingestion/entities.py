@@ -1,10 +1,10 @@
-"""What a text names, told from capital letters and quotation marks alone.
+"""Names in a text, found by capital letters and quotation marks alone.
 
-English names are runs of capitalised words, joined over "of", "the", "van" and the like, initials and "&". The first
-word of a sentence counts where it stands capitalised elsewhere in the text, or belongs to a run, or is no common word.
-Titles of persons are dropped ("Dr. Quill" is "Quill"), as are an article that only begins a sentence, the possessive
-"'s", and days and months on their own. Chinese has no capitals: there only what stands in 《》, 「」, 『』 or “” is
-taken, and words in Latin letters. German, French and Spanish have rules of their own, in `foreign_names`.
+English names are runs of capitalised words. Words such as "of", "the", "van", initials and "&" join them. The first
+word of a sentence counts if it is capitalised elsewhere in the text, belongs to a run, or is not a common word. These
+are dropped: titles of persons ("Dr. Quill" is "Quill"), an article that only begins a sentence, the possessive "'s",
+and single days and months. Chinese has no capitals, so only terms in 《》, 「」, 『』 or “” and words in Latin letters
+are names. `foreign_names` has the rules for German, French and Spanish.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from neurogated.ingestion.sentences import split_sentences
 
 __all__ = ["OfflineEntityFinder"]
 
-# Characters of the longest Chinese term in quotation marks that is taken for a name.
+# Maximum and minimum length of a Chinese name in quotation marks, in characters.
 _LONGEST_TERM = 12
 _SHORTEST_TERM = 2
-# Digits of the longest number that is part of a name: "Apollo 11".
+# Maximum digits of a number in a name: "Apollo 11".
 _LONGEST_NUMBER = 3
-# How words end that are a form of a common word rather than a name: "Coopers", "Pumping"; but "Thomas".
+# Endings of inflected common words, which are not names: "Coopers", "Pumping"; but "Thomas" is a name.
 _COMMON_ENDING = re.compile(r"(?:ing|ed|ly|ers|tion|ness|ment|men|ity|\w{3}[^aiosu]s)\Z|\A(?:un|under|over)\w{4}")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _QUOTED_TERM = re.compile(r"《(?P<work>[^《》\n]+)》|「(?P<a>[^「」\n]+)」|『(?P<b>[^『』\n]+)』|“(?P<c>[^“”\n]+)”")
@@ -57,7 +57,7 @@ def _set_of(words: str) -> frozenset[str]:
 
 
 _ABBREVIATED = _set_of("St Mt Ft Dr Mr Mrs Ms Prof Capt Sgt Lt Col Gen Rev Jr Sr")
-# Dropped before a name, and no name on their own.
+# Titles of persons: dropped before a name, and not a name alone.
 _TITLES = _set_of(
     """mr mrs ms miss dr prof professor sir dame madam captain capt sergeant sgt lieutenant lt colonel col general gen
     major admiral commander corporal inspector detective constable rev reverend father sister brother mother uncle
@@ -66,7 +66,7 @@ _TITLES = _set_of(
     emperor empress chief director chairman chairwoman secretary coach assistant grandpa grandma grandfather
     grandmother pastor abbot"""
 )
-# What may stand inside a name before its next capitalised word.
+# Words that join two capitalised words of a name.
 _JOINTS = [
     tuple(joint.split())
     for joint in re.split(
@@ -81,11 +81,11 @@ _EPITHETS = _set_of(
 )
 _ARTICLES = frozenset({"the", "a", "an"})
 _BEFORE_PLACES = _set_of("in at from to near of on by")
-# Owners whose possessive is part of a name.
+# Nouns whose possessive is part of a name.
 _OWNERS = _set_of(
     """king queen bishop widow widows fisherman fishermen lady lord devil traveller travellers children women men st"""
 )
-# After these "of" is part of the name; after others it is only where an article stands before them.
+# After these words, "of" is part of the name; after other words, only if an article precedes them.
 _HEADS = _set_of(
     """bank university college board house night battle bay isle gulf cape church duke ministry department institute
     school society museum court council treaty kingdom city port point lord lady order book sea strait tower temple
@@ -96,7 +96,7 @@ _HEADS = _set_of(
     tomb tree valley voice war wars well wood world bill declaration charter castle abbey cathedral ballad tale prince
     son daughter daughters sons"""
 )
-# What makes an organisation of a title before it: "General Motors".
+# Words that turn a preceding title into an organisation: "General Motors".
 _ORGANISED = _set_of(
     """Motors Electric Assembly Hospital Post Office Court Council School Island Islands Club Association"""
 )
@@ -109,7 +109,7 @@ _NAMES_LIKE_FORMS = _set_of(
     "james charles agnes athens brussels naples wales alfred mohammed ahmed manfred frances hughes"
 )
 _NO_NAMES = _set_of("""I I'm I've I'd I'll I’m I’ve I’d I’ll OK AM PM AD BC CE BCE A P.M. A.M. No Nos TV Ms PS NB Q""")
-# Words that are no part of the name that follows them at the beginning of a sentence.
+# Words at the beginning of a sentence that do not belong to the following name.
 _FUNCTION = _set_of(
     """a an the and or but nor so yet for of in on at by to from with without within into onto over under above below
     after before since until till during while when whenever where wherever why how who whom whose which what whatever
@@ -162,39 +162,39 @@ _COMMON = _FUNCTION | _set_of(
 class _Word:
     text: str
     place: int
-    """Where it stands in the text."""
+    """Its position in the text."""
     starts: bool
     """Whether it is the first word of a sentence or of a quotation."""
     follows: bool
-    """Whether only white space stands between it and the word before."""
+    """Whether only white space is between it and the previous word."""
     bare: str
     """The word without a possessive."""
     is_capital: bool
     """Whether it is written like a name: "Ada", "NASA", "iPhone", "A350"."""
 
     key: str
-    """The bare word as the word lists hold it."""
+    """The bare word in the form of the word lists."""
 
     @classmethod
     def of(cls, text: str, place: int, *, starts: bool, follows: bool) -> Self:
-        """Return a word as it is written."""
+        """Parse a word."""
         bare = _POSSESSIVE.sub("", text) if "'" in text or "’" in text else text
-        # Most words are small, which is quickly seen.
+        # Most words are lower-case, and this check is fast.
         if text.islower():
             return cls(text, place, starts, follows, bare, False, bare.rstrip("."))
         return cls(text, place, starts, follows, bare, _is_capital(text, bare), bare.rstrip(".").lower())
 
     @property
     def is_possessive(self) -> bool:
-        """Whether the word says whose something is."""
+        """Whether the word is a possessive."""
         return self.bare != self.text
 
 
 class OfflineEntityFinder:
-    """Finds names by the way they are written; needs no model."""
+    """Finds names by their spelling, without a model."""
 
     def find(self, text: str) -> tuple[str, ...]:
-        """Return names as they are written, each once, in order of appearance."""
+        """Return the names as written, each once, in order of appearance."""
         language = language_of(text)
         if language != "en":
             names = [*_quoted_terms(text), *foreign_names(text, language)]
@@ -210,7 +210,7 @@ class OfflineEntityFinder:
 
 
 def _quoted_terms(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the terms that Chinese marks as names, each with its place."""
+    """Yield the terms that Chinese quotation marks denote as names, each with its position."""
     for match in _QUOTED_TERM.finditer(text):
         term = next(group for group in match.groups() if group).strip()
         is_short = _SHORTEST_TERM <= len(term) <= _LONGEST_TERM and not _CLAUSE_MARK.search(term)
@@ -224,7 +224,7 @@ def _is_capital(text: str, bare: str) -> bool:
 
 
 def _read(text: str) -> tuple[list[_Word], set[str]]:
-    """Return the words that may belong to a name or stand beside one, and all words in small letters."""
+    """Return the words in and beside possible names, and all lower-case words."""
     words: list[_Word] = []
     small: set[str] = set()
     place = 0
@@ -250,7 +250,7 @@ def _read(text: str) -> tuple[list[_Word], set[str]]:
 
 
 def _runs(words: Sequence[_Word]) -> Iterator[tuple[int, int]]:
-    """Yield where words that make up a name begin and end."""
+    """Yield begin and end of each run of words that form a name."""
     end = 0
     for begin, word in enumerate(words):
         if begin < end or not word.is_capital:
@@ -262,7 +262,7 @@ def _runs(words: Sequence[_Word]) -> Iterator[tuple[int, int]]:
 
 
 def _step(words: Sequence[_Word], begin: int, end: int) -> int:
-    """Return how many words after `words[begin:end]` belong to it."""
+    """Return the number of words after `words[begin:end]` that belong to the same name."""
     if end == len(words) or not words[end].follows or words[end].starts:
         return 0
     last, following = words[end - 1], words[end]
@@ -279,7 +279,7 @@ def _step(words: Sequence[_Word], begin: int, end: int) -> int:
 
 
 def _joint(words: Sequence[_Word], begin: int, end: int) -> int:
-    """Return how many words join the name `words[begin:end]` to the capitalised one after them, with that one."""
+    """Return the number of words that join `words[begin:end]` to the next capitalised word, including that word."""
     for joint in _JOINTS_BY_FIRST.get(words[end].text, ()):
         if tuple(word.text for word in words[end : end + len(joint)]) == joint and _is_joined(words, end, len(joint)):
             takes = joint[0] != "of" or words[end - 1].key in _HEADS or _has_article(words, begin)
@@ -288,18 +288,18 @@ def _joint(words: Sequence[_Word], begin: int, end: int) -> int:
 
 
 def _has_article(words: Sequence[_Word], begin: int) -> bool:
-    """Return whether a run begins with an article, or one stands before it."""
+    """Return whether a run begins with an article, or an article precedes it."""
     return words[begin].key in _ARTICLES or (begin > 0 and words[begin - 1].key in _ARTICLES)
 
 
 def _is_joined(words: Sequence[_Word], place: int, count: int) -> bool:
-    """Return whether a capitalised word follows `count` words from `place` on without a mark between."""
+    """Return whether a capitalised word follows the `count` words from `place` on, without a mark between them."""
     after = words[place + 1 : place + count + 1]
     return len(after) == count and all(word.follows and not word.starts for word in after) and after[-1].is_capital
 
 
 def _trimmed(words: Sequence[_Word], begin: int, end: int) -> Sequence[_Word]:
-    """Return a run without what begins a sentence, tells a day, or addresses a person."""
+    """Return a run without words that only begin a sentence, days and months, and titles of persons."""
     if words[begin].starts:
         while begin < end and (words[begin].key in _FUNCTION or words[begin].key.endswith("ly")):
             begin += 1
@@ -316,7 +316,7 @@ def _trimmed(words: Sequence[_Word], begin: int, end: int) -> Sequence[_Word]:
 
 
 def _is_name(word: _Word, inside: AbstractSet[str], small: AbstractSet[str]) -> bool:
-    """Return whether a word names something on its own."""
+    """Return whether a single word is a name."""
     letters = word.bare.rstrip(".")
     if len(letters) == 1 or word.key in _TITLES or word.key in _FUNCTION or _ROMAN.match(letters):
         return False

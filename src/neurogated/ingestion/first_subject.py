@@ -1,9 +1,9 @@
-"""What the first sentence of a text is about, told by what stands before its verb.
+"""The subject of a text's first sentence, found by the words before its verb.
 
-`The Wasp Factory is a novel …`, `Ada Quill (born 1901) was …`, `Die Elbe ist ein Strom …`: the subject is the name that
-the sentence begins with. It counts as a name where its words are written as one, or where a definition follows.
-Capitals tell little in German, where every noun has one; so in languages other than English a definition has to follow.
-Chinese has no capitals: there the words before 是 count where a definition follows.
+`The Wasp Factory is a novel …`, `Ada Quill (born 1901) was …`, `Die Elbe ist ein Strom …`: the subject is the name at
+the beginning of the sentence. In English, its words must be written as a name, or a definition must follow. In other
+languages, a definition must follow, because capitals are weak evidence there: German capitalises every noun. Chinese
+has no capitals, so the subject is the text before 是 in a definition.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ENGLISH_VERB = re.compile(r"\s(?:is|was|are|were)\b")
 _BRACKET = re.compile("\\s*[(\uff08]")
 _QUOTED = re.compile('["“«„](?P<name>[^"”“»\n]{2,80})["”“»]')
 _COMMA = re.compile(r",\s")
-# What begins with another mark is an item, a quotation of somebody else, or code.
+# A sentence with another first character is a list item, a quotation, or code.
 _BEGINS = re.compile(f"[{re.escape(_OPENING)}《「『]*\\w")
 # "Using Quill's method …"
 _CLAUSE = re.compile(r"[a-z]ing\Z")
@@ -53,12 +53,12 @@ def _set_of(words: str) -> frozenset[str]:
     return frozenset(re.findall(r"\S+", words))
 
 
-# What may stand in a name in small letters.
+# Lower-case words in names.
 _SMALL = _set_of(
     """of the a an and or in on to for by at from with as & de la le les du des del della di da das do dos el los las y
     e et und der die den dem zu zur zum von vom van het een à il lo i gli ap ab bin ibn bint al abu ben ter ten"""
 )
-# They begin a sentence and are the name of nothing.
+# First words of sentences that are not names.
 _NO_SUBJECTS = _set_of(
     """i you he she it we they this that these those there here who what which when where why how my your his her its
     our their one some all both each every any no not if while since because although after before then so and but or
@@ -79,7 +79,7 @@ _finder = OfflineEntityFinder()
 
 
 def first_subject(text: str) -> str | None:
-    """Return what the first sentence of a text is about, None where it names nothing."""
+    """Return the subject of a text's first sentence, None if it has no name."""
     sentence = next((one.strip() for one in split_sentences(text) if one.strip()), "")
     if not _BEGINS.match(sentence):
         return None
@@ -97,7 +97,7 @@ def _is_english(sentence: str) -> bool:
 
 
 def _before_verb(sentence: str) -> str | None:
-    """Return the name before the verb of an English sentence, or before what is put between the two."""
+    """Return the name before the verb of an English sentence, or before a bracket or comma between them."""
     defined = _DEFINED.search(sentence)
     verb = defined or _ENGLISH_VERB.search(sentence)
     head, mark = _head(sentence, verb)
@@ -105,19 +105,19 @@ def _before_verb(sentence: str) -> str | None:
     if not _may_be_subject(words) or "\n" in head:
         return None
     if mark == _QUOTE or _is_title(words):
-        # An adverb begins a sentence as a name does, "Clearly, …", and so does a clause, "When PAM is used …".
+        # A capitalised first word may be an adverb ("Clearly, …") or begin a clause ("When PAM is used …").
         if mark == "," and len(words) == 1 and not (defined and head in _finder.find(sentence)):
             return None
         begins = defined or _plain(words[0]) not in _NO_SUBJECTS
         return head if begins and (defined or _finder.find(f"It is {head}.")) else None
     article = _ARTICLES.match(head)
-    # In a definition common words may be what is defined: "A breed group is a …".
+    # The subject of a definition may consist of common words: "A breed group is a …".
     is_term = defined is not None and mark != "," and _is_term(words[1:] if article else words)
     return head[article.end() if article else 0 :] if is_term else None
 
 
 def _defined_elsewhere(sentence: str, text: str) -> str | None:
-    """Return what a sentence of a language other than English defines."""
+    """Return the subject of a definition in a language other than English."""
     defined = _DEFINED.search(sentence)
     if defined is None:
         return None
@@ -127,14 +127,14 @@ def _defined_elsewhere(sentence: str, text: str) -> str | None:
         return None
     article = _ARTICLES.match(head)
     name = head[article.end() :] if article else head
-    # Without an article a single word may be an adverb: "Manchmal ist die …".
+    # A single word without an article may be an adverb: "Manchmal ist die …".
     return name if article or len(words) > 1 or _stands_within(name, text) else None
 
 
 def _head(sentence: str, verb: re.Match[str] | None) -> tuple[str, str]:
-    """Return what stands before the verb, or before a bracket or comma that comes earlier; and that mark, if any.
+    """Return the text before the verb, or before an earlier bracket or comma; and that mark, if any.
 
-    Of a sentence that begins with a quotation it is what is quoted.
+    If the sentence begins with a quotation, return the quoted text and a quotation mark.
     """
     if quoted := _QUOTED.match(sentence):
         return quoted["name"].strip(), _QUOTE
@@ -157,37 +157,37 @@ def _plain(word: str) -> str:
 
 
 def _is_title(words: list[str]) -> bool:
-    """Return whether words are written as a name is."""
+    """Return whether words are written like a name."""
     if _plain(words[-1]) in _SMALL or words[0][0].islower():
         return False
     return all(word in _SMALL or not word[0].islower() for word in words[1:])
 
 
 def _is_term(words: list[str]) -> bool:
-    """Return whether words are a term of a few words, none of which is a function word or begins a clause."""
+    """Return whether words are a short term without function words and without a participle at the beginning."""
     if not 1 < len(words) <= _MOST_TERM_WORDS or _CLAUSE.search(words[0]):
         return False
     return not any(_plain(word) in _NO_SUBJECTS | _SMALL for word in words)
 
 
 def _stands_within(word: str, text: str) -> bool:
-    """Return whether a word stands in a text as it is written here within a sentence, too."""
+    """Return whether a text has a word with the same spelling inside a sentence."""
     return re.search(rf"[\w,;]\s{re.escape(word)}\b", text) is not None
 
 
 def _opening_name(sentence: str, text: str) -> str | None:
-    """Return the name that an English sentence begins with."""
+    """Return the name at the beginning of an English sentence."""
     name = next(iter(_finder.find(sentence)), None)
     if name is None:
         return None
     first = name.split()[0]
-    # A single word may have its capital for the place alone: "Got it!"
+    # A single word may be capitalised only because it begins the sentence: "Got it!"
     is_lone = " " not in name
     if _plain(first) in _NO_SUBJECTS or _CLAUSE.search(first) or (is_lone and not _stands_within(name, text)):
         return None
     begin = sentence.find(name)
     before = sentence[:begin].strip(_OPENING)
-    # "John, can you …" speaks to John, and not about him.
+    # "John, can you …" addresses John, so John is not the subject.
     rest = sentence[begin + len(name) :]
     is_called = is_lone and rest.startswith(",")
     says_nothing = not re.search(r"\w", rest)

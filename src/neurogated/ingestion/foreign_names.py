@@ -1,8 +1,8 @@
-"""What a German, French or Spanish text names, told from capital letters and small words.
+"""Names in German, French and Spanish texts, found by capital letters and function words.
 
-In French and Spanish, names are capitalised as in English. In German every noun is: there, a capitalised word is a name
-where no article or possessive stands before it, it does not end like a common noun, and is none that
-often stands alone.
+French and Spanish capitalise names as English does. German capitalises every noun. So a capitalised German word is a
+name if no article or possessive precedes it, it does not end like a common noun, and it is not a common noun that often
+has no article.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TITLES = _set_of(
     señor señora señorita sr sra srta don doña doctor doctora profesor profesora tante onkel oncle tía tío oma
     opa docteur"""
 )
-# After one of these a word begins no new noun phrase, so a noun is common.
+# A noun after one of these is a common noun.
 _DETERMINERS = _set_of(
     """der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner mein meine meinen
     meinem meiner meines dein deine deinen deinem deiner sein seine seinen seinem seiner seines ihr ihre ihren
@@ -77,7 +77,7 @@ _BARE_GERMAN = _set_of(
     feuerwehr besuch rücken hitze kälte sturm krieg frieden tod leben gott welt himmel heute gestern bitte danke hallo
     ja nein"""
 )
-# What a sentence may begin with that is no name: adverbs, and verbs of a Spanish one.
+# First words of sentences that are not names: adverbs, and Spanish verbs.
 _FIRST_WORDS = _set_of(
     """danach dann später zuerst zuletzt endlich leider vielleicht trotzdem deshalb darum außerdem jedoch
     allerdings bald inzwischen früher damals obwohl während nachdem bevor sobald falls jeder jemand niemand
@@ -88,7 +88,7 @@ _FIRST_WORDS = _set_of(
     muchas hola gracias sí también tampoco según durante hace fuimos tengo tenemos vamos voy quiero creo pienso
     vivo soy somos estoy estamos dice dijo dijeron hubo hay era eran allí aquí así"""
 )
-# What follows the subject of a sentence.
+# Words that follow a name as the subject of a sentence.
 _AFTER_A_NAME: Mapping[Language, frozenset[str]] = {
     "de": _set_of(
         """ist war hat hatte wird wurde kommt kam geht ging sagt sagte macht machte fährt fuhr wohnt wohnte lebt lebte
@@ -113,9 +113,9 @@ class _Word:
     text: str
     place: int
     starts: bool
-    """Whether a sentence or a quotation begins with it."""
+    """Whether it is the first word of a sentence or of a quotation."""
     follows: bool
-    """Whether no mark stands between it and the word before."""
+    """Whether no mark is between it and the previous word."""
 
     @property
     def is_capital(self) -> bool:
@@ -127,7 +127,7 @@ class _Word:
 
 
 def foreign_names(text: str, language: Language) -> list[tuple[int, str]]:
-    """Return the names in a text of a language other than English, each with its place."""
+    """Return the names in a text of a language other than English, each with its position."""
     words = _read(text)
     times = [match.span() for match in TIMES[language].finditer(text)]
     inside = {word.text for word in words if word.is_capital and not word.starts}
@@ -159,7 +159,7 @@ def _read(text: str) -> list[_Word]:
 
 
 def _runs(words: Sequence[_Word], language: Language) -> Iterator[tuple[int, int]]:
-    """Yield where capitalised words that follow one another, or are joined, begin and end."""
+    """Yield begin and end of each run of capitalised words, with the words that join them."""
     end = 0
     for begin, word in enumerate(words):
         if begin < end or not word.is_capital:
@@ -185,7 +185,7 @@ def _step(words: Sequence[_Word], end: int, language: Language) -> int:
 def _trimmed(
     words: Sequence[_Word], begin: int, end: int, language: Language, times: Sequence[tuple[int, int]]
 ) -> Sequence[_Word]:
-    """Return a run without what begins a sentence, tells a time, addresses a person or is a common noun."""
+    """Return a run without function words, times, titles of persons, and common German nouns."""
     own = FUNCTION_WORDS[language]
 
     def is_no_name(word: _Word) -> bool:
@@ -206,7 +206,7 @@ def _trimmed(
 
 
 def _has_determiner(words: Sequence[_Word], place: int) -> bool:
-    """Return whether an article or the like stands before a German noun, with adjectives between or not."""
+    """Return whether a determiner precedes a German noun, directly or before adjectives."""
     before = place - 1
     while before >= 0 and words[before + 1].follows and not words[before + 1].starts:
         if words[before].key in _DETERMINERS or words[before].text.isdecimal():
@@ -222,14 +222,14 @@ def _has_determiner(words: Sequence[_Word], place: int) -> bool:
 
 
 def _is_common(word: _Word) -> bool:
-    """Return whether a German word is a noun that names nothing."""
+    """Return whether a German word is a common noun."""
     key = word.key
     is_long = len(key) > _LONGEST_GERMAN_NAME and "-" not in key
     return is_long or key in _BARE_GERMAN or bool(_COMMON_GERMAN.search(key) and not key.endswith("burg"))
 
 
 def _is_name(word: _Word, words: Sequence[_Word], language: Language, inside: frozenset[str] | set[str]) -> bool:
-    """Return whether a word names something on its own."""
+    """Return whether a single word is a name."""
     if len(word.text) == 1 or word.text.endswith("ment") or word.text.endswith("mente"):
         return False
     if not word.starts or word.text in inside or any(letter.isupper() for letter in word.text[1:]):

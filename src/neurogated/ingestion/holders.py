@@ -1,4 +1,4 @@
-"""Which texts hold what, before and after a change that is about to be made: a store, and the change laid over it."""
+"""The nodes with a term or subject before and after a change of texts: the store's index, with the change over it."""
 
 from __future__ import annotations
 
@@ -27,42 +27,42 @@ __all__ = ["Holders", "Text", "TextChange"]
 
 
 class Holders(NamedTuple):
-    """Nodes before and after a change, each in the order of the store."""
+    """Nodes with a term before and after a change, both in the order of the store."""
 
     before: Sequence[str]
     after: Sequence[str]
 
     @property
     def differ(self) -> bool:
-        """Whether the change makes a difference."""
+        """Whether the change alters the nodes."""
         return self.before != self.after
 
 
 class Text(NamedTuple):
-    """What a text holds."""
+    """The words, keywords and subjects of a text."""
 
     words: Sequence[str]
     """Its folded words."""
     terms: AbstractSet[str]
-    """The keywords by which it is found."""
+    """Its keywords."""
     subjects: Collection[str]
 
     @classmethod
     def of(cls, node: MemoryNode) -> Text:
-        """Return what the text of a node holds."""
+        """Return the text of a node."""
         return cls(split_words(fold(node.content)), frozenset(split_keywords(keyword_text(node))), subject_names(node))
 
 
 class TextChange:
-    """A change of texts that a store is about to see: some leave it, others come."""
+    """A change of texts before it is written: some texts leave the store, others come."""
 
     def __init__(self, graph: UserGraph, leaving: Iterable[MemoryNode], coming: Sequence[MemoryNode]) -> None:
         """Lay a change over the memories of a user.
 
         Args:
-            graph: as it is before the change.
-            leaving: stored nodes that are to be removed or replaced, as they are stored.
-            coming: nodes that are to be stored, in the order in which they will be.
+            graph: the user's graph before the change.
+            leaving: stored versions of the nodes to remove or replace.
+            coming: nodes to store, in the order of storage.
         """
         self._graph = graph
         self.left: Mapping[str, Text] = {node.id: Text.of(node) for node in leaving}
@@ -76,22 +76,22 @@ class TextChange:
         self._by_subject = _grouped(self.left, _subjects_of), _grouped(self.come, _subjects_of)
 
     def terms(self) -> AbstractSet[str]:
-        """Return the keywords of all texts that leave or come."""
+        """Return the keywords of all leaving and coming texts."""
         return frozenset[str]().union(*(text.terms for text in (*self.left.values(), *self.come.values())))
 
     def names(self) -> Collection[str]:
-        """Return the subjects of texts that leave or come, and those of any text that these mention."""
+        """Return the subjects of leaving and coming texts, and all subjects that these texts mention."""
         return {name for groups in (*self._by_subject, *self._by_named) for name in groups}
 
     def row(self, node_id: str) -> int:
-        """Return the row that a node has in the store or will have: the order of nodes."""
+        """Return the present or future row of a node in the store. Rows define the order of nodes."""
         row = self._rows.get(node_id)
         return self._new_rows[node_id] if row is None else row
 
     def holding(self, terms: Iterable[str], limit: int) -> dict[str, Holders]:
-        """Return the nodes with each term; none where there are more than `limit`."""
+        """Return the nodes with each term; no nodes for a term that more than `limit` nodes have."""
         leaving, coming = self._by_term
-        # Where more hold a term there are too many of them before the change and after it.
+        # If more nodes have a term, it exceeds `limit` both before and after the change.
         limits = {term: limit + len(leaving.get(term, ())) for term in terms}
         stored = self._graph.rare_nodes_with(limits)
         return {
@@ -102,20 +102,20 @@ class TextChange:
         }
 
     def about(self, subject: str, limit: int) -> Holders:
-        """Return the first nodes about a subject, such as the chunks of a long text, at most `limit`."""
+        """Return the first `limit` nodes about a subject, such as the chunks of a long text."""
         left, come = (group.get(subject, ()) for group in self._by_subject)
         stored = self._graph.nodes_with([subject_tag(subject)], limit + len(left))
         return Holders(stored[:limit], self._after(stored, left, come)[:limit])
 
     def mentioning(self, subject: str, limit: int) -> Holders:
-        """Return the nodes that mention a subject; none where there are more than `limit`."""
+        """Return the nodes that mention a subject; no nodes if more than `limit` mention it."""
         left, come = (group.get(subject, ()) for group in self._by_named)
         staying = self._mentioning_and_staying(subject, limit + 1)
         return self._few(sorted((*staying, *left), key=self.row) if left else staying, left, come, limit)
 
     @cached_property
     def _by_named(self) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
-        """The texts that leave and those that come, by the subjects that they mention."""
+        """The ids of leaving and of coming texts, by the subjects that they mention."""
         own = {subject_tag(name) for groups in self._by_subject for name in groups}
         own |= set(map(opening_tag, own))
 
@@ -126,7 +126,7 @@ class TextChange:
         texts = [*self.left.values(), *self.come.values()]
         ways = cache(keywords_of_name)
         named = [
-            # What a text is about itself is no mention.
+            # The subjects of the text itself are not mentions.
             [
                 name
                 for name in subjects_among(tags).difference(text.subjects)
@@ -141,7 +141,7 @@ class TextChange:
         return left, come
 
     def _few(self, stored: list[str], left: Collection[str], come: Sequence[str], limit: int) -> Holders:
-        """Return the sides, given who of them is stored, who leaves and who comes; what many hold tells nothing."""
+        """Return the nodes before and after the change; no nodes for a side with more than `limit`."""
         before = stored if len(stored) <= limit else []
         if len(stored) + len(come) - len(left) > limit:
             return Holders(before, [])
@@ -149,11 +149,11 @@ class TextChange:
 
     def _after(self, stored: list[str], left: Collection[str], come: Sequence[str]) -> list[str]:
         after = [*(node_id for node_id in stored if node_id not in left), *come] if left else [*stored, *come]
-        # What is new follows all else, in the order in which it comes.
+        # New nodes follow all others, in the order in which they come.
         return after if self._new_rows.keys() >= set(come) else sorted(after, key=self.row)
 
     def _mentioning_and_staying(self, subject: str, limit: int) -> list[str]:
-        """Return the first `limit` of the stored nodes that mention a subject, of those that do not leave."""
+        """Return the first `limit` stored nodes that mention a subject and do not leave."""
         ways = keywords_of_name(subject)
         about = subject_tag(subject)
         unfit = {node_id for way in ways for node_id in self._graph.nodes_with([*way, about])}.union(self.left)
@@ -161,16 +161,16 @@ class TextChange:
             found = [self._graph.nodes_with(way, most) for way in ways]
             candidates = sorted({*chain.from_iterable(found)} - unfit, key=self.row)
             naming = self._naming(subject, candidates, limit)
-            # Where one way has more candidates, those of another may come after them.
+            # If a way has more candidates than were read, its next ones may come before candidates of another way.
             if most is None or all(len(held) < most for held in found) or (len(found) == 1 and len(naming) == limit):
                 break
         return naming
 
     def _naming(self, subject: str, candidates: Sequence[str], limit: int) -> list[str]:
-        """Return the first `limit` of stored nodes whose content has the name of a subject; the texts are read."""
+        """Return the first `limit` candidates whose content has the name of a subject. This reads their texts."""
         found: list[str] = []
         begin = 0
-        # Where the name is common there is no need to read all of them.
+        # For a common name, the first candidates suffice.
         while begin < len(candidates) and len(found) < limit:
             end = begin + limit - len(found)
             found += self._reading(subject, candidates[begin:end])

@@ -1,4 +1,4 @@
-"""Texts to a graph, with the models that the settings name."""
+"""Indexing of texts with the configured models."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["IngestionEngine"]
 
 
 class IngestionEngine:
-    """Writes documents to a graph as nodes with SEQ, SIM, CAUSE and other edges: a `Writer` with its models.
+    """Writes documents to a graph as nodes with SEQ, SIM, CAUSE and other edges.
 
-    `NeuroGraphMemory` does the same and more; this class serves a `GraphStore` of your own.
+    Use this class with your own `GraphStore`. `NeuroGraphMemory` does the same and more.
     """
 
     def __init__(self, store: GraphStorePort, config: MemoryConfig | None = None, clock: Clock = utc_now) -> None:
-        """Take the graph.
+        """Construct a `Writer` with its models.
 
         Args:
             store: the graph.
-            config: settings; from the environment and the defaults when left out.
-            clock: tells the time.
+            config: settings; default: the environment and the default values.
+            clock: returns the present time.
         """
         models = default_models(config)
         analysis = Analysis(models.causal_judge, models.entity_finder, 1)
@@ -35,8 +35,8 @@ class IngestionEngine:
         """Write a text; return the ids of its nodes in order.
 
         Raises:
-            InputError: the text is blank; nothing was written.
-            EmbedderMismatchError: the vectors of the store come from another embedder.
+            InputError: the text is blank; nothing is written.
+            EmbedderMismatchError: another embedder has computed the vectors of the store.
         """
         (ids,) = self._writer.add([Document.from_text(text, title=title)])
         return ids

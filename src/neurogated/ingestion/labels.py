@@ -1,4 +1,4 @@
-"""Speakers that are named in the text of a turn, as in "Ann: Hello."."""
+"""Speaker labels in the text of a turn, as in "Ann: Hello."."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _LABEL = re.compile(rf"\s*({_NAME}(?: {_NAME}){{0,2}})[:\uff1a]\s*(?=\S)")
 
 
 def labelled_speaker(text: str) -> str | None:
-    """Return the name before a colon with which a text begins, None where it begins otherwise.
+    """Return the name before a colon at the beginning of a text, None if there is none.
 
-    It is made of one to three words with capitals and has up to 40 characters. Whether it names a speaker has to be
-    told from the turns around: "Note: buy milk" has the same form.
+    The name has one to three capitalised words and up to 40 characters. The caller has to decide by the surrounding
+    turns whether it is a speaker, since "Note: buy milk" has the same form.
     """
     label = _LABEL.match(text[: _LONGEST + 2])
     return label[1] if label is not None and label[1][0].isupper() else None

@@ -1,4 +1,4 @@
-"""Causes and names judged by a language model: labels asked for, numbers derived."""
+"""Causes and names from a language model. The model answers with labels; numbers are derived from the labels."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LLMEntityFinder:
         self._prompts = prompts
 
     def find(self, text: str) -> tuple[str, ...]:
-        """Return the names the model found that do stand in the text, each once.
+        """Return the model's names that occur in the text, each once.
 
         Raises:
             LLMError: the model failed.

@@ -1,18 +1,18 @@
-"""What texts name: the TERM and MENTION edges that follow from it, kept right while texts come, change and go.
+"""TERM and MENTION edges, and their updates when texts are added, changed or removed.
 
-TERM joins two texts that hold the same rare keyword, MENTION leads from a text to the one whose subject it names.
-What is rare depends on all texts of a user, so the weights of old edges change with every text that comes or goes:
-whatever the order in which texts come, change and go, the edges end up the same. No edge joins texts of two users.
+A TERM edge joins two texts with the same rare keyword. A MENTION edge leads from a text to a text whose subject it
+names. The rarity of a keyword depends on all texts of a user, so every change of a text may change the weights of old
+edges. The edges depend only on the present texts, not on the order of the changes. No edge joins texts of two users.
 
-    TERM:     w(a, b) = min(1, sum of 1 / n(t))     over the keywords t by which both are found, as are
-                                                    n(t) <= MAX_TERM_TEXTS texts
-    MENTION:  w(a, b) = max of 1 / log2(1 + n(s))   over the names s of what b is about, named by
-                                                    n(s) <= MAX_MENTIONS texts, a among them
+    TERM:     w(a, b) = min(1, sum of 1 / n(t))     over the common keywords t of a and b;
+                                                    n(t) <= indexing.max_term_texts texts have t
+    MENTION:  w(a, b) = max of 1 / log2(1 + n(s))   over the names s of the subjects of b that a mentions;
+                                                    n(s) <= indexing.max_mentions texts mention s
 
-A text mentions a name where it holds the name's keywords, and its content has the name's words in their order.
+A text mentions a name if it has the name's keywords and its content has the name's words in order.
 
-Nothing is kept between two changes: the store says which texts hold which keywords, and only what a change touches is
-asked for.
+This module holds no state between two changes. It asks the store's inverted index for the keywords and names that a
+change touches, and for no others.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Pair = tuple[str, str]
 
 
 class EdgeChanges(NamedTuple):
-    """What becomes of edges by a change of texts."""
+    """The changes of edges that follow from a change of texts."""
 
     put: list[MemoryEdge]
     reweighted: list[WeightChange]
@@ -58,17 +58,17 @@ def text_edges(
     at: datetime,
     removed: Collection[str] = (),
 ) -> EdgeChanges:
-    """Return what becomes of TERM and MENTION edges by a change that is about to be made.
+    """Return the changes of TERM and MENTION edges that follow from a change of texts.
 
     Args:
-        store: as it is before the change.
-        config: its `MAX_TERM_TEXTS` and `MAX_MENTIONS` count.
-        nodes: nodes that are to be stored, new ones and new versions of old ones.
+        store: the store before the change.
+        config: holds `indexing.max_term_texts` and `indexing.max_mentions`.
+        nodes: nodes to store: new ones, and new versions of stored ones.
         at: time of the change.
-        removed: ids of stored nodes that are to be removed.
+        removed: ids of stored nodes to remove.
 
     Returns:
-        Changes between nodes that stay, so that edges fit the texts there are then.
+        The changes of edges between the nodes that exist after the change.
     """
     known = store.get_nodes(list(dict.fromkeys((*removed, *(node.id for node in nodes)))), missing_ok=True)
     old = {node.id: node for node in known}
@@ -93,7 +93,7 @@ def text_edges(
 
 
 def _term_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair, float]:
-    """Return the weights of the pairs whose TERM edges a change may change."""
+    """Return the new weights of all pairs whose TERM edges may change."""
     if not limit:
         return {}
     pairs: set[Pair] = set()
@@ -101,7 +101,7 @@ def _term_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair
     touched = change.terms()
     for sides in change.holding(touched, limit).values():
         before, after = sides
-        # Edges lead from the later to the earlier, like SIM edges.
+        # Edges lead from the later to the earlier text, like SIM edges.
         now = [(second, first) for first, second in combinations(after, 2)]
         for pair in now:
             parts[pair].append(1 / len(after))
@@ -109,10 +109,10 @@ def _term_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair
             pairs.update(now, ((second, first) for first, second in combinations(before, 2)))
     left = change.left.keys() - change.come.keys()
     pairs = {pair for pair in pairs if left.isdisjoint(pair)}
-    # All terms of what comes have been looked at; two others may share more.
+    # The loop has seen all terms of the new texts, but two other texts may share further terms.
     others = [pair for pair in pairs if change.come.keys().isdisjoint(pair)]
     ids = list(dict.fromkeys(chain.from_iterable(others)))
-    # A node is in many pairs, so its other keywords are told apart once.
+    # A node is in many pairs, so its further keywords are computed once.
     untouched = [_keywords(terms) - touched for terms in graph.terms_of(ids, limit)]
     terms = dict(zip(ids, untouched, strict=True))
     shared = {pair: terms[pair[0]] & terms[pair[1]] for pair in others}
@@ -123,12 +123,12 @@ def _term_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair
 
 
 def _keywords(terms: Iterable[str]) -> frozenset[str]:
-    """Return the terms of a node that are no tags: these hold a blank."""
+    """Return the terms of a node without tags. A tag contains a blank, a keyword does not."""
     return frozenset(term for term in terms if " " not in term)
 
 
 def _mention_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair, float]:
-    """Return the weights of the pairs whose MENTION edges a change may change."""
+    """Return the new weights of all pairs whose MENTION edges may change."""
     if not limit:
         return {}
     about = cache(lambda name: change.about(name, limit))
@@ -153,7 +153,7 @@ def _mention_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[P
 
 
 def _subjects_of(node_ids: Collection[str], graph: UserGraph, change: TextChange) -> Mapping[str, Collection[str]]:
-    """Return what each node is about after a change."""
+    """Return the subjects of each node after a change."""
     stored = [node_id for node_id in node_ids if node_id not in change.come]
     come = {node_id: text.subjects for node_id, text in change.come.items()}
     return {**come, **dict(zip(stored, map(subjects_among, graph.tags_of(stored)), strict=True))}
@@ -166,15 +166,15 @@ def _changes(
     new: Collection[str],
     at: datetime,
 ) -> EdgeChanges:
-    """Return what has to change for the edges to have `weights`; 0 is no edge."""
+    """Return the changes that give the edges these `weights`; weight 0 means no edge."""
     ends = {node_id for by_pair in weights.values() for pair in by_pair for node_id in pair}
-    # What has expired and is not removed yet gets no edges any more.
+    # Expired nodes get no new edges, even if they are not removed yet.
     stored = {view.ids[row] for row in view.known_rows(ends.difference(new)).tolist()}
     there = stored.union(new)
     order = {node_id: change.row(node_id) for node_id in ends}
     changes = EdgeChanges([], [], [])
     for edge_type, by_pair in weights.items():
-        # In the order of rows, so that the same texts always make the same edges in the same order.
+        # Sorting by row makes the order of edges deterministic.
         possible = sorted(
             (pair for pair in by_pair if there.issuperset(pair)), key=lambda pair: (order[pair[0]], order[pair[1]])
         )
@@ -191,7 +191,7 @@ def _changes(
 
 
 def _stored_weights(view: GraphView, pairs: Sequence[Pair], edge_type: EdgeType) -> dict[Pair, float]:
-    """Return the weights of those edges that there are; the ends of all are in the view."""
+    """Return the weights of the existing edges by pair; all nodes of `pairs` must be in the view."""
     ends = np.array([view.rows_by_id[node_id] for pair in pairs for node_id in pair], dtype=np.int64).reshape(-1, 2)
     rows = view.edge_rows(ends[:, 0], ends[:, 1], edge_type)
     found = np.flatnonzero(rows >= 0)
@@ -200,5 +200,5 @@ def _stored_weights(view: GraphView, pairs: Sequence[Pair], edge_type: EdgeType)
 
 
 def _source_of(node: MemoryNode) -> tuple[object, ...]:
-    """Return what of a node edges follow from."""
+    """Return the fields of a node that determine its TERM and MENTION edges."""
     return node.content, node.title, node.found.names, keyword_text(node)

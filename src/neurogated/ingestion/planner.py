@@ -1,4 +1,4 @@
-"""Which chunks of some documents are to be written, and what they stand beside, as the store is now."""
+"""Plans of writes: the chunks of documents to write, and their neighbours in the present store."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["Planner", "stored"]
 
 
 class Planner:
-    """Reads documents, and compares them with what is stored; it writes nothing."""
+    """Compares documents with the stored nodes. It writes nothing."""
 
     def __init__(self, store: GraphStorePort, chunker: Chunker, config: MemoryConfig, clock: Clock) -> None:
         self._store = store
@@ -41,10 +41,10 @@ class Planner:
         self._reach = max(1, config.indexing.cause_window)
 
     def parts(self, document: Document) -> Iterator[Part]:
-        """Yield a document in parts of at most `INDEX_BATCH` chunks.
+        """Yield a document in parts of at most `indexing.batch_size` chunks.
 
         Raises:
-            InputError: it is longer than `MAX_DOCUMENT_CHARS`.
+            InputError: the document is longer than `indexing.max_document_chars`.
         """
         drafts = self._drafts(document)
         size = self._config.indexing.batch_size
@@ -52,7 +52,7 @@ class Planner:
             yield Part(drafts, begin, min(begin + size, len(drafts)))
 
     def plan(self, parts: Sequence[Part]) -> Batch:
-        """Return the batch of some parts as the store is now."""
+        """Return the batch of some parts for the present state of the store."""
         sequence = self._store.view().sequence
         old = stored(self._store, chain.from_iterable(part.with_neighbours(self._reach) for part in parts))
         drafts: dict[str, Draft] = {}
@@ -76,7 +76,7 @@ class Planner:
         _refuse_other_users(drafts.values(), old)
         to_revise = [one for one in drafts.values() if one.id in old and not _kept(one, old[one.id])]
         kept = [one for one in drafts.values() if one.id not in old or _kept(one, old[one.id])]
-        # A turn that moves and says something else moves first.
+        # A turn with a new position and a new text gets its new position first.
         kept += [_as_stored(one, moving[one.id]) for one in to_revise if one.id in moving]
         to_write = [one for one in kept if one.id not in old or one.changes(old[one.id])]
         return Batch(parts, old, to_write, to_revise, chains, parted, joined, sequence)
@@ -88,9 +88,9 @@ class Planner:
         old: Mapping[str, MemoryNode],
         moving: Mapping[str, MemoryNode],
     ) -> Collection[Session]:
-        """Return the sessions of the new turns and of those that move, with these in their places.
+        """Return the sessions of the new and the moving turns, with these turns at their places.
 
-        Their drafts learn their positions.
+        Also set the positions and speakers in the drafts of these turns.
         """
         sessions: dict[SessionKey, Session] = {}
         placed: set[str] = set()
@@ -102,7 +102,7 @@ class Planner:
                 sessions[draft.session] = Session.read(self._store, *draft.session, self._reach, moving)
             if draft.id not in placed and (draft.id not in old or draft.id in moving):
                 placed.add(draft.id)
-                # A longer version of a stored turn goes on where the turn stands.
+                # A new chunk of a stored turn goes directly after the previous chunk.
                 continued = previous.id if previous is not None and draft.named else None
                 timestamp = draft.fields.get("timestamp", moving[draft.id].timestamp if draft.id in moving else None)
                 sessions[draft.session].add(draft.id, timestamp, continued)
@@ -119,10 +119,11 @@ class Planner:
         return sessions.values()
 
     def _speaker(self, draft: Draft, before: str | None) -> str | None:
-        """Return who says a new turn, given who says the turn before; an empty text for the first of a session.
+        """Return the speaker of a new turn.
 
-        A name before a colon counts if the turn before has a speaker too; a later piece of a message has that of the
-        first.
+        `before` is the speaker of the previous turn, or an empty text for the first turn of a session. A name before a
+        colon is the speaker if the previous turn has a speaker too. A later piece of a message has the speaker of the
+        previous piece.
         """
         given: str | None = draft.fields.get("speaker")
         if given is not None or before is None or not self._config.indexing.find_speakers:
@@ -132,7 +133,7 @@ class Planner:
     def _rejoined(
         self, sessions: Iterable[Session], moving: Mapping[str, MemoryNode]
     ) -> tuple[list[EdgeKey], list[EdgeKey]]:
-        """Return the SEQ edges of turns that move which end, and those between stored turns which begin."""
+        """Return the SEQ edges to remove because their turns move, and the SEQ edges to add between stored turns."""
         if not moving:
             return [], []
         view = self._store.view()
@@ -142,13 +143,13 @@ class Planner:
         now = {pair for session in sessions for pair in pairwise(turn.id for turn in session.turns)}
         wanted = [EdgeKey(*pair, EdgeType.SEQ) for pair in sorted(now) if not moving.keys().isdisjoint(pair)]
         for source, target in followers_without(self._store, list(moving.values())):
-            # Where a turn comes in between, others follow one another.
+            # Skip a pair of turns that now has another turn in between.
             if (source, target) in now or not {source, target} <= beside:
                 wanted.append(EdgeKey(source, target, EdgeType.SEQ))
         return [key for key in present if key not in wanted], [key for key in wanted if key not in present]
 
     def _parted(self, session: Session) -> Iterator[EdgeKey]:
-        """Yield the SEQ edges between stored turns that a new one has come between."""
+        """Yield the SEQ edges between stored turns that a new turn separates."""
         before = [turn.id for turn in session.turns if turn.id in session.stored]
         now = set(pairwise(turn.id for turn in session.turns))
         pairs = [pair for pair in pairwise(before) if pair not in now]
@@ -163,11 +164,11 @@ class Planner:
         if length > self._config.indexing.max_document_chars:
             raise InputError(
                 f"a document has {length} characters, more than the {self._config.indexing.max_document_chars} of "
-                "MAX_DOCUMENT_CHARS; split it or raise the setting"
+                "indexing.max_document_chars; split it or raise the setting"
             )
         drafts: list[Draft] = []
         lifetime = self._lifetime(document)
-        # A hash of the whole text, so it is computed once; a turn of a session, or what has a name, is of no document.
+        # This hashes the whole text, so it runs once. Turns of a session and texts with an id belong to no document.
         document_id = None if document.in_session or document.id is not None else document.document_id
         for passage in document.passages:
             metadata = json_metadata({**document.metadata, **passage.metadata})
@@ -181,7 +182,7 @@ class Planner:
                 elif document_id is None:
                     node_id = f"turn-{uuid4().hex}"
                 else:
-                    # The position takes part, so that a sentence said twice is remembered twice.
+                    # The hash includes the position, so that a repeated chunk gets a node of its own.
                     node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix="chunk-")
                 drafts.append(
                     Draft(
@@ -198,16 +199,16 @@ class Planner:
         return drafts
 
     def _chunks(self, document: Document, passage: Passage, names: Sequence[str]) -> list[str]:
-        """Return the chunks of a passage, which leave room for what is embedded with them."""
+        """Return the chunks of a passage, with room for the title and the speaker that are embedded with them."""
         frame = MemoryNode("frame", "", title=document.title, speaker=passage.speaker)
         chunks = self._chunker.split(passage.text, render(frame))
         if len(chunks) == 1 or not names:
             return chunks
-        # The later ones are embedded under the title that was found.
+        # The found title is embedded with the later chunks.
         return self._chunker.split(passage.text, render(replace(frame, found=Found(names=names))))
 
     def _names(self, document: Document, passage: Passage) -> Sequence[str]:
-        """Return the names of what a passage is about that it tells itself; a turn has none."""
+        """Return the title and other names that a passage gives its subject. Turns have no title."""
         told = document.title is not None or passage.speaker is not None or document.in_session
         return () if told or not self._config.indexing.find_titles else find_names(passage.text)
 
@@ -220,17 +221,17 @@ class Planner:
 
 
 def stored(store: GraphStorePort, node_ids: Iterable[str]) -> dict[str, MemoryNode]:
-    """Return those of the nodes that exist, by id."""
+    """Return the existing nodes by id."""
     return {node.id: node for node in store.get_nodes(list(dict.fromkeys(node_ids)), missing_ok=True)}
 
 
 def _kept(draft: Draft, node: MemoryNode) -> bool:
-    """Return whether a stored node keeps its text: only an id of the caller's own brings another."""
+    """Return whether a stored node keeps its text. Only a draft with the caller's own id can change it."""
     return not draft.named or draft.content == node.content
 
 
 def _first_id(node_id: str) -> str:
-    """Return the id of the first chunk of a named text, of which `node_id` is a chunk."""
+    """Return the id of the first chunk of the named text with the chunk `node_id`."""
     first, _, place = node_id.rpartition("#")
     return first if place.isascii() and place.isdecimal() else node_id
 
@@ -241,7 +242,7 @@ def _as_stored(draft: Draft, node: MemoryNode) -> Draft:
 
 
 def _moved(draft: Draft | None, node: MemoryNode, position: int) -> Draft:
-    """Return the draft of a stored turn, if there is one, with another position."""
+    """Return a draft of a stored turn with a new position, based on `draft` if it is not None."""
     known = Draft(node.id, node.content, {}, {}, NOTHING_FOUND, node.scope, {}) if draft is None else draft
     return replace(known, fields={**known.fields, "position": position})
 
@@ -250,4 +251,4 @@ def _refuse_other_users(drafts: Iterable[Draft], old: Mapping[str, MemoryNode]) 
     for draft in drafts:
         node = old.get(draft.id)
         if node is not None and node.scope.user_id != draft.scope.user_id:
-            raise InputError(f"the id {draft.id!r} is taken by a memory of another user; choose another id")
+            raise InputError(f"a memory of another user has the id {draft.id!r}; choose another id")

@@ -1,4 +1,4 @@
-"""The deltas that remove nodes or put new versions in their place, with all that follows from their texts elsewhere."""
+"""The deltas that remove or replace nodes, and that update the edges of other nodes accordingly."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["Changes", "Reviser", "Revision", "expiry", "revision_of", "with_life
 
 
 def expiry(at: datetime, ttl: timedelta) -> datetime | None:
-    """Return when what is stored at `at` expires; None, never, where that is beyond the end of the calendar."""
+    """Return the time `ttl` after `at`, or None (never) if it is beyond the last year of the calendar."""
     try:
         return to_utc(at) + ttl
     except OverflowError:
@@ -39,10 +39,10 @@ def expiry(at: datetime, ttl: timedelta) -> datetime | None:
 
 
 def with_lifetime(node: MemoryNode, times: Mapping[str, datetime | None]) -> MemoryNode:
-    """Return the node with those of `valid_from`, `valid_to` and `expires_at` that are given.
+    """Return the node with the given values of `valid_from`, `valid_to` and `expires_at`.
 
     Raises:
-        InputError: it would cease to hold before it begins to.
+        InputError: `valid_to` is not after `valid_from`.
     """
     if not times:
         return node
@@ -53,27 +53,27 @@ def with_lifetime(node: MemoryNode, times: Mapping[str, datetime | None]) -> Mem
 
 
 class Changes(TypedDict, total=False):
-    """What can be changed of a memory beside its text; what is left out or None stays."""
+    """Changes of a memory besides its text. A missing value or None keeps the old value."""
 
     title: str | None
-    """What it is about; an empty one removes the title."""
+    """The new title; an empty text removes the title."""
     metadata: Mapping[str, Any] | None
-    """Merged over what there is; a key with the value None is removed."""
+    """Merged into the old metadata; a key with the value None is removed."""
     valid_from: datetime | None
-    """When its content began to hold."""
+    """The time from which the content is true."""
     valid_to: datetime | None
-    """When it ceased to hold."""
+    """The time until which the content is true."""
     ttl: timedelta | float | None
-    """How long it is remembered, from now, as a timedelta or in seconds; `timedelta.max` for ever."""
+    """Time to live from now, as a timedelta or in seconds; `timedelta.max` for ever."""
     kind: str | None
     importance: float | None
     timestamp: datetime | None
-    """When it was said or happened."""
+    """The time of the statement or event."""
     tags: Sequence[str] | None
 
 
 def revision_of(content: str | None, changes: Changes) -> Revision:
-    """Return the revision that was asked for; raises InputError."""
+    """Return the revision with these changes. Raises InputError."""
     if unknown := sorted(changes.keys() - Changes.__annotations__.keys()):
         raise InputError(f"unknown argument {', '.join(unknown)}; known are {', '.join(Changes.__annotations__)}")
     return Revision(content, **changes)
@@ -81,12 +81,12 @@ def revision_of(content: str | None, changes: Changes) -> Revision:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What is to be different in a node; what is None stays."""
+    """A change of a node. None keeps the old value."""
 
     content: str | None = None
     title: str | None = None
     metadata: Mapping[str, Any] | None = None
-    """Merged over what there is; a key with the value None is removed."""
+    """Merged into the old metadata; a key with the value None is removed."""
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     ttl: timedelta | float | None = None
@@ -98,7 +98,7 @@ class Revision:
 
     def __post_init__(self) -> None:
         if all(getattr(self, name) is None for name in self.__slots__):
-            raise InputError("nothing to update is given; give a content, a title, metadata or a time")
+            raise InputError("the update is empty; give a content, a title, metadata or a time")
         if self.content is not None:
             checked_text("the new content", self.content)
             if not self.content.strip():
@@ -110,7 +110,7 @@ class Revision:
             checked_moment(name, getattr(self, name))
 
     def applied(self, node: MemoryNode, at: datetime) -> MemoryNode:
-        """Return the node with the changes, made at `at`, but for what follows from its text.
+        """Return the node with the changes, made at `at`. It keeps the findings and the vector of the old text.
 
         Raises:
             InputError: the new version cannot be stored.
@@ -130,7 +130,7 @@ class Revision:
 
 
 class Reviser:
-    """Works out deltas, for others to apply."""
+    """Computes the deltas of deletions and updates. It does not apply them."""
 
     def __init__(
         self, store: GraphStorePort, embedder: Embedder, chunker: Chunker, analysis: Analysis, config: MemoryConfig
@@ -142,7 +142,7 @@ class Reviser:
         self._config = config
 
     def deletion(self, node_ids: Iterable[str], *, reason: str, at: datetime) -> GraphDelta:
-        """Return the delta that removes nodes, and joins the turns around those of a session.
+        """Return the delta that removes nodes, and joins the turns before and after a removed turn of a session.
 
         Raises:
             UnknownIdError: a node does not exist.
@@ -164,13 +164,13 @@ class Reviser:
     def update(
         self, node_id: str, change: Callable[[MemoryNode], MemoryNode], *, reason: str, at: datetime
     ) -> GraphDelta:
-        """Return the delta that puts a new version of a node in its place; the node comes first in it.
+        """Return the delta that replaces a node by a new version; the new version is the first node of the delta.
 
         Args:
-            node_id: which node.
-            change: returns the new version, without names, times and a vector, of the one that is stored.
-            reason: what the history says.
-            at: when.
+            node_id: the id of the node.
+            change: takes the stored version and returns the new one, without new names, times and vector.
+            reason: reason of the delta in the history.
+            at: time of the delta.
 
         Raises:
             UnknownIdError: the node does not exist.
@@ -203,10 +203,10 @@ class Reviser:
         return self._config.MAX_SIM_NEIGHBORS
 
     def _completed(self, old: MemoryNode, new: MemoryNode) -> tuple[MemoryNode, Findings]:
-        """Return the new version of a node with names, times and its vector, and what was found out about it."""
+        """Return the new version of a node with its names, times and vector, and the findings of the analysis."""
         named = Findings(nodes=[new])
         if new.content != old.content:
-            # What was found in the old text says nothing about the new one.
+            # Names and times of the old text do not apply to the new one.
             names = find_names(new.content) if self._finds_title(new) else ()
             found = replace(new.found, entities=(), times=find_times(new.content), names=names)
             named = self._analysis.find_entities([replace(new, found=found)])
@@ -216,7 +216,7 @@ class Reviser:
         return node, named
 
     def _vector(self, node: MemoryNode) -> Vector:
-        """Return the vector of a node; that of a text longer than a chunk is the mean of its chunks' vectors."""
+        """Return the vector of a node. For a text longer than a chunk, it is the mean of its chunks' vectors."""
         frame = render(replace(node, content=""))
         texts = [render(replace(node, content=chunk)) for chunk in self._chunker.split(node.content, frame)]
         vectors = self._embedder.embed_documents(texts)
@@ -226,12 +226,12 @@ class Reviser:
         return as_vector(mean / (np.linalg.norm(mean) or 1.0))
 
     def _finds_title(self, node: MemoryNode) -> bool:
-        """Return whether the names of what a new text is about are to be found; a turn has none."""
+        """Return whether to find the title and other names of a new text. Turns have no title."""
         is_turn = node.speaker is not None or node.scope.session_id is not None
         return self._config.indexing.find_titles and node.title is None and not is_turn
 
     def _causes(self, node: MemoryNode, at: datetime) -> Findings:
-        """Judge a node again with its neighbours in its document or session."""
+        """Judge the causal links between a node and its neighbours in its document or session."""
         pairs = list(causal_pairs(self._surroundings(node), [node.id], self._config.indexing.cause_window))
         others = self._store.get_nodes(
             [name for pair in pairs for name in pair.nodes if name != node.id], missing_ok=True
@@ -240,7 +240,7 @@ class Reviser:
         return self._analysis.find_causes([pair for pair in pairs if known.keys() >= set(pair.nodes)], known, at)
 
     def _surroundings(self, node: MemoryNode) -> list[str]:
-        """Return the nodes of the session or document that a node is of, in their order."""
+        """Return the ids of all nodes in the session or document of a node, in order."""
         if node.scope.session_id is not None:
             return turn_ids(self._store, node.scope.user_id, node.scope.session_id)
         if node.found.document_id is None:
@@ -253,6 +253,6 @@ class Reviser:
             yield from map(view.edge_key, view.arcs(view.rows([node_id]), edge_type, both_ways=True).edge.tolist())
 
     def _waiting(self, node_ids: Collection[str]) -> tuple[PendingTask, ...]:
-        """Return the judgements that wait and are about some of the nodes."""
+        """Return the pending judgements about any of the nodes."""
         wanted = set(node_ids)
         return tuple(task for task in self._store.pending() if wanted.intersection(task.nodes))

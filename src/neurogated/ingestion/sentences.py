@@ -1,4 +1,4 @@
-"""Where sentences end, in scripts with and without spaces."""
+"""Splitting of texts into sentences, in scripts with and without spaces."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 __all__ = ["split_sentences"]
 
-# It begins with a set of characters, which is searched for much faster than alternatives are tried at each character.
+# The pattern begins with a character class, because searching for one is much faster than trying alternatives.
 _END = re.compile(
     r"""
     [.!?。！？…\n]
@@ -19,7 +19,7 @@ _END = re.compile(
     re.VERBOSE,
 )
 _LAST_WORD = re.compile(r"([^\W\d_]+)\.\Z")
-# Words that are written with a full stop and mostly stand before a capital letter or a number.
+# Words with a full stop that often precede a capital letter or a number.
 _ABBREVIATIONS = frozenset(
     [
         *("mr", "mrs", "ms", "dr", "prof", "st", "mt", "sr", "jr", "rev", "hon", "gov", "sen", "rep", "pres"),
@@ -31,9 +31,9 @@ _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 
 
 def split_sentences(text: str) -> list[str]:
-    """Return the sentences of `text`, each with the white space after it; together they are `text` to the letter.
+    """Return the sentences of `text`, each with the white space after it. Joined, they are exactly `text`.
 
-    A full stop ends no sentence before a small letter, after an initial, or after a common abbreviation.
+    A full stop does not end a sentence before a small letter, after an initial, or after a common abbreviation.
     """
     sentences = []
     begin = 0
@@ -47,12 +47,12 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _ends_sentence(text: str, mark: int, following: int) -> bool:
-    """Return whether the mark at `mark` ends a sentence; the text goes on at `following`."""
+    """Return whether the mark at `mark` ends a sentence; the next text begins at `following`."""
     if text[mark] not in ".!?":
         return True
     if text[following : following + 1].islower():
         return False
-    # Only the nearest word matters; a slice keeps the search from running over the whole text.
+    # Only the nearest word matters, so this searches a slice and not the whole text.
     word = _LAST_WORD.search(text[max(0, mark - _LONGEST_ABBREVIATION - 1) : mark + 1])
     is_single_stop = text[mark + 1].isspace()
     return not (is_single_stop and word and (_is_initial(word[1]) or word[1].lower() in _ABBREVIATIONS))

@@ -1,4 +1,4 @@
-"""The order of the turns of a session: by timestamp where there is one, else as they arrive."""
+"""The order of the turns of a session: by timestamp, or by arrival for turns without timestamp."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from neurogated.core.view import GraphView, Rows
 __all__ = ["Session", "Turn", "followers_without", "rejoined", "turn_ids"]
 
 _STEP = 1 << 30
-"""How far apart the positions of successive turns are, so that a late one finds room between them."""
+"""The distance between the positions of successive turns, which leaves room for late turns between them."""
 _FIRST = 1 << 50
-"""The position of the first turn of a session, so that earlier ones find room before it."""
+"""The position of the first turn of a session, which leaves room for earlier turns."""
 
 
 @dataclass(slots=True)
@@ -35,22 +35,22 @@ class Turn:
 
 @dataclass(slots=True)
 class Session:
-    """The turns of one session from some point on, to which new ones are added."""
+    """The latest turns of a session, and new turns to add."""
 
     turns: list[Turn]
     """In order."""
     unread: Iterator[Sequence[MemoryNode]]
-    """Earlier turns in portions, the latest first, each in order."""
+    """Earlier turns in portions, latest portion first; each portion is in order."""
     stored: dict[str, MemoryNode] = field(default_factory=dict)
-    """Turns that were read, by id."""
+    """Stored turns that have been read, by id."""
 
     @classmethod
     def read(
         cls, store: GraphStorePort, user_id: str | None, session_id: str, reach: int, without: Collection[str] = ()
     ) -> Session:
-        """Return a session of a user with at least its last `reach` turns; late turns make it read more.
+        """Return a session of a user with at least its last `reach` turns. Adding a late turn reads more.
 
-        The turns of the ids `without` are left out, because they are about to have another place.
+        The session leaves out the turns with the ids `without`, which are about to move.
         """
         session = cls([], _portions(store, user_id, session_id, reach, without))
         while len(session.turns) < reach and session._read_more():
@@ -58,26 +58,26 @@ class Session:
         return session
 
     def add(self, turn_id: str, timestamp: datetime | None, previous: str | None = None) -> None:
-        """Put a turn behind all that are not later; one without a timestamp comes last.
+        """Add a turn after all turns that are not later; a turn without a timestamp is last.
 
-        Where it continues a turn, it is put behind that one, `previous`.
+        With `previous`, add it directly after that turn.
         """
         place = self._place(timestamp) if previous is None else self._behind(previous)
         self.turns.insert(place, Turn(turn_id, timestamp, self._position(place)))
 
     def _position(self, place: int) -> int:
-        """Return a position for a new turn between its neighbours, which may have to move."""
+        """Return a position for a new turn between its neighbours; move neighbours if there is no room."""
         before = self.turns[place - 1].position if place else -1
         if place == len(self.turns):
             return before + _STEP if place else _FIRST
         if self.turns[place].position - before == 1:
             self._make_room(place, before)
         after = self.turns[place].position
-        # What arrives backwards keeps its distance.
+        # Turns that arrive in reverse order keep the full distance.
         return after - _STEP if not place and after >= _STEP else (before + after) // 2
 
     def moved(self) -> list[tuple[str, int]]:
-        """Return the stored turns that have another position by now, and that position."""
+        """Return the stored turns whose position has changed, with their new positions."""
         return [
             (turn.id, turn.position)
             for turn in self.turns
@@ -95,7 +95,7 @@ class Session:
         while True:
             times: list[datetime | None] = []
             for turn in self.turns:
-                # A turn without a timestamp is as late as the one before it.
+                # A turn without a timestamp has the time of the previous turn.
                 times.append(turn.timestamp or (times[-1] if times else None))
             earlier = [place for place, time in enumerate(times) if time is not None and time <= timestamp]
             if earlier:
@@ -110,10 +110,10 @@ class Session:
         return bool(nodes)
 
     def _make_room(self, place: int, before: int) -> None:
-        """Spread the turns from `place` on, as many as stand too close together.
+        """Spread the turns from `place` on that are too close together.
 
-        How many turns move is logarithmic in their number for each new turn, taken over all of them: Dietz and Sleator,
-        Two algorithms for maintaining order in a list (1987).
+        The amortised number of moved turns is logarithmic in the number of turns. Source: Dietz and Sleator, "Two
+        algorithms for maintaining order in a list", 1987.
         """
         end, count = len(self.turns), 1
         while place + count < end and self.turns[place + count].position - before <= (count + 1) ** 2:
@@ -129,7 +129,10 @@ class Session:
 def _portions(
     store: GraphStorePort, user_id: str | None, session_id: str, first: int, without: Collection[str]
 ) -> Iterator[Sequence[MemoryNode]]:
-    """Yield the stored turns of a session in growing portions, the latest `first`, each in order."""
+    """Yield the stored turns of a session in growing portions, latest portion first.
+
+    The first portion has `first` turns. Each portion is in order.
+    """
     view, rows = _turns(store, user_id, session_id)
     rows = rows[[view.ids[row] not in without for row in rows.tolist()]] if without else rows
     end, size = rows.size, first
@@ -146,13 +149,13 @@ def turn_ids(store: GraphStorePort, user_id: str | None, session_id: str) -> lis
 
 
 def rejoined(store: GraphStorePort, gone: Sequence[MemoryNode], *, weight: float, at: datetime) -> Iterator[MemoryEdge]:
-    """Yield the SEQ edges between the turns that follow one another once the nodes `gone` are removed."""
+    """Yield the SEQ edges between turns that become successive when the nodes `gone` are removed."""
     for source, target in followers_without(store, gone):
         yield MemoryEdge(source, target, EdgeType.SEQ, weight, created_at=at)
 
 
 def followers_without(store: GraphStorePort, gone: Sequence[MemoryNode]) -> Iterator[tuple[str, str]]:
-    """Yield the turns that follow one another without the nodes `gone`, and that no SEQ edge joins."""
+    """Yield pairs of turns that are successive without the nodes `gone` and have no SEQ edge yet."""
     sessions: dict[tuple[str | None, str], list[MemoryNode]] = defaultdict(list)
     for node in gone:
         if node.scope.session_id is not None and node.position is not None:
@@ -169,7 +172,7 @@ def followers_without(store: GraphStorePort, gone: Sequence[MemoryNode]) -> Iter
 
 
 def _turns(store: GraphStorePort, user_id: str | None, session_id: str) -> tuple[GraphView, Rows]:
-    """Return a view and the rows in it of the turns of a user's session, in order."""
+    """Return a view, and its rows of the turns of a user's session, in order."""
     view = store.view(filters=Filter(scope=ScopeFilter(user_id, session_id=session_id, alone=True)))
     rows = view.live_nodes() if view.among is None else view.among
     rows = rows[view.alive.take(rows)]

@@ -1,4 +1,4 @@
-"""What a text names, told by a model of spaCy's."""
+"""Names in a text, from a spaCy model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neurogated.errors import ConfigError
 
 __all__ = ["SpacyEntityFinder"]
 
-# What spaCy's models call names; they find numbers, sums and dates besides.
+# Labels of names in spaCy's models, which also find numbers, sums and dates.
 _NAMES = frozenset(("PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "PRODUCT", "EVENT", "WORK_OF_ART", "LAW"))
 _NOT_NEEDED = ["tagger", "parser", "attribute_ruler", "lemmatizer", "senter"]
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -20,11 +20,11 @@ _ARTICLE = re.compile(r"\A(?:the|an?)\s+", re.IGNORECASE)
 
 
 class SpacyEntityFinder:
-    """Finds names with a model of spaCy's, which is loaded on first use; may be used from several threads.
+    """Finds names with a spaCy model, which is loaded on first use. Thread-safe.
 
     Args:
         model: name of an installed model, such as `en_core_web_sm`, or its folder.
-        elsewhere: finds names in texts with Chinese or Japanese characters, which an English model cannot read.
+        elsewhere: finder for texts with Chinese or Japanese characters, which an English model cannot read.
     """
 
     def __init__(self, model: str, elsewhere: EntityFinder) -> None:
@@ -33,7 +33,7 @@ class SpacyEntityFinder:
         self._lock = threading.Lock()
 
     def find(self, text: str) -> tuple[str, ...]:
-        """Return names as they are written, without an article before them, each once, in order of appearance.
+        """Return the names as written, without a leading article, each once, in order of appearance.
 
         Raises:
             ConfigError: spaCy or the model is not installed.
@@ -46,13 +46,13 @@ class SpacyEntityFinder:
         return tuple(dict.fromkeys(filter(None, names)))
 
     @functools.cached_property
-    def _pipeline(self) -> Any:  # noqa: ANN401 - spaCy is not there when types are checked
+    def _pipeline(self) -> Any:  # noqa: ANN401 - type checks run without spaCy
         try:
-            import spacy  # noqa: PLC0415 - an extra, and heavy
+            import spacy  # noqa: PLC0415 - a heavy optional package
 
             return spacy.load(self._model, exclude=_NOT_NEEDED)
         except (ImportError, OSError) as error:
             raise ConfigError(
-                f"entity_finder is spacy, but the model {self._model!r} cannot be loaded ({error}); "
-                "install it with pip install 'neurogated[spacy]', or name one that is installed in spacy_model"
+                f"indexing.entity_finder is spacy, but the model {self._model!r} cannot be loaded ({error}); "
+                "install it with pip install 'neurogated[spacy]', or set indexing.spacy_model to an installed model"
             ) from error

@@ -1,10 +1,10 @@
-"""The title of a text that was given none: a header, a heading, or the subject of the first sentence.
+"""Titles for texts without a title: a header, a heading, or the subject of the first sentence.
 
-It is a pure function of the text. In order:
+The title is a pure function of the text. These are tried in order:
 
     header      `Title: …`, or `Subject: …` among the headers of a mail, in several languages, or front matter
-    heading     a Markdown heading, or a short first line that is no sentence and has a text below it
-    subject     what the first sentence is about; see `first_subject`
+    heading     a Markdown heading, or a short first line that is not a sentence and has a text below it
+    subject     the subject of the first sentence; see `first_subject`
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _MARKDOWN = re.compile(r"#{1,6}[ \t]+(?P<title>.*?)[ \t]*#*")
 _BOLD = re.compile(r"(?P<fence>\*\*|__)(?P<title>[^*_]+)(?P=fence)[ \t]*:?")
 _UNDERLINE = re.compile(r"[ \t]*(?:={3,}|-{3,}|~{3,})[ \t]*")
 _FENCE = "---"
-# A line that begins so is an item, a quotation, a table or code.
+# Beginnings of list items, quotations, tables and code.
 _NO_HEADING = re.compile(r"[\-*+•>|`{}<\[(\\/$@=~]|\d+[.)]\s|https?:|\w+[ \t]*[:：](?:\s|$)")
 _SENTENCE_ENDS = ".!?…。！？:：,，;；、"
-# A full stop that ends a name and no sentence.
+# A full stop that ends a name and not a sentence.
 _ABBREVIATION = re.compile(r"(?:\b[^\W\d_]|\b(?:Jr|Sr|Inc|Ltd|Co|Corp|Bros|vs|St|Dr|No|Vol|etc))\.\Z")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -42,7 +42,7 @@ _MOST_WORDS = 14
 
 
 def find_title(text: str) -> str | None:
-    """Return the title that a text gives itself, None where there is none."""
+    """Return the title in a text, None if it has none."""
     lines = text.lstrip("\ufeff\n\r\t ").splitlines()
     if not lines:
         return None
@@ -50,13 +50,13 @@ def find_title(text: str) -> str | None:
 
 
 def find_names(text: str) -> tuple[str, ...]:
-    """Return the title that a text gives itself, and the other names that it says this has."""
+    """Return the title in a text, and the alternative names that the text gives for it."""
     title = find_title(text)
     return () if title is None else (title, *find_aliases(title, text))
 
 
 def _header(lines: list[str]) -> str | None:
-    """Return the value of a title's key among the lines `Key: value` that a text begins with."""
+    """Return the title among the `Key: value` lines at the beginning of a text."""
     fenced = lines[0].strip() == _FENCE
     for place, line in enumerate(lines[fenced:]):
         found = _HEADER.fullmatch(line.strip())
@@ -70,7 +70,7 @@ def _header(lines: list[str]) -> str | None:
 
 
 def _heading(lines: list[str]) -> str | None:
-    """Return the first line where it is a heading."""
+    """Return the first line if it is a heading."""
     first, rest = lines[0].strip(), lines[1:]
     text = [line for line in rest if line.strip() and not _UNDERLINE.fullmatch(line)]
     if not text:
@@ -84,14 +84,14 @@ def _heading(lines: list[str]) -> str | None:
 
 
 def _is_heading(line: str) -> bool:
-    """Return whether a line without marks looks like a heading rather than like a sentence."""
+    """Return whether a line without markup looks like a heading and not like a sentence."""
     if not _LETTER.search(line) or _NO_HEADING.match(line) or not _fits(line) or line[0].islower():
         return False
     return line[-1] not in _SENTENCE_ENDS or _ABBREVIATION.search(line) is not None
 
 
 def _heads(line: str, rest: list[str]) -> bool:
-    """Return whether a text stands below a line: apart from it, or as a longer line that begins a sentence."""
+    """Return whether a text follows a line: after a blank line, or as a longer line that begins a sentence."""
     following = next(filter(str.strip, rest)).strip()
     if not rest[0].strip():
         return True
@@ -99,7 +99,7 @@ def _heads(line: str, rest: list[str]) -> bool:
 
 
 def _fits(title: str) -> bool:
-    """Return whether a title is short enough for one."""
+    """Return whether a text is short enough for a title."""
     if _HAN.search(title):
         return len(title) <= _LONGEST_HAN_HEADING
     return len(title) <= _LONGEST_HEADING and len(title.split()) <= _MOST_WORDS

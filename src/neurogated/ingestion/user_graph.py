@@ -1,4 +1,4 @@
-"""What a store holds of one user: no memory is linked with, or compared to, one of another user."""
+"""The memories of one user in a store. Memories of different users are never linked or compared."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["UserGraph", "by_user"]
 
 
 class UserGraph:
-    """A store as it is when this is made, restricted to the memories of one user, or to those of no user."""
+    """A snapshot of a store for the memories of one user, or for the memories without a user."""
 
     def __init__(self, store: GraphStorePort, user_id: str | None) -> None:
         self._store = store
         self.view = store.view(filters=Filter(scope=ScopeFilter(user_id, alone=True)))
-        """The whole graph, in which searches find the user's memories alone."""
+        """The whole graph; searches in it find the user's memories only."""
 
     def get_nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:
-        """Return those of the nodes that there are."""
+        """Return the existing nodes with these ids."""
         return self._store.get_nodes(node_ids, missing_ok=True)
 
     def nearest(self, vectors: Sequence[Vector], k: int) -> list[Iterable[tuple[str, float]]]:
-        """Return for each vector ids and cosines of the user's most similar nodes, best first, ties in order of id."""
+        """Return for each vector the ids and cosines of the user's `k` nearest nodes, best first, ties by id."""
         found = self._store.nearest_rows(vectors, k, self.view)
         ids = self.view.ids
         return [zip((ids[row] for row in rows.tolist()), cosines.tolist(), strict=True) for rows, cosines in found]
@@ -36,11 +36,11 @@ class UserGraph:
         return self._store.nodes_with(terms, limit, self.view)
 
     def rare_nodes_with(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
-        """Return the user's nodes that have each term, except for terms that more have than their limit."""
+        """Return the user's nodes with each term, except for terms that more nodes have than their limit."""
         return self._store.rare_nodes_with(limits, self.view)
 
     def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
-        """Return those of `tags` that one of the user's nodes has."""
+        """Return the tags that at least one of the user's nodes has."""
         return self._store.existing_tags(tags, self.view)
 
     def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
@@ -48,8 +48,8 @@ class UserGraph:
         return self._store.tags_of(node_ids)
 
     def terms_of(self, node_ids: Sequence[str], at_most: int) -> list[frozenset[str]]:
-        """Return each node's tags and keywords, where possible without those that more than `at_most` nodes have."""
-        # How many of one user's nodes have a term is not counted.
+        """Return each node's tags and keywords, if possible without those that more than `at_most` nodes have."""
+        # The store has no counts of terms for each user.
         return self._store.terms_of(node_ids, at_most if self.view.among is None else None)
 
 

@@ -1,4 +1,4 @@
-"""The one path by which texts come into a graph, change and go: analyse, link, check, commit."""
+"""The single path for adding, changing and deleting texts: analyse, link, check, commit."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ __all__ = ["Writer"]
 _log = logging.getLogger(__name__)
 
 _ATTEMPTS = 3
-"""How often a text is judged at the most; the last time other writers wait."""
+"""Maximum attempts to analyse a text. The last attempt holds the write lock."""
 
 
 class Writer:
-    """Cuts documents into chunks, embeds those that are new, and writes nodes and edges through `store.apply`."""
+    """Cuts documents into chunks, embeds new chunks, and writes nodes and edges through `store.apply`."""
 
     def __init__(
         self, store: GraphStorePort, embedder: Embedder, analysis: Analysis, config: MemoryConfig, clock: Clock
@@ -56,20 +56,20 @@ class Writer:
         self._analysis = analysis
         self._config = config
         self._clock = clock
-        # For a store that has no lock to offer; see `exclusively`.
+        # For a store without a lock of its own; see `exclusively`.
         self._lock = threading.RLock()
         chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
         self._planner = Planner(store, chunker, config, clock)
         self._reviser = Reviser(store, embedder, chunker, analysis, config)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
-        """Store documents and yield the node ids of each, in order, once it is stored.
+        """Store documents, and yield the node ids of each document after it is stored.
 
-        Chunks are embedded and written `INDEX_BATCH` at a time; one batch is read ahead, and embedded while the one
-        before it is analysed and written. A document of more chunks is stored in parts: an interruption keeps the parts
-        before it, and adding the document again stores the rest. A document that is there already changes nothing,
-        except that metadata and times given now replace the old ones. A turn of a session is always new. Judgements
-        that fail are queued; see `resume`.
+        Chunks are embedded and written in batches of `indexing.batch_size`. The next batch is read and embedded while
+        the current batch is analysed and written. A longer document is stored in parts. After an interruption, the
+        stored parts remain, and adding the document again stores the rest. Adding is idempotent for documents, except
+        that new metadata and times replace the old ones. A turn of a session without an id is always new. Failed
+        judgements are queued; see `resume`.
         """
         with EmbeddingAhead(self._embedder) as embedding:
             batches = self._begun(documents, embedding)
@@ -78,14 +78,14 @@ class Writer:
                 try:
                     following = next(batches, None)
                 except Exception:
-                    # What came before a document that cannot be read is stored.
+                    # Store the documents before one that cannot be read.
                     yield from self._store_batch(batch, embedding)
                     raise
                 yield from self._store_batch(batch, embedding)
                 batch = following
 
     def _begun(self, documents: Iterable[Document], embedding: EmbeddingAhead) -> Iterator[Batch]:
-        """Yield documents in batches whose embedding has begun."""
+        """Yield documents in batches, and start to embed each batch."""
         waiting: list[Part] = []
         chunks = 0
         for document in documents:
@@ -105,25 +105,28 @@ class Writer:
         return batch
 
     def resume(self) -> Iterator[int]:
-        """Make up the judgements that wait, and yield how many of each batch were made; those that fail wait on."""
+        """Retry the pending judgements in batches, and yield the number of settled ones of each batch.
+
+        Judgements that fail again stay pending.
+        """
         waiting = self._store.pending()
         for begin in range(0, len(waiting), self._config.indexing.batch_size):
             yield self._make_up(waiting[begin : begin + self._config.indexing.batch_size])
 
     def delete(self, node_ids: Iterable[str]) -> int:
-        """Remove nodes, and what follows from their texts in others, in one delta.
+        """Remove nodes, and the edges that follow from their texts, in one delta.
 
         Returns:
-            How many nodes were removed; those that are gone already are passed over.
+            The number of removed nodes, without those that are already gone.
 
         Raises:
-            UnknownIdError: a node never existed; nothing was changed.
+            UnknownIdError: a node never existed; nothing has changed.
         """
         with self.exclusively():
             return self._delete(list(dict.fromkeys(node_ids)), "delete")
 
     def delete_all(self, filters: Filter) -> list[str]:
-        """Remove the nodes that a filter admits; return their ids."""
+        """Remove the nodes that pass a filter; return their ids."""
         with self.exclusively():
             ids = [node.id for node in self._store.find(filters)]
             if ids:
@@ -134,7 +137,7 @@ class Writer:
         """Remove all nodes of a document; see `delete`.
 
         Raises:
-            UnknownIdError: there is no node of such a document.
+            UnknownIdError: no node belongs to such a document.
         """
         with self.exclusively():
             ids = self._store.nodes_with([document_tag(document_id)])
@@ -143,32 +146,32 @@ class Writer:
             return self._delete(ids, "delete_document")
 
     def update(self, node_id: str, change: Revision) -> MemoryNode:
-        """Put a new version of a node in its place, and make right what follows from its text, in one delta.
+        """Replace a node by a new version, and update the edges that follow from its text, in one delta.
 
         Returns:
             The new version.
 
         Raises:
             UnknownIdError: the node does not exist.
-            InputError: the new version cannot be stored; nothing was changed.
+            InputError: the new version cannot be stored; nothing has changed.
         """
         self.expire(self._clock())
         return self._revise(node_id, lambda node: change.applied(node, self._clock()), "update")
 
     def writes_to(self, store: GraphStorePort) -> bool:
-        """Return whether `store` is the graph that it writes to."""
+        """Return whether this writer writes to `store`."""
         return self._store is store
 
     def exclusively(self) -> AbstractContextManager[object]:
-        """Run a block that reads the graph and acts on it while nobody else changes its texts.
+        """Lock the graph for a block that reads it and then writes; no other thread changes its texts meanwhile.
 
-        Where the store can keep others from writing, its lock is the only one, so that a thread in a transaction of
-        the store does not wait for one that waits for the store.
+        If the store has a write lock, this is the only lock. A second lock could deadlock with a thread that holds a
+        transaction of the store.
         """
         return self._store.exclusively() if isinstance(self._store, SupportsExclusion) else self._lock
 
     def expire(self, now: datetime) -> int:
-        """Remove the nodes that have expired by `now`; return how many they were."""
+        """Remove the nodes that have expired by `now`; return their number."""
         with self.exclusively():
             return self._expire(now)
 
@@ -176,27 +179,27 @@ class Writer:
         at = self._clock()
         expired = set(self._store.expired(at))
         wanted = [node_id for node_id in ids if node_id not in expired]
-        # An unknown id is found before anything is removed.
+        # This raises for an unknown id before anything is removed.
         staying = self._store.view().present(wanted)
         gone = set(wanted).difference(staying)
         if gone:
-            _log.info("%s passes over %d memories that are gone: %s", reason, len(gone), ", ".join(sorted(gone)))
+            _log.info("%s skips %d memories that are gone: %s", reason, len(gone), ", ".join(sorted(gone)))
         self._expire(at)
         if staying:
             self._commit(self._reviser.deletion(staying, reason=reason, at=at))
         return len(ids) - len(gone)
 
     def _expire(self, now: datetime) -> int:
-        """Remove what has expired; no write sees it any more."""
+        """Remove expired nodes, so that no write sees them."""
         ids = self._store.expired(now)
         if ids:
             self._commit(self._reviser.deletion(ids, reason="expired", at=self._clock()))
-            _log.info("%d expired memories were removed", len(ids))
+            _log.info("removed %d expired memories", len(ids))
         return len(ids)
 
     def _make_up(self, tasks: Sequence[PendingTask]) -> int:
         nodes = stored(self._store, (node_id for task in tasks for node_id in task.nodes))
-        # What was asked about nodes that are gone need not be answered.
+        # Tasks about nodes that are gone are settled without a judgement.
         possible = [task for task in tasks if nodes.keys() >= set(task.nodes)]
         at = self._clock()
         causes = self._analysis.find_causes([task for task in possible if task.kind == CAUSE], nodes, at)
@@ -205,7 +208,7 @@ class Writer:
         settled = tuple(task for task in tasks if task not in failed)
         with self.exclusively():
             self._expire(at)
-            # Judging took its time: nodes may have changed or gone meanwhile, and only the names are ours to add.
+            # During the judgement, other threads may have changed or removed nodes, so this changes only the names.
             current = stored(self._store, nodes)
             changed = tuple(
                 replace(now, found=replace(now.found, entities=node.found.entities))
@@ -236,13 +239,13 @@ class Writer:
                 yield [draft.id for draft in part.document]
 
     def _put_batch(self, batch: Batch, embedding: EmbeddingAhead) -> None:
-        # The batch before may have stored some of it.
+        # The previous batch may have stored some of these nodes.
         batch = self._current(batch)
         for attempt in range(1, _ATTEMPTS + 1):
             analysed = self._analysed(batch, embedding)
             with self.exclusively():
                 self._expire(self._clock())
-                # Analysing took its time: another writer may have stored or removed some of it.
+                # During the analysis, another writer may have stored or removed some of these nodes.
                 current = self._current(batch)
                 is_same = current is batch or current.basis == batch.basis
                 batch = current
@@ -255,18 +258,18 @@ class Writer:
             try:
                 self._revise(draft.id, draft.replacing, "add")
             except UnknownIdError:
-                # Another writer removed it meanwhile, so it is new.
+                # Another writer has removed the node, so the draft is new.
                 self._put_batch(self._planner.plan(batch.parts), embedding)
                 return
 
     def _current(self, batch: Batch) -> Batch:
-        """Return the batch as the store is now."""
+        """Return the batch, planned again if the store has changed since."""
         return batch if self._store.view().sequence == batch.sequence else self._planner.plan(batch.parts)
 
     def _revise(self, node_id: str, change: Callable[[MemoryNode], MemoryNode], reason: str) -> MemoryNode:
-        """Put a new version of a node in its place and return it; nothing is locked while a model judges its text.
+        """Replace a node by a new version, and return it. No lock is held while a model judges the text.
 
-        Where others write meanwhile, it is worked out again, the last time while they wait.
+        If another thread writes meanwhile, this computes the new version again. The last attempt holds the write lock.
         """
         for _ in range(_ATTEMPTS - 1):
             sequence = self._store.view().sequence
@@ -281,41 +284,41 @@ class Writer:
             return delta.nodes[0]
 
     def _remove_rests(self, parts: Iterable[Part]) -> None:
-        """Remove the chunks by which the last version of a named text was longer than this one."""
-        # Of several texts with one id the last counts.
+        """Remove the surplus chunks of a named text whose previous version was longer."""
+        # Of several texts with one id, the last one is current.
         for part in {part.document[0].id: part for part in parts if part.document[0].named}.values():
             if part.is_last and (rests := list(self._rests(part.document))):
                 self.delete(rests)
 
     def _rests(self, document: Sequence[Draft]) -> Iterator[str]:
-        """Yield the ids of the stored chunks that follow those of a named text."""
+        """Yield the ids of the stored chunks after the last chunk of a named text."""
         first = document[0]
         for place in count(len(document)):
             rest = stored(self._store, [f"{first.id}#{place}"])
-            # Another user's text may have had this id before it was deleted.
+            # Before its deletion, a text of another user may have had this id.
             if any(node.scope.user_id == first.scope.user_id for node in rest.values()):
                 yield from rest
             else:
                 return
 
     def _pairs(self, batch: Batch, new_ids: Collection[str], there: Collection[str]) -> list[PendingTask]:
-        """Return the pairs to be judged for causes: one of the two is new, and both are among `there`."""
+        """Return the pairs to judge for causes: at least one node is new, and both are in `there`."""
         window = self._config.indexing.cause_window
         pairs = (causal_pairs(chained, new_ids, window) for chained in batch.chains)
-        # The end of a document and its beginning, given once more, may be in one batch.
+        # A batch may contain the same document twice, so a pair may repeat.
         return list(
             dict.fromkeys(pair for pair in chain.from_iterable(pairs) if all(node in there for node in pair.nodes))
         )
 
     def _analysed(self, batch: Batch, embedding: EmbeddingAhead) -> Analysed:
-        """Return what follows from the texts of a batch alone, which takes models and so its time."""
+        """Run the models on the texts of a batch, without a lock, and return the results."""
         at, old = self._clock(), batch.old
         nodes = [
             with_lifetime(node, draft.lifetime) for node, draft in zip(batch.nodes(at), batch.to_write, strict=True)
         ]
         texts = list(map(render, nodes))
         embedding.begin(texts)
-        # What needs no vectors is found out meanwhile.
+        # Names and causes need no vectors, so they are judged while the texts are embedded.
         new_ids = {node.id for node in nodes if node.id not in old}
         named = self._analysis.find_entities([node for node in nodes if node.id in new_ids])
         there = {**old, **{node.id: node for node in nodes}}
@@ -340,14 +343,14 @@ class Writer:
         )
 
     def _write(self, analysed: Analysed) -> None:
-        """Link the nodes of one batch with those there are, and write all of it."""
+        """Link the nodes of a batch with the stored nodes, and write them in one delta."""
         begin, at, new, known = time.perf_counter(), analysed.at, analysed.new, analysed.known
         stage("finding mentions")
         mentions = text_edges(self._store, self._config, analysed.nodes, at)
         stage("finding similar memories")
         self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
         similar = similarity_edges(new, nearest_in(self._store), neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
-        # Known nodes may have new embeddings, which the store does not have yet.
+        # Known nodes may have new embeddings that are not stored yet.
         similarities = tuple(fitted(similar, analysed.nodes) if known else similar)
         stage("writing")
         self._commit(
@@ -365,5 +368,5 @@ class Writer:
         _log.info("stored %d chunks, %d of them new, in %.2f s", len(analysed.nodes), len(new), took)
 
     def _commit(self, delta: GraphDelta) -> None:
-        """Write a delta: the one place where this class does."""
+        """Write a delta. No other method of this class writes."""
         self._store.apply(delta)

@@ -1,4 +1,4 @@
-"""One writer a graph, however many handles a user has on it."""
+"""A registry that shares one writer among all handles of a graph."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["WriterRegistry"]
 
 
 class WriterRegistry:
-    """The writers in use, by namespace; a writer that no handle refers to is forgotten.
+    """The writers in use, by namespace. The registry holds weak references, so it drops writers without a handle.
 
-    Handles on one graph share its writer, whose lock lets one thread at a time change the texts.
+    Handles of one graph share its writer. The writer's lock lets one thread at a time change the texts.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class WriterRegistry:
         self._lock = threading.Lock()
 
     def shared(self, namespace: str, store: GraphStorePort, writer: Writer) -> Writer:
-        """Return the writer of the graph, otherwise `writer`, which is remembered."""
+        """Return the registered writer of the graph; if there is none, register and return `writer`."""
         with self._lock:
             known = self._writers.get(namespace)
             if known is not None and known.writes_to(store):

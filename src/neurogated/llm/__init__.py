@@ -1,1 +1,1 @@
-"""Language models: servers, models in process, and what is wrapped around them."""
+"""Language models: servers, models in this process, and wrappers with limits, a cache and JSON answers."""

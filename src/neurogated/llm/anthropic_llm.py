@@ -22,12 +22,12 @@ class AnthropicLLM(ServedLLM):
     """A Claude model behind Anthropic's `/v1/messages` address."""
 
     def __init__(self, config: MemoryConfig, *, api_key: str | None = None) -> None:
-        """Describe the server; nothing is sent yet.
+        """Create the client. Nothing is sent yet.
 
         Args:
-            config: names the model, how it samples, its time-out and retries; `llm_base_url` is the address of a server
-                that speaks the protocol, none for Anthropic's.
-            api_key: key of the server; `ANTHROPIC_API_KEY` of the environment when left out.
+            config: settings of the model, its sampling, timeout and retries. `llm_base_url` is the address of a server
+                with Anthropic's protocol; None means Anthropic's own server.
+            api_key: key of the server; default: the environment variable `ANTHROPIC_API_KEY`.
 
         Raises:
             ConfigError: there is no key.
@@ -55,12 +55,12 @@ class AnthropicLLM(ServedLLM):
             model=self._model,
             max_tokens=limit,
             messages=turns,
-            # Not every version of the package has a parameter for each of these.
+            # Some versions of the package lack parameters for these options.
             extra_body={**({"system": system} if system else {}), **options},
         )
 
     def _read(self, answer: Any) -> Reply:  # noqa: ANN401
-        # Beside text there may be blocks of thinking.
+        # An answer may also have blocks of thinking.
         texts = [block.text for block in answer.content if block.type == "text"]
         reason = str(answer.stop_reason)
         usage = getattr(answer, "usage", None)

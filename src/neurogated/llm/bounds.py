@@ -1,4 +1,4 @@
-"""How long an answer can be that fits a schema."""
+"""Length limits of answers, derived from their JSON schemas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["answer_tokens", "without_bounds"]
 
 _THOUGHT_TOKENS = 512
-"""What a model may think, or chat, beside its answer."""
+"""Tokens for thoughts and chat besides the answer."""
 _CHARACTERS_A_TOKEN = 2
 _FRAME = 16
 """Characters of a key, of quotation marks and brackets."""
@@ -16,23 +16,23 @@ _BOUNDS = frozenset({"maxLength", "maxItems"})
 
 
 def answer_tokens(schema: Mapping[str, Any] | None, most: int) -> int:
-    """Return how many tokens an answer may have: what fits the schema and some thought, and never more than `most`.
+    """Return the token limit of an answer: the longest fitting answer and some thought, and at most `most`.
 
-    A model that repeats itself is stopped there, long before its time is up.
+    The limit stops a model that repeats itself long before the timeout.
     """
     characters = None if schema is None else _longest(schema)
     return most if characters is None else min(most, characters // _CHARACTERS_A_TOKEN + _THOUGHT_TOKENS)
 
 
 def without_bounds(schema: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return a schema without the longest lengths, which not every server and no validation needs."""
+    """Return a schema without `maxLength` and `maxItems`. Some servers reject these, and validation ignores them."""
     if isinstance(schema, Mapping):
         return {name: without_bounds(value) for name, value in schema.items() if name not in _BOUNDS}
     return [without_bounds(value) for value in schema] if isinstance(schema, list) else schema
 
 
 def _longest(schema: Mapping[str, Any]) -> int | None:
-    """Return the most characters of what fits a schema, None where there is no bound."""
+    """Return the maximum characters of a fitting value, None if the schema sets no bound."""
     match schema.get("type"):
         case "object":
             parts = [_longest(value) for value in schema.get("properties", {}).values()]

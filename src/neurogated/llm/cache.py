@@ -1,4 +1,4 @@
-"""Answers kept by the hash of what was asked, so that asking again costs nothing."""
+"""A cache of answers by the hash of their requests, so a repeated request costs nothing."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ __all__ = ["CachedLLM"]
 
 
 class CachedLLM(BaseLLM):
-    """Wraps a model and remembers its answers in an SQLite file; empty answers are not kept.
+    """Wraps a model and caches its answers in an SQLite file. Empty answers are not cached.
 
-    The `meta` of a kept answer says what it cost when it was made, and `cached`. The file is derived: what is
-    damaged in it is asked for anew, with a line in the log.
+    The `meta` of a cached answer holds its original token counts, and `cached` is True. The file is derived: a damaged
+    entry is logged, and the model is asked again.
     """
 
     def __init__(self, llm: BaseLLM, path: Path, max_bytes: int = MemoryConfig().llm.cache_bytes) -> None:
-        """Open the cache, or begin one.
+        """Open or create the cache.
 
         Args:
-            llm: what is wrapped.
+            llm: the wrapped model.
             path: the cache's file.
-            max_bytes: how many bytes the file may take; the least recently used answers are evicted.
+            max_bytes: maximum size of the file; the least recently used answers are evicted.
 
         Raises:
-            StorageError: the file can be neither opened nor made.
+            StorageError: the file can be neither opened nor created.
         """
         self._llm = llm
         self._file = CacheFile(path, max_bytes)
@@ -49,11 +49,11 @@ class CachedLLM(BaseLLM):
         return self._llm.parameters
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
-        """Return the kept answer, or the wrapped model's.
+        """Return the cached answer, or the wrapped model's.
 
         Raises:
-            LLMError: as the wrapped model.
-            MemoryClosedError: the cache was closed.
+            LLMError: from the wrapped model.
+            MemoryClosedError: the cache is closed.
         """
         key = self._key(messages, schema)
         kept = self._file.get([key], _parsed).get(key)
@@ -66,15 +66,15 @@ class CachedLLM(BaseLLM):
         return text, meta
 
     def forget(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> None:
-        """Ask the wrapped model anew the next time these messages come."""
+        """Drop the answer to these messages, so that the next call asks the wrapped model."""
         self._file.remove([self._key(messages, schema)])
 
     def clear(self) -> None:
-        """Forget every answer, on disk too; raises StorageError where that cannot be done now."""
+        """Delete all answers, including those on disk. Raises StorageError if the file cannot be changed now."""
         self._file.clear()
 
     def statistics(self) -> dict[str, int | float]:
-        """Return the cache's hits, misses and bytes, and the wrapped model's figures."""
+        """Return the cache's hits, misses and bytes, and the wrapped model's statistics."""
         wrapped = self._llm.statistics() if isinstance(self._llm, SupportsStatistics) else {}
         return {**wrapped, **self._file.statistics()}
 
@@ -89,7 +89,7 @@ class CachedLLM(BaseLLM):
 
 
 def _parsed(value: bytes) -> tuple[str, Meta] | None:
-    """Return what was kept, None where it is no answer."""
+    """Return a cached answer and its metadata, None if the entry is damaged."""
     try:
         match json.loads(value):
             case [str(text), dict(meta)]:

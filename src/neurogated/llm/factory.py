@@ -1,4 +1,4 @@
-"""From the settings to a language model with its limits and its cache."""
+"""Construction of the configured language model, with its limits and its cache."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ _ANTHROPIC_PREFIX = "claude"
 
 
 def get_llm(config: MemoryConfig) -> BaseLLM:
-    """Return the model that the settings name; nothing is loaded or sent yet.
+    """Return the configured model. Nothing is loaded or sent yet.
 
-    With `llm_base_url` any name is asked of that server; without, gpt* is OpenAI's, claude* Anthropic's, and any other
-    name a model in this process. Keys are those of the environment, `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`.
+    With `llm_base_url`, that server has the model of any name. Without it, OpenAI has gpt*, Anthropic has claude*, and
+    any other name is a model in this process. The keys are the environment variables `OPENAI_API_KEY` and
+    `ANTHROPIC_API_KEY`.
 
     Raises:
-        ConfigError: the key that the model needs is missing.
-        MissingExtraError: the package that the model needs is not installed.
+        ConfigError: the key of the model is missing.
+        MissingExtraError: the package of the model is not installed.
     """
     name = model_name(config)
     if config.llm_base_url or name.startswith(_OPENAI_PREFIX):
@@ -38,15 +39,15 @@ def get_llm(config: MemoryConfig) -> BaseLLM:
 
 
 def with_limits(llm: BaseLLM, config: MemoryConfig, cache_path: Path | None = None) -> BaseLLM:
-    """Return a model within the limits of the settings; kept answers cost nothing of the budget.
+    """Return a model with the configured limits and a cache. Cache hits do not use the budget.
 
     Args:
-        llm: what is wrapped.
+        llm: the wrapped model.
         config: holds the limits.
-        cache_path: SQLite file of the answers; None to keep none.
+        cache_path: SQLite file of the answers; None for no cache.
 
     Raises:
-        StorageError: the cache can be neither opened nor made.
+        StorageError: the cache can be neither opened nor created.
     """
     limited = LimitedLLM(
         llm,
@@ -58,9 +59,9 @@ def with_limits(llm: BaseLLM, config: MemoryConfig, cache_path: Path | None = No
 
 
 def llm_is_configured(config: MemoryConfig, api_key: str | None = None, anthropic_api_key: str | None = None) -> bool:
-    """Return whether the settings ask for a model and there is one: a server's address, a key, or a model's folder.
+    """Return whether the settings allow a model and one is available: a server's address, a key, or a model's folder.
 
-    A key in the environment alone turns on no paid calls: the log says how to use it.
+    A key alone does not enable paid calls; then the log names the setting that does.
     """
     if config.llm.use == OFF:
         return False
@@ -70,7 +71,7 @@ def llm_is_configured(config: MemoryConfig, api_key: str | None = None, anthropi
     if name.startswith((_OPENAI_PREFIX, _ANTHROPIC_PREFIX)):
         key = api_key if name.startswith(_OPENAI_PREFIX) else anthropic_api_key
         if key and config.llm.use is None and name == MemoryConfig().llm_name:
-            _log.info("there is a key for %s, but no setting asks for a language model; llm='auto' uses it", name)
+            _log.info("a key for %s exists, but no setting enables a language model; llm='auto' enables it", name)
             return False
         return bool(key)
     return bool(name) and Path(name).is_dir()

@@ -1,4 +1,4 @@
-"""How many calls run at once, and how many calls and tokens a run may use."""
+"""Limits of concurrent calls, and the budget of calls and tokens of a run."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["LimitedLLM"]
 
 _log = logging.getLogger(__name__)
 
-_KEPT = "answers so far are kept, and the same command goes on from there"
+_KEPT = "the cache has all answers so far, so the same command continues from there"
 
 
 class LimitedLLM(BaseLLM):
-    """Wraps a model; further calls wait while `concurrency` run, and fail once the budget is used up.
+    """Wraps a model. At most `concurrency` calls run at once. Further calls wait, or fail when the budget is used up.
 
-    Failed calls count as calls. Tokens are known only after a call, so the calls that run when the last token is spent
-    still end and are answered.
+    Failed calls count as calls. Tokens are known only after a call, so calls that run when the budget ends still return
+    their answers.
     """
 
     def __init__(
@@ -50,20 +50,20 @@ class LimitedLLM(BaseLLM):
 
     @property
     def calls(self) -> int:
-        """Calls made so far."""
+        """Calls so far."""
         return self._calls
 
     @property
     def tokens(self) -> int:
-        """Tokens used so far, questions and answers together."""
+        """Tokens so far, prompts and answers together."""
         return self._prompt_tokens + self._completion_tokens
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
         """Return the wrapped model's answer.
 
         Raises:
-            BudgetExceededError: the calls or tokens that were allowed are used up.
-            LLMError: as the wrapped model.
+            BudgetExceededError: the budget of calls or tokens is used up.
+            LLMError: from the wrapped model.
         """
         with self._slots:
             self._count_call()
@@ -72,7 +72,11 @@ class LimitedLLM(BaseLLM):
             asked = counted(meta.get("prompt_tokens"), [message["content"] for message in messages])
             answered = counted(meta.get("completion_tokens"), [text])
             _log.debug(
-                "%s: %d tokens asked, %d answered, %.2f s", self.name, asked, answered, time.perf_counter() - begin
+                "%s: %d prompt tokens, %d answer tokens, %.2f s",
+                self.name,
+                asked,
+                answered,
+                time.perf_counter() - begin,
             )
             with self._lock:
                 self._prompt_tokens += asked
@@ -80,7 +84,7 @@ class LimitedLLM(BaseLLM):
             return text, meta
 
     def statistics(self) -> dict[str, int | float]:
-        """Return how many calls were made, failed ones too, and how many tokens were asked and answered."""
+        """Return the number of calls, including failed ones, and of prompt and completion tokens."""
         with self._lock:
             return {
                 "calls": self._calls,
@@ -96,12 +100,12 @@ class LimitedLLM(BaseLLM):
         with self._lock:
             if self._max_calls is not None and self._calls >= self._max_calls:
                 raise BudgetExceededError(
-                    f"the {self._max_calls} calls of language model {self.name!r} that llm_max_calls allows are used "
-                    f"up; raise llm_max_calls ({_KEPT})"
+                    f"all {self._max_calls} calls of language model {self.name!r} that llm.max_calls allows are used "
+                    f"up; raise llm.max_calls ({_KEPT})"
                 )
             if self._max_tokens is not None and self.tokens >= self._max_tokens:
                 raise BudgetExceededError(
-                    f"language model {self.name!r} has used {self.tokens} tokens and llm_max_tokens allows "
-                    f"{self._max_tokens}; raise llm_max_tokens ({_KEPT})"
+                    f"language model {self.name!r} has used {self.tokens} tokens, but llm.max_tokens allows "
+                    f"{self._max_tokens}; raise llm.max_tokens ({_KEPT})"
                 )
             self._calls += 1

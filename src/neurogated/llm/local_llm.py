@@ -20,18 +20,17 @@ __all__ = ["LocalLLM"]
 
 
 class LocalLLM(BaseLLM):
-    """A causal language model by name or folder, loaded at the first question; it answers one question at a time.
+    """A causal language model by name or folder. It is loaded at the first question and answers one at a time.
 
-    The device is what torch chooses, so `CUDA_VISIBLE_DEVICES` decides; with the package `accelerate` a model is spread
-    over all visible GPUs. A schema has no influence here but on the length.
+    Torch chooses the device, so `CUDA_VISIBLE_DEVICES` decides. With the package `accelerate`, the model is spread over
+    all visible GPUs. A schema only limits the length of an answer.
     """
 
     def __init__(self, config: MemoryConfig) -> None:
-        """Describe the model; nothing is loaded yet.
+        """Describe the model. Nothing is loaded yet.
 
         Args:
-            config: its `llm_name` is a folder, or a name on the Hugging Face hub; an answer that does not end within
-                `llm_timeout` is given up.
+            config: `llm_name` is a folder or a name on the Hugging Face hub; `llm.timeout` limits the answer's time.
         """
         self._name = model_name(config)
         self._temperature = config.temperature
@@ -47,14 +46,14 @@ class LocalLLM(BaseLLM):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Model, temperature and longest answer."""
+        """Model, temperature and maximum length of an answer."""
         return {"model": self._name, "temperature": self._temperature, "max_new_tokens": self._max_new_tokens}
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
-        """Return the model's answer; the schema only bounds its length.
+        """Return the model's answer. The schema only limits its length.
 
         Raises:
-            LLMError: the model cannot be loaded, the messages are too long for it, or it does not come to an end.
+            LLMError: the model cannot be loaded, the messages are too long for it, or it misses the deadline.
             MissingExtraError: transformers is not installed.
         """
         with self._lock:
@@ -75,7 +74,7 @@ class LocalLLM(BaseLLM):
         }
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Release the model."""
         with self._lock:
             self._loaded = None
 
@@ -92,7 +91,7 @@ class LocalLLM(BaseLLM):
             said = " ".join(str(error).split())
             raise LLMError(
                 f"language model {self._name!r} cannot be loaded in this process ({said}); check llm_name, or set "
-                "llm_base_url if a server has it"
+                "llm_base_url if a server has the model"
             ) from error
         return tokenizer, model if spread else model.to("cuda" if on_gpu else "cpu")
 
@@ -115,13 +114,13 @@ class LocalLLM(BaseLLM):
             ) from error
 
     def _room(self, model: Any, asked: int, most: int) -> int:  # noqa: ANN401
-        """Return how many tokens the answer may have."""
+        """Return the token limit of the answer."""
         longest = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         room = most if longest is None else min(most, longest - asked)
         if room < 1:
             raise LLMError(
                 f"the messages have {asked} tokens, but language model {self._name!r} takes {longest} together with "
-                "its answer; lower CHUNK_SIZE or choose a model that takes more"
+                "its answer; lower indexing.chunk_size or choose a model that takes more"
             )
         return room
 
@@ -134,7 +133,7 @@ class LocalLLM(BaseLLM):
             )
         except (RuntimeError, ValueError, IndexError) as error:
             raise LLMError(
-                f"language model {self._name!r} failed ({error}); it may need more memory than there is"
+                f"language model {self._name!r} failed ({error}); it may need more memory than is available"
             ) from error
         tokens: list[int] = made[0].tolist()
         return tokens
@@ -146,14 +145,14 @@ class LocalLLM(BaseLLM):
         if len(answer) >= room:
             return LENGTH
         raise LLMError(
-            f"language model {self._name!r} came to no end within {self._timeout:g} seconds; raise llm_timeout, or "
+            f"language model {self._name!r} did not finish within {self._timeout:g} seconds; raise llm.timeout, or "
             "lower max_new_tokens"
         )
 
 
 @contextlib.contextmanager
 def _no_loading_bar() -> Iterator[None]:
-    """Keep transformers from drawing a bar over its weights among our own output."""
+    """Turn off the progress bar of transformers while weights load."""
     logging = import_extra("transformers.utils.logging", "gpu")
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()

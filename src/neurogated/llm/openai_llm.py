@@ -1,4 +1,4 @@
-"""Language models of OpenAI, or of any server that speaks its protocol (vLLM, Ollama, llama.cpp)."""
+"""Language models of OpenAI, or of any server with its protocol (vLLM, Ollama, llama.cpp)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neurogated.llm.served import Reply, ServedLLM
 
 __all__ = ["OpenAILLM"]
 
-# Servers on one's own machine want no key, but the client insists on a text.
+# Local servers need no key, but the client requires a text.
 _NO_KEY = "none"
 
 
@@ -23,12 +23,12 @@ class OpenAILLM(ServedLLM):
     """A model behind an OpenAI-compatible `/chat/completions` address."""
 
     def __init__(self, config: MemoryConfig, *, api_key: str | None = None) -> None:
-        """Describe the server; nothing is sent yet.
+        """Create the client. Nothing is sent yet.
 
         Args:
-            config: names the model, its server, how it samples, its time-out and retries.
-            api_key: key of the server; `OPENAI_API_KEY` of the environment when left out. One's own server mostly wants
-                none.
+            config: settings of the model, its server, its sampling, timeout and retries.
+            api_key: key of the server; default: the environment variable `OPENAI_API_KEY`. Most local servers need no
+                key.
 
         Raises:
             ConfigError: there is neither a key nor a server's address.
@@ -44,9 +44,9 @@ class OpenAILLM(ServedLLM):
         self._client = package.OpenAI(
             api_key=key or _NO_KEY, base_url=base_url, timeout=config.llm.timeout, max_retries=config.llm.retries
         )
-        # OpenAI's newest models know the new name only, many servers the old one only.
+        # OpenAI's newest models accept only the new name, and many servers accept only the old name.
         self._limit = "max_tokens" if base_url else "max_completion_tokens"
-        # Nor does OpenAI's strict mode take the longest lengths.
+        # OpenAI's strict mode rejects maxLength and maxItems.
         self._takes_bounds = bool(base_url)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What models behind HTTP have in common: what is sent, what is left out when refused, which errors mean what."""
+"""The common part of models behind HTTP: requests, options that a server refuses, and errors with their remedies."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["Reply", "ServedLLM"]
 
 _log = logging.getLogger(__name__)
 
-# Errors of both clients, the finer before the coarser.
+# Error classes of both clients; subclasses come before their base classes.
 _REMEDIES = {
-    "APITimeoutError": "raise llm_timeout, or give the server less to do at once with llm_concurrency",
-    "RateLimitError": "lower llm_concurrency, raise llm_retries, or check the quota of the key",
+    "APITimeoutError": "raise llm.timeout, or lower llm.concurrency",
+    "RateLimitError": "lower llm.concurrency, raise llm.retries, or check the quota of the key",
     "AuthenticationError": "check the key",
-    "PermissionDeniedError": "check what the key may use",
+    "PermissionDeniedError": "check the permissions of the key",
     "NotFoundError": "check llm_name and llm_base_url",
 }
 _REMEDY = "check the server, llm_base_url and llm_name"
@@ -33,29 +33,29 @@ _REMEDY = "check the server, llm_base_url and llm_name"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a server said, before it is trusted."""
+    """The unchecked answer of a server."""
 
     text: str
     finish_reason: str
     prompt_tokens: object
-    """What the server calls the number of tokens; anything else than a number means that it did not count."""
+    """The number of tokens as the server reports it; another type than a number means that it did not count."""
     completion_tokens: object
 
 
 class ServedLLM(BaseLLM):
-    """Base of the models behind a client package that has the shape of OpenAI's.
+    """Base of the models behind a client package with the structure of OpenAI's.
 
-    The client retries with growing pauses, keeps to the server's `Retry-After` and gives up after its time-out. An
-    option that a server refuses, such as a schema or a temperature, is left out from then on, with a line in the log.
+    The client retries with growing pauses, follows the server's `Retry-After` and has a timeout. If a server refuses an
+    option, such as a schema or a temperature, this class logs a warning and leaves the option out from then on.
     """
 
     def __init__(self, config: MemoryConfig, *, package: ModuleType, failure: type[Exception]) -> None:
         """Describe the model.
 
         Args:
-            config: names the model; its `temperature` and `max_new_tokens` count.
+            config: the model's name, `temperature` and `max_new_tokens`.
             package: the client package.
-            failure: the root of the package's errors.
+            failure: the base class of the package's errors.
         """
         self._model = model_name(config)
         self._package = package
@@ -71,17 +71,17 @@ class ServedLLM(BaseLLM):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Model, temperature and longest answer."""
+        """Model, temperature and maximum length of an answer."""
         return {"model": self._model, "temperature": self._temperature, "max_new_tokens": self._max_new_tokens}
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
-        """Return the model's answer; see `BaseLLM.infer`. The text is empty where the model said nothing."""
+        """Return the model's answer; see `BaseLLM.infer`. The text may be empty."""
         limit = answer_tokens(schema, self._max_new_tokens)
         answer = self._ask([dict(message) for message in messages], schema, limit)
         try:
             reply = self._read(answer)
         except (AttributeError, TypeError, LookupError) as error:
-            raise LLMError(f"{self._where} answered with something else than a message ({error}); {_REMEDY}") from error
+            raise LLMError(f"the answer of {self._where} is not a message ({error}); {_REMEDY}") from error
         return reply.text, {
             "model": self._model,
             "prompt_tokens": counted(reply.prompt_tokens, [message["content"] for message in messages]),
@@ -92,20 +92,20 @@ class ServedLLM(BaseLLM):
 
     @abstractmethod
     def _send(self, messages: list[dict[str, str]], limit: int, options: dict[str, Any]) -> Any:  # noqa: ANN401 - unchecked
-        """Return the client's answer of at most `limit` tokens; `options` go into the request beside the messages."""
+        """Send the messages and `options`, and return the client's answer of at most `limit` tokens."""
 
     @abstractmethod
     def _read(self, answer: Any) -> Reply:  # noqa: ANN401
-        """Return what is of use in an answer that may be anything."""
+        """Parse an unchecked answer."""
 
     @abstractmethod
     def _schema_option(self, schema: Mapping[str, Any]) -> tuple[str, Any]:
-        """Return name and value of the option that holds the model to a schema."""
+        """Return name and value of the option that sets the schema of the answer."""
 
     @property
     @abstractmethod
     def _where(self) -> str:
-        """Model and address, for messages."""
+        """Model and address, for error messages."""
 
     def _ask(self, messages: list[dict[str, str]], schema: Mapping[str, Any] | None, limit: int) -> Any:  # noqa: ANN401
         options: dict[str, Any] = {"temperature": self._temperature}
@@ -120,30 +120,30 @@ class ServedLLM(BaseLLM):
                 option = _refused_option(str(error), options)
                 if option is None:
                     raise self._failure(error) from error
-                _log.warning("%s refuses %s (%s); asking without it", self._where, option, error)
+                _log.warning("%s refuses %s (%s); trying again without it", self._where, option, error)
                 left_out.add(_mark(option, options.pop(option)))
             except (self._failure_root, ValueError, RecursionError) as error:
                 raise self._failure(error) from error
             else:
-                # Only now is it known that the option was what the server minded.
+                # Only success proves that the server refused these options and nothing else.
                 self._refused |= left_out
                 return answer
 
     def _failure(self, error: Exception) -> LLMError:
         kinds = {kind.__name__ for kind in type(error).__mro__}
         remedy = next((remedy for kind, remedy in _REMEDIES.items() if kind in kinds), _REMEDY)
-        # The clients say "Connection error." and keep the reason in the cause.
+        # The clients' message is "Connection error."; the reason is in the cause.
         said = " ".join(f"{error} {error.__cause__ or ''}".split())
         return LLMError(f"{self._where} failed ({said}); {remedy}")
 
 
 def _mark(option: str, value: object) -> str:
-    """Return what tells an option from others; one schema may be refused and another taken."""
+    """Return a key of an option and its value, since a server may refuse one schema and accept another."""
     return json.dumps([option, value], sort_keys=True)
 
 
 def _refused_option(complaint: str, options: Mapping[str, Any]) -> str | None:
-    """Return the option that a server minds: the one it names, else the schema, which not every server can take."""
+    """Return the option that the server refuses: the one in its message, else the schema, which some servers refuse."""
     named = [option for option in options if option in complaint]
     unnamed = [option for option in options if option != "temperature"]
     return next(iter(named + unnamed), None)

@@ -1,4 +1,4 @@
-"""Answers in JSON that fit a schema, from models that think aloud, fence, chat or err."""
+"""JSON answers that fit a schema, from models that add thoughts, code fences or chat, or make mistakes."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from neurogated.llm.bounds import without_bounds
 __all__ = ["StructuredLLM"]
 
 _THOUGHT_TAG = r"(?:think|thinking|thought|reasoning)\s*>"
-# The opening tag may be part of the model's chat template, so that only the closing one is seen.
+# The opening tag may be part of the model's chat template; then the answer has only the closing tag.
 _THOUGHT_END = re.compile(r"</\s*" + _THOUGHT_TAG, re.IGNORECASE)
 _THOUGHT_BEGIN = re.compile(r"<\s*" + _THOUGHT_TAG, re.IGNORECASE)
-# Small models put line breaks into strings as they are.
+# Small models write unescaped line breaks in strings.
 _DECODER = json.JSONDecoder(strict=False)
 
-# Characters of a wrong answer that an error shows.
+# An error quotes this many characters of a wrong answer.
 _SHOWN = 300
 
 
 class _UnfitAnswerError(Exception):
-    """An answer holds no JSON that fits; the message is meant for the model."""
+    """An answer holds no fitting JSON object. The message is written for the model."""
 
 
 class StructuredLLM:
-    """Wraps a model so that it fulfils `core.ports.LanguageModel`."""
+    """Wraps a model as a `core.ports.LanguageModel`."""
 
     def __init__(self, llm: BaseLLM) -> None:
         self._llm = llm
@@ -45,16 +45,16 @@ class StructuredLLM:
         return self._llm.name
 
     def infer_json(self, messages: Sequence[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the object in the model's answer that fits the schema, the last one where there are several.
+        """Return the object in the model's answer that fits the schema; of several, the last one.
 
-        What stands in `<think>` tags, around the object or in code fences is passed over. A model whose answer does not
-        fit is shown it with what is wrong, once. Answers that were of no use do not stay in a cache.
+        Text in `<think>` tags and around the object is ignored, and so are code fences. If no object fits, the model
+        gets its answer and the error, and tries once more. Unusable answers are removed from the cache.
 
         Raises:
-            LLMError: the model cannot be reached, its answer was cut off, or did not fit twice.
-            BudgetExceededError: the calls or tokens that were allowed are used up.
+            LLMError: the model cannot be reached, its answer was cut off, or two answers did not fit.
+            BudgetExceededError: the budget of calls or tokens is used up.
         """
-        # Bounds are for the server; an answer a little longer is as good.
+        # The length bounds are for the server; a slightly longer answer is valid.
         validator = Draft202012Validator(without_bounds(schema))
         text, meta = ask(self._llm, messages, schema)
         try:
@@ -72,12 +72,12 @@ class StructuredLLM:
             if meta.get("finish_reason") == LENGTH:
                 raise self._cut_off(text) from error
             raise LLMError(
-                f"language model {self.name!r} answered twice with what does not fit: {str(error)[:_SHOWN]}; it said "
+                f"two answers of language model {self.name!r} did not fit the schema: {str(error)[:_SHOWN]}; it said "
                 f"{text[-_SHOWN:]!r}; choose a more able model with llm_name"
             ) from error
 
     def statistics(self) -> dict[str, int | float]:
-        """Return the wrapped model's figures: of its calls and tokens, and of its cache if it has one."""
+        """Return the wrapped model's statistics: calls, tokens, and its cache if it has one."""
         return dict(self._llm.statistics()) if isinstance(self._llm, SupportsStatistics) else {}
 
     def close(self) -> None:
@@ -86,8 +86,7 @@ class StructuredLLM:
 
     def _cut_off(self, text: str) -> LLMError:
         return LLMError(
-            f"the answer of language model {self.name!r} was cut off before it was whole ({text[-_SHOWN:]!r}); raise "
-            "max_new_tokens"
+            f"the answer of language model {self.name!r} was cut off ({text[-_SHOWN:]!r}); raise max_new_tokens"
         )
 
     def _forget(self, conversations: Sequence[Sequence[Message]], schema: Mapping[str, Any]) -> None:
@@ -101,12 +100,12 @@ def _repair_turns(text: str, complaint: _UnfitAnswerError, schema: Mapping[str, 
         f"Your answer is of no use: {complaint}. Answer again, with one JSON object and nothing else. It must fit this "
         f"JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
     )
-    # Some servers refuse a turn without words.
+    # Some servers refuse an empty turn.
     return [{"role": "assistant", "content": _spoken(text) or "(nothing)"}, {"role": "user", "content": request}]
 
 
 def _spoken(text: str) -> str:
-    """Return the text without what the model thought before it."""
+    """Return the text after the model's thoughts."""
     after_thoughts = _THOUGHT_END.split(text)[-1]
     return _THOUGHT_BEGIN.split(after_thoughts)[0].strip()
 
@@ -123,12 +122,12 @@ def _fitting_object(text: str, validator: Draft202012Validator) -> dict[str, Any
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects in `text` that are not part of others."""
+    """Yield the outermost JSON objects in `text`."""
     at = text.find("{")
     while at >= 0:
         try:
             found, end = _DECODER.raw_decode(text, at)
-            # Half a surrogate pair, NaN and infinity can be read, but neither written nor stored.
+            # The decoder accepts lone surrogates, NaN and infinity, but they cannot be encoded or stored.
             json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
         except ValueError:
             end = at + 1

@@ -1,4 +1,4 @@
-"""The access log: which memories recalls used, gathered for all namespaces and written now and then."""
+"""The access log collects the accesses of recalls in all namespaces and writes them in batches."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ _log = logging.getLogger(__name__)
 
 
 class AccessLog:
-    """Gathers what recalls used and writes it as one touch a graph; safe to share between threads."""
+    """Collects the accesses of recalls and writes them as one delta for each graph. Thread-safe."""
 
     def __init__(self, clock: Clock, seconds: float, open_namespaces: int) -> None:
-        """Write at the next recall once the oldest access is `seconds` old.
+        """Describe when to write: at the first recall that finds the oldest access `seconds` old.
 
-        The log is also written when it names half of the namespaces that may be open, so that these are still open.
+        A recall also writes the log when the log names more than half of `open_namespaces` graphs, while these graphs
+        are still open.
         """
         self._clock = clock
         self._interval = timedelta(seconds=seconds)
@@ -35,37 +36,37 @@ class AccessLog:
         self._lock = threading.Lock()
 
     def add(self, store: GraphStorePort, mark: Access) -> None:
-        """Note what a recall used in a graph; when it is time, write all that was noted."""
+        """Add the accesses of a recall; write the log if it is due."""
         with self._lock:
             self._accesses.setdefault(store, []).append(mark)
-            # An access counts from when it was, not from when it is written.
+            # The time of an access is the time of the recall, not of the write.
             self._last = self._clock()
             due = self._last - self._since >= self._interval or len(self._accesses) > self._most_graphs
         if due:
-            # A question waits for nobody: while others write, accesses are gathered on.
+            # A recall does not wait for the write lock; if another writer holds it, the accesses stay in the log.
             self._warn(self._write(patience=0))
 
     def flush(self) -> None:
-        """Write what was noted.
+        """Write the log.
 
         Raises:
-            StorageError: a graph cannot be written to; the accesses of the others are written.
+            StorageError: a graph cannot be written; the accesses of the other graphs are written.
         """
         errors = self._write()
         if errors:
             raise errors[0]
 
     def flush_if_possible(self) -> None:
-        """Write what was noted; the log names the graphs that cannot be written to, whose accesses are lost."""
+        """Write the log. The accesses of a graph that cannot be written are lost; a warning says so."""
         self._warn(self._write())
 
     def _warn(self, errors: Sequence[StorageError | MemoryClosedError]) -> None:
         for error in errors:
-            # Accesses are the one thing that may be lost; a question is answered even when the disk is full.
-            _log.warning("what was recalled could not be marked as used: %s", error)
+            # Only accesses may be lost: a recall succeeds even when the disk is full.
+            _log.warning("the accesses of recalls could not be written: %s", error)
 
     def _write(self, patience: float | None = None) -> list[StorageError | MemoryClosedError]:
-        """Write what was noted; what others keep from being written within `patience` seconds stays noted."""
+        """Write the log. Accesses of a graph that stays locked for `patience` seconds remain in the log."""
         accesses, at = self._take()
         errors: list[StorageError | MemoryClosedError] = []
         for store, mark in accesses.items():
@@ -78,7 +79,7 @@ class AccessLog:
                     with self._lock:
                         self._accesses.setdefault(store, []).append(mark)
                     continue
-                # The accesses of a namespace that was dropped meanwhile are gone with it.
+                # A closed store belongs to a dropped namespace, whose accesses are gone too.
                 if not store.closed:
                     errors.append(error)
         return errors

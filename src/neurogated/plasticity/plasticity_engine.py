@@ -1,4 +1,4 @@
-"""Long-term potentiation and depression: what fires together wires together, what lies idle fades."""
+"""Long-term potentiation and depression: use strengthens edges, and idle edges fade."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Outcome", "PlasticityEngine", "strength_of"]
 _log = logging.getLogger(__name__)
 
 Outcome = Literal["success", "fail"] | float
-"""How memories served: a word, or a number from -1 to 1."""
+"""How useful memories were: a word, or a number from -1 to 1."""
 _WORDS = {"success": 1.0, "fail": -1.0}
 
 _SHORTEST_DECAY = timedelta(hours=1)
@@ -36,9 +36,9 @@ _DECAY_STEPS = 32
 
 
 class PlasticityEngine:
-    """Strengthens edges between what was of use together, and weakens edges that nothing uses.
+    """Strengthens edges between memories that were useful together, and weakens idle edges.
 
-    Only plastic types change; SIM is not one of them, because how alike two texts are does not depend on use.
+    Only plastic edge types change. SIM is not plastic, because the similarity of two texts does not depend on use.
     """
 
     def __init__(self, store: GraphStorePort, config: MemoryConfig, clock: Clock = utc_now) -> None:
@@ -57,22 +57,22 @@ class PlasticityEngine:
     ) -> int:
         """Long-term potentiation: strengthen every plastic edge that connects two of the nodes.
 
-        Each such weight grows by `HEBBIAN_LEARNING_RATE`, up to 1 (Hebb 1949). Where the plastic weights that leave a
-        node then sum to more than `MAX_OUT_WEIGHT`, all of them are scaled down to it (synaptic scaling, Turrigiano
-        2008), so that strengthening alone cannot blow up.
+        Each such weight grows by `HEBBIAN_LEARNING_RATE`, up to 1 (Hebb 1949). If the plastic weights that leave a node
+        then sum to more than `learning.max_out_weight`, all of them are scaled down to that sum (synaptic scaling,
+        Turrigiano 2008). So repeated strengthening cannot grow without bound.
 
         Args:
             retrieved_nodes: nodes or their ids.
-            associate: also connect pairs that no plastic edge connects, by an ASSOC edge of `ASSOC_WEIGHT`.
-            outcome: -1–1, scales what is added to a weight; below 0 the edges weaken, and none is made.
-            reason: what the history says.
-            view: the graph as it is now, where the caller has it already.
+            associate: also connect pairs without a plastic edge by an ASSOC edge of weight `learning.assoc_weight`.
+            outcome: -1–1, factor of the learning rate; a negative outcome weakens the edges and adds none.
+            reason: reason of the delta in the history.
+            view: the present graph, if the caller already has it.
 
         Returns:
-            How many edges were strengthened or made.
+            The number of edges that were strengthened, weakened or added.
 
         Raises:
-            UnknownIdError: a node is not in the memory; nothing was changed.
+            UnknownIdError: a node is not in the memory; nothing has changed.
         """
         view = self._store.view() if view is None else view
         ids = list(dict.fromkeys(str(getattr(node, "id", node)) for node in retrieved_nodes))
@@ -85,13 +85,13 @@ class PlasticityEngine:
         weights, new = self._potentiated(view, strengthened, new, outcome)
         used = frozenset(strengthened.tolist())
         changes = tuple(
-            # Being scaled down is no use: an idle edge stays idle.
+            # Scaling down is not an access: an idle edge stays idle.
             WeightChange(view.edge_key(row), weight, now if row in used else _last_activated(view, row))
             for row, weight in weights.items()
         )
         if changes or new:
             self._store.apply(GraphDelta(weights=changes, edges=tuple(new), reason=reason, at=now))
-            _log.info("%s: %d edges strengthened, %d made", reason, strengthened.size, len(new))
+            _log.info("%s: %d edges strengthened, %d added", reason, strengthened.size, len(new))
         return strengthened.size + len(new)
 
     def _weaken(self, view: GraphView, edges: Rows, outcome: float, reason: str, now: datetime) -> int:
@@ -113,47 +113,48 @@ class PlasticityEngine:
     def reinforce_recalled(
         self, node_ids: Sequence[str], recalled: Collection[str] = (), outcome: float = 1.0
     ) -> Feedback:
-        """Reinforce the path of those of the nodes that are not gone, and associate them.
+        """Reinforce the edges between the nodes that still exist, and associate these nodes.
 
         Args:
-            node_ids: ids, each once.
-            recalled: those that came with a recall, and so were in the memory for certain.
+            node_ids: unique ids.
+            recalled: the ids from a recall; these were certainly in the memory.
             outcome: see `reinforce_path`.
 
         Raises:
-            UnknownIdError: an id never was in the memory; nothing was changed.
+            UnknownIdError: an id never was in the memory; nothing has changed.
         """
         view = self._store.view()
         present = view.present(node_ids, recalled)
         gone = sorted(set(node_ids).difference(present), key=node_ids.index)
         if gone:
-            _log.info("feedback passes over %d memories that are gone: %s", len(gone), ", ".join(gone))
+            _log.info("feedback skips %d memories that are gone: %s", len(gone), ", ".join(gone))
         reason = f"feedback on {len(present)} memories"
         edges = self.reinforce_path(present, associate=True, outcome=outcome, reason=reason, view=view)
         return Feedback(edges, gone)
 
     def decay_unused(self, now: datetime | None = None) -> None:
-        """Long-term depression: a plastic edge fades by `TIME_DECAY_FACTOR` a day once it was idle for `IDLE_DAYS`.
+        """Long-term depression: plastic edges idle for `learning.idle_days` fade by `TIME_DECAY_FACTOR` a day.
 
-        Those that fall below `MIN_EDGE_WEIGHT` are removed. What counts is the time since the last call, not the number
-        of calls; within an hour of it nothing fades. It is one line in the journal, however many edges fade.
+        An edge whose weight falls below `MIN_EDGE_WEIGHT` is removed. The decay depends on the time since the last
+        call, not on the number of calls; a call within an hour of the last does nothing. The journal gets one delta,
+        regardless of the number of edges.
 
         Args:
-            now: the time that counts as present; the clock's when left out.
+            now: the present time; default: the clock's.
 
         Raises:
-            InputError: the time lies less than `IDLE_DAYS` after the year 1.
+            InputError: the time is less than `learning.idle_days` after the beginning of the year 1.
         """
         at = self._clock() if now is None else now
         try:
             idle_before = at - timedelta(days=self._config.learning.idle_days)
         except OverflowError:
-            raise InputError(f"the time {at} is too near to the beginning of time; give a later one") from None
+            raise InputError(f"the time {at} is too early; give a later one") from None
         begin = self._last_decay()
         if begin is None or idle_before - begin < _SHORTEST_DECAY:
             return
         days = (idle_before - begin) / timedelta(days=1)
-        # In steps of a day, so that an edge that was used meanwhile fades from its last use on.
+        # Steps of a day or longer, so that an edge used in the meantime fades only from its last use on.
         steps = min(_DECAY_STEPS, math.ceil(days))
         factor = self._config.TIME_DECAY_FACTOR ** (days / steps)
         moments = (begin + (idle_before - begin) * (step / steps) for step in range(1, steps + 1))
@@ -162,7 +163,7 @@ class PlasticityEngine:
         _log.info("edges idle since %s faded by %g in %.1f days", idle_before.isoformat(), factor**steps, days)
 
     def _last_decay(self) -> datetime | None:
-        """Return up to when edges have faded: the last decay, else the first change; None for an empty memory."""
+        """Return the time up to which edges have faded: the last decay, else the first change, else None."""
         history = self._store.history()
         for entry in reversed(history):
             if entry.operators:
@@ -172,7 +173,7 @@ class PlasticityEngine:
     def _potentiated(
         self, view: GraphView, strengthened: Rows, new: list[MemoryEdge], outcome: float
     ) -> tuple[dict[int, float], list[MemoryEdge]]:
-        """Return the new weight of every edge that changes, by its row, and the new edges, all scaled to the bound."""
+        """Return the new weight of every changed edge by row, and the new edges, all scaled to the maximum sum."""
         grown = np.minimum(1.0, view.weight.take(strengthened) + outcome * self._config.HEBBIAN_LEARNING_RATE)
         weights = dict(zip(strengthened.tolist(), grown.tolist(), strict=True))
         from_source: dict[int, list[MemoryEdge]] = defaultdict(list)
@@ -196,7 +197,7 @@ class PlasticityEngine:
     def _associations(
         self, view: GraphView, ids: list[str], rows: Rows, connected: Rows, at: datetime
     ) -> Iterable[MemoryEdge]:
-        """Yield an ASSOC edge for near pairs of the nodes, of one user, that no plastic edge connects."""
+        """Yield an ASSOC edge for each near pair of nodes of the same user that no plastic edge connects."""
         if not self._config.learning.assoc_weight:
             return
         user_of = {node_id: view.scope_of(row).user_id for node_id, row in zip(ids, rows.tolist(), strict=True)}
@@ -213,7 +214,7 @@ class PlasticityEngine:
 
 
 def _edges_among(view: GraphView, rows: Rows) -> Rows:
-    """Return the rows of the plastic edges whose two ends are among `rows`."""
+    """Return the rows of the plastic edges whose two ends are in `rows`."""
     found = [np.empty(0, dtype=np.int64)]
     for edge_type in view.edge_types:
         if edge_type.plastic:
@@ -227,7 +228,7 @@ def _last_activated(view: GraphView, row: int) -> datetime:
 
 
 def strength_of(outcome: Outcome) -> float:
-    """Return the outcome as a number from -1 to 1; raises InputError."""
+    """Return the outcome as a number from -1 to 1. Raises InputError."""
     number: object = _WORDS.get(outcome) if isinstance(outcome, str) else outcome
     if isinstance(number, bool) or not isinstance(number, int | float) or not -1 <= number <= 1:
         raise InputError(f"the outcome is {outcome!r}, but must be 'success', 'fail' or a number from -1 to 1")

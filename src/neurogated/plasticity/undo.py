@@ -1,4 +1,4 @@
-"""Taking changes back: the delta that leads from the graph as it is to the graph as it was."""
+"""Undo: the delta that turns the present graph into a past graph."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _AT_ONCE = 1000
 
 
 def undo(store: GraphStorePort, to: int | None, clock: Clock) -> HistoryEntry | None:
-    """Take back every change after the delta number `to`, the last change alone where it is None.
+    """Undo every change after the delta number `to`; if `to` is None, undo the last change only.
 
     Returns:
-        What was changed to take it back, None if there was nothing to change.
+        The history entry of the undo, None if there was nothing to change.
 
     Raises:
         InputError: there is no such delta.
     """
-    # A last change that changed nothing, such as a round of forgetting in which nothing was idle, is passed over.
+    # A last delta without effect is skipped, such as a decay that found no idle edge.
     targets = [entry.sequence - 1 for entry in reversed(store.history())] if to is None else [to]
     for target in targets:
         delta = delta_back_to(store.as_of(target), store, reason=f"undo to {target}", at=clock())
@@ -39,10 +39,10 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock) -> HistoryEntry | 
 
 
 def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str, at: datetime) -> GraphDelta:
-    """Return the delta that makes `present` hold what `past` holds, to the last bit.
+    """Return the delta that gives `present` exactly the content of `past`.
 
-    Uses are no part of the graph's history: when nodes and edges were last used stays as it is. Taking back is itself a
-    delta: it stands in the history and can be taken back.
+    Accesses are not undone: nodes and edges keep the time of their last use. The undo is itself a delta in the history,
+    so it can be undone.
     """
     old_ids, nodes, changes = _changed_nodes(past, present)
     removed = _ids(present) - old_ids
@@ -69,9 +69,10 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
 def _changed_nodes(
     past: GraphStorePort, present: GraphStorePort
 ) -> tuple[set[str], list[MemoryNode], list[NodeChange]]:
-    """Return the ids of all nodes there were, and what changed of them; a part is read at a time.
+    """Return the ids of all past nodes, the past nodes that differ now, and the past energies and importances.
 
-    That is the nodes whose text or metadata is another at present, and the energies and importances of the others.
+    A node is in the second list if its text or metadata differs. It is in the third if only its energy or importance
+    differs. The nodes are read in parts.
     """
     ids: set[str] = set()
     changed: list[MemoryNode] = []
@@ -94,13 +95,13 @@ def _changed_nodes(
 
 
 def _ids(store: GraphStorePort) -> set[str]:
-    """Return the ids of all nodes, those that have expired too."""
+    """Return the ids of all nodes, including expired ones."""
     view = store.view()
     return {view.ids[row] for row in (*view.live_nodes().tolist(), *view.hidden.tolist())}
 
 
 def _weight_back(old: MemoryEdge, new: MemoryEdge) -> WeightChange:
-    """Return the change that gives an edge its old weight; when it was last used stays as it is."""
+    """Return the change that gives an edge its old weight and keeps the time of its last use."""
     if old.type.plastic:
         return WeightChange(old.key, old.weight, new.last_activated)
     return WeightChange(old.key, old.weight, derived=True)

@@ -1,1 +1,1 @@
-"""What is said to language models: one module a task, each with a version."""
+"""Prompts for language models: one module for each task, each with a version."""

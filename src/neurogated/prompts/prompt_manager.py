@@ -16,7 +16,7 @@ _BUILT_IN = (causal_extraction, kernel_generation, ner, qa)
 
 
 class PromptTemplateManager:
-    """Renders the prompts of the package, or others given in their place.
+    """Renders the prompts of the package, or your replacements.
 
     Example:
         >>> PromptTemplateManager().render("ner", text="Ada Lovelace was born in London.")[-1]["role"]
@@ -24,10 +24,10 @@ class PromptTemplateManager:
     """
 
     def __init__(self, templates: Iterable[PromptTemplate] = ()) -> None:
-        """Gather the prompts.
+        """Collect the prompts.
 
         Args:
-            templates: prompts of your own; one of a known name replaces it.
+            templates: your own prompts; a prompt with the name of a built-in prompt replaces it.
         """
         built_in = (
             PromptTemplate(
@@ -47,15 +47,15 @@ class PromptTemplateManager:
         return sorted(self._templates)
 
     def version(self, name: str) -> str:
-        """Return the version of a prompt; raises ConfigError for an unknown name."""
+        """Return the version of a prompt. Raises ConfigError for an unknown name."""
         return self._template(name).version
 
     def schema(self, name: str) -> Mapping[str, Any]:
-        """Return the JSON schema of a prompt's answer; raises ConfigError for an unknown name."""
+        """Return the JSON schema of a prompt's answer. Raises ConfigError for an unknown name."""
         return self._template(name).schema
 
     def render(self, name: str, /, **values: str) -> list[Message]:
-        """Return the messages of a prompt with `values` put in, unchanged whatever they contain.
+        """Return the messages of a prompt with `values` inserted verbatim.
 
         Raises:
             ConfigError: there is no such prompt.
@@ -67,4 +67,4 @@ class PromptTemplateManager:
         try:
             return self._templates[name]
         except KeyError:
-            raise ConfigError(f"unknown prompt {name!r}; there are {', '.join(self.names())}") from None
+            raise ConfigError(f"unknown prompt {name!r}; known prompts: {', '.join(self.names())}") from None

@@ -1,4 +1,4 @@
-"""A prompt: its parts, and how texts are put into it."""
+"""A prompt: its parts and its rendering."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from neurogated.errors import InputError
 __all__ = ["STRENGTHS", "PromptTemplate", "few_shot", "role_pairs"]
 
 STRENGTHS = ("weak", "medium", "strong")
-"""What a model is asked for instead of a number: small models tell these apart, their numbers are noise."""
+"""Words that a model chooses from instead of a number. Small models distinguish them, but their numbers are noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTemplate:
-    """Everything that is said to a model for one task."""
+    """The complete prompt of one task."""
 
     name: str
     version: str
-    """Changes whenever the words do."""
+    """Changes with every change of the words."""
     system: str
     examples: tuple[Message, ...]
     """Turns of user and assistant that show requests with their right answers."""
     user: str
-    """The request; `$value` stands where the text called `value` is put, `$$` for a dollar sign."""
+    """The request. The text `value` replaces `$value`; `$$` is a dollar sign."""
     schema: Mapping[str, Any]
-    """JSON schema of the answer: objects with every field required and no others, as strict servers want it."""
+    """JSON schema of the answer. Strict servers demand that objects require every field and allow no others."""
 
     @property
     def values(self) -> tuple[str, ...]:
-        """Names of the texts that the request takes."""
+        """Names of the values in the request."""
         return tuple(Template(self.user).get_identifiers())
 
     def render(self, values: Mapping[str, str]) -> list[Message]:
-        """Return the messages with `values` put into the request, unchanged whatever they contain.
+        """Return the messages with `values` inserted verbatim into the request.
 
         Raises:
             InputError: a value is missing, unknown or not a text.
@@ -51,11 +51,11 @@ class PromptTemplate:
 
 
 def few_shot(user: str, examples: Iterable[tuple[Mapping[str, str], Mapping[str, Any]]]) -> tuple[Message, ...]:
-    """Return example values and their right answers as the turns of a conversation.
+    """Return examples as the turns of a conversation.
 
     Args:
         user: the request, as in `PromptTemplate.user`.
-        examples: what is put into the request, and the answer as a JSON object.
+        examples: pairs of the values of the request and the correct answer as a JSON object.
     """
     turns: list[Message] = []
     for values, answer in examples:
@@ -67,7 +67,7 @@ def few_shot(user: str, examples: Iterable[tuple[Mapping[str, str], Mapping[str,
 def role_pairs(system: str, user: str) -> list[tuple[str, str]]:
     """Return system text and request as pairs of role and text for `str.format`, as in `text.format(query="Why?")`.
 
-    The examples of a prompt are not part of them; `PromptTemplate.render` puts them in.
+    The pairs omit the examples of a prompt; `PromptTemplate.render` includes them.
     """
     escaped = (text.replace("{", "{{").replace("}", "}}") for text in (system, user))
     values = {name: f"{{{name}}}" for name in Template(user).get_identifiers()}

@@ -23,7 +23,7 @@ from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
-from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.core.trace import PathStep, Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
@@ -35,6 +35,8 @@ from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
 
 __all__ = ["NeuroRetriever", "RecallOptions"]
+
+Values = NDArray[np.float64]
 
 _log = logging.getLogger(__name__)
 
@@ -49,11 +51,17 @@ class _Ranking(NamedTuple):
     """The memories of a recall in columns, before their texts are fetched."""
 
     likeness: Similarities
-    score: NDArray[np.float64]
-    energy: NDArray[np.float64]
-    recency: NDArray[np.float64]
+    score: Values
+    parts: Mapping[str, Values]
+    """Columns of `RecalledMemory.parts` beside the similarity and its own."""
+    contributions: Mapping[str, Values]
+    """Columns of `RecalledMemory.contributions`."""
     trust: float = 1.0
-    """How much of the energy counts."""
+    """The share of the spread activation that counts."""
+    scale: float = 1.0
+    """From spread activation to what counts of it: trust divided by the subjects named."""
+    scales: Values | None = None
+    """From the spread activation of each memory to its part `activation`; None: all of it counts."""
 
 
 class RecallOptions(FilterOptions, total=False):
@@ -226,7 +234,7 @@ class NeuroRetriever:
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
     def _find(self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int) -> _Found:
-        """Spread energy from what is like the question, and rank what it reached."""
+        """Spread activation from the nodes most similar to the question, and rank the nodes that it reached."""
         query, vector, kernel, nearest, present = asked
         own = _Laps()
         likeness = QuestionSimilarity(store, view, self._similarity_config, query=query, vector=vector, kernel=kernel)
@@ -238,7 +246,7 @@ class NeuroRetriever:
         activation = self._activation.spread(view, dict(anchors), kernel, gate)
         own.lap("activate")
         if self._classic:
-            ranking = self._by_energy(activation, likeness, wanted)
+            ranking = self._by_activation(activation, likeness, wanted)
         else:
             ranking = self._by_score(activation, likeness, wanted, present, timely)
         own.lap("rank")
@@ -258,6 +266,7 @@ class NeuroRetriever:
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
             notes=(asked.kernel.note,) if asked.kernel.note else (),
+            relays=_relays(found, memories),
         )
 
     def _anchors(self, view: GraphView, candidates: Similarities) -> list[tuple[str, float]]:
@@ -265,20 +274,21 @@ class NeuroRetriever:
         return [(view.ids[int(candidates.rows[place])], float(candidates.similarity[place])) for place in best]
 
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
-        """Open a node by its similarity to the question against the best candidate's, so that energy goes there."""
+        """Open a node by its similarity to the question, relative to that of the best candidate."""
         best = float(likeness.known.similarity.max(initial=0.0))
         return lambda rows: np.clip(likeness.similarity(rows) / (best or 1.0), 0.0, 1.0)
 
-    def _by_energy(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> _Ranking:
-        """Rank active nodes by energy; where they run out, go on by similarity."""
-        rows, energies = _admitted(activation.view, *activation.total)
-        active = _best(activation.view, rows, energies, wanted)
+    def _by_activation(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> _Ranking:
+        """Rank active nodes by activation, and after them the others by similarity."""
+        rows, totals = _admitted(activation.view, *activation.total)
+        active = _best(activation.view, rows, totals, wanted)
         idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
         fill = _best(activation.view, idle.rows, idle.similarity, wanted - len(active))
         ranked = np.concatenate((rows[active], idle.rows[fill]))
-        scores = np.concatenate((energies[active], np.zeros(len(fill))))
+        scores = np.concatenate((totals[active], np.zeros(len(fill))))
         likeness.of(np.sort(ranked))
-        return _Ranking(likeness.known.at(ranked), scores, scores, np.zeros(ranked.size))
+        terms = {"start": activation.anchors.at(ranked), "activation": activation.spread.at(ranked)}
+        return _Ranking(likeness.known.at(ranked), scores, terms | {"recency": np.zeros(ranked.size)}, terms)
 
     def _timely(self, store: GraphStorePort, view: GraphView, asked: _Asked, likeness: QuestionSimilarity) -> Rows:
         """Return the rows of memories of the time that the question asks for, ascending; its dates are searched for."""
@@ -297,39 +307,52 @@ class NeuroRetriever:
     def _by_score(
         self, activation: Activation, likeness: QuestionSimilarity, wanted: int, present: int, timely: Rows
     ) -> _Ranking:
-        """Rank candidates and nodes that energy reached by the weighted sum of similarity, spread energy and recency.
+        """Rank candidates and active nodes by the weighted sum of similarity, spread activation and recency.
 
         Memories of the time that the question asks for, at the rows `timely`, gain `retrieval.time_span_weight`.
 
-        Activation counts as far as the graph is trusted, see `retrieval.trust`, and less for long messages. The weights
-        are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT` and `RECENCY_WEIGHT`.
+        Spread activation is multiplied by the trust in the graph, see `retrieval.trust`, and less of it counts for long
+        messages. The weights are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT` and `RECENCY_WEIGHT`.
         """
-        reached, energies = _admitted(activation.view, *activation.spread)
+        config, view = self._config, activation.view
+        reached, values = _admitted(view, *activation.spread)
         likeness.of(reached)
         known = likeness.admitted
-        energy = np.zeros(known.rows.size)
-        # What a question names, such as the two it compares, comes before what they lead to.
-        subjects = max(1, len(likeness.named)) if self._config.retrieval.switches.named_first else 1
-        energy[np.searchsorted(known.rows, reached)] = energies * likeness.energy_shares(reached) / subjects
-        recency = self._recency(activation.view, known.rows, present)
-        base = self._config.SIMILARITY_WEIGHT * known.similarity + self._config.RECENCY_WEIGHT * recency
-        base = base + self._config.retrieval.time_span_weight * np.isin(known.rows, timely)
-        matches = _best(activation.view, known.rows, base, 2)
+        recency = self._recency(view, known.rows, present)
+        in_time = config.retrieval.time_span_weight * np.isin(known.rows, timely).astype(np.float64)
+        base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + in_time
+        matches = _best(view, known.rows, base, 2)
         if not matches:
-            return _Ranking(known, base, energy, recency)
-        trust = trust_in_graph(base[matches], self._config)
-        energy *= trust
-        order, score = lifted_scores(base, self._config.ACTIVATION_WEIGHT * energy, self._config)
-        best = _best(activation.view, known.rows, order, wanted)
-        return _Ranking(known.at(known.rows[best]), score[best], energy[best], recency[best], trust)
+            return _Ranking(known, base, {}, {})
+        trust = trust_in_graph(base[matches], config)
+        # The subjects that a question names, such as two that it compares, rank before their neighbours.
+        subjects = max(1, len(likeness.named)) if config.retrieval.switches.named_first else 1
+        scales = np.zeros(known.rows.size)
+        places = np.searchsorted(known.rows, reached)
+        scales[places] = likeness.activation_shares(reached) * trust / subjects
+        arrived = np.zeros(known.rows.size)
+        arrived[places] = values * scales[places]
+        lift = config.ACTIVATION_WEIGHT * arrived
+        order, score = lifted_scores(base, lift, config)
+        best = _best(view, known.rows, order, wanted)
+        parts = {"activation": arrived, "recency": recency}
+        terms = {
+            "similarity": config.SIMILARITY_WEIGHT * known.similarity,
+            "activation": lift,
+            "recency": config.RECENCY_WEIGHT * recency,
+            "time": in_time,
+            "held_back": score - (base + lift),
+        }
+        parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
+        return _Ranking(known.at(known.rows[best]), score[best], parts, terms, trust, trust / subjects, scales[best])
 
-    def _recency(self, view: GraphView, rows: Rows, present: int) -> NDArray[np.float64]:
+    def _recency(self, view: GraphView, rows: Rows, present: int) -> Values:
         """Return how lately nodes were used, 1 for now, halved with every `RECENCY_HALF_LIFE_DAYS`."""
         if not self._config.RECENCY_WEIGHT:
             return np.zeros(rows.size)
         half_life = timedelta(days=self._config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
         age = np.maximum(0, present - view.last_accessed.take(rows))
-        recency: NDArray[np.float64] = np.exp2(-age / max(half_life, 1))
+        recency: Values = np.exp2(-age / max(half_life, 1))
         return recency
 
 
@@ -342,10 +365,10 @@ def _checked_score(score: object) -> float:
     return score
 
 
-def _admitted(view: GraphView, rows: Rows, energies: NDArray[np.float64]) -> tuple[Rows, NDArray[np.float64]]:
+def _admitted(view: GraphView, rows: Rows, values: Values) -> tuple[Rows, Values]:
     """Keep the nodes that the search may return."""
     admitted = view.admitted(rows)
-    return rows[admitted], energies[admitted]
+    return rows[admitted], values[admitted]
 
 
 def _memories(
@@ -359,15 +382,33 @@ def _memories(
 
 
 def _ranked(found: _Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) -> Iterator[RecalledMemory]:
-    ranking = found.ranking
-    columns = {"similarity": ranking.likeness.similarity, "energy": ranking.energy, "recency": ranking.recency}
-    columns |= {name: getattr(ranking.likeness, name) for name in PARTS}
-    parts = zip(*(column.tolist() for column in columns.values()), strict=True)
-    rows, scores = ranking.likeness.rows.tolist(), ranking.score.tolist()
-    for node_id, row, score, values in zip(ids, rows, scores, parts, strict=True):
+    ranking, likeness, activation = found.ranking, found.ranking.likeness, found.activation
+    parts = _by_row({"similarity": likeness.similarity, **ranking.parts, **{n: getattr(likeness, n) for n in PARTS}})
+    scales = np.ones(likeness.rows.size) if ranking.scales is None else ranking.scales
+    terms, flows = _by_row(ranking.contributions), activation.flows_into(likeness.rows, scales)
+    rows = zip(ids, likeness.rows.tolist(), ranking.score.tolist(), scales.tolist(), parts, flows, terms, strict=True)
+    for node_id, row, score, scale, part, inflow, term in rows:
         if node_id in nodes:
-            part = dict(zip(columns, values, strict=True))
-            yield RecalledMemory(nodes[node_id], score, part, found.activation.path(row))
+            yield RecalledMemory(nodes[node_id], score, part, activation.path(row, scale), inflow, term)
+
+
+def _relays(found: _Found, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:
+    """Return the nodes between the anchors and `memories`, with the flows that reached them before the last hop."""
+    ends = {*dict(found.anchors), *(memory.id for memory in memories)}
+    sources = dict.fromkeys(step.source_id for memory in memories for step in memory.flows)
+    passed = [name for name in sources if name not in ends]
+    if not passed:
+        return {}
+    activation = found.activation
+    scales = np.full(len(passed), found.ranking.scale)
+    into = activation.flows_into(activation.view.rows(passed), scales, hops=-1)
+    return dict(zip(passed, into, strict=True))
+
+
+def _by_row(columns: Mapping[str, Values]) -> list[dict[str, float]]:
+    """Return columns as one mapping a row."""
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def _best(view: GraphView, rows: Rows, scores: NDArray[np.floating], count: int) -> list[int]:

@@ -165,8 +165,8 @@ class QuestionSimilarity:
         self._learn(rows)
         return self.known.at(rows)
 
-    def energy_shares(self, rows: Rows) -> Values:
-        """Return the share of the energy that reaches each node (n,) which counts for its score."""
+    def activation_shares(self, rows: Rows) -> Values:
+        """Return the share of the activation that reaches each node (n,) and counts for its score."""
         return self._turns.shares(rows)
 
     def similarity(self, rows: Rows) -> Values:

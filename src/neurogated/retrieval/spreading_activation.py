@@ -1,4 +1,4 @@
-"""Energy spreading from anchors over a graph, and the way it came to each node."""
+"""Spreading activation from anchors over a graph, and every flow that brought it to a node."""
 
 from __future__ import annotations
 
@@ -20,31 +20,33 @@ from neurogated.errors import ConfigError
 
 __all__ = ["Activation", "SpreadingActivation", "spreading_activation"]
 
-Energies = NDArray[np.float64]
+Values = NDArray[np.float64]
 Gate = Callable[[Rows], NDArray[np.floating]]
 """From node rows (n,) to how far each node is open (n,), 0-1."""
 
 
-class _Energy(NamedTuple):
-    """Energy on some nodes; rows ascend."""
+class _Levels(NamedTuple):
+    """Activation of some nodes; rows ascend."""
 
     rows: Rows
-    values: Energies
+    values: Values
 
-    def __add__(self, other: object) -> _Energy:
-        if not isinstance(other, _Energy):
+    def __add__(self, other: object) -> _Levels:
+        if not isinstance(other, _Levels):
             return NotImplemented
         if not self.rows.size or not other.rows.size:
             return self if self.rows.size else other
         return _summed(np.concatenate((self.rows, other.rows)), np.concatenate((self.values, other.values)))
 
-    def of(self, row: int) -> float:
-        """Return the energy of one node, 0 if it has none."""
-        place = int(np.searchsorted(self.rows, row))
-        return float(self.values[place]) if place < self.rows.size and self.rows[place] == row else 0.0
+    def at(self, rows: Rows) -> Values:
+        """Return the activation of each of `rows`, 0 where it has none."""
+        if not self.rows.size:
+            return np.zeros(rows.size)
+        place = self.rows.searchsorted(rows)
+        return np.where(self.rows.take(place, mode="clip") == rows, self.values.take(place, mode="clip"), 0.0)
 
-    def strongest(self, count: int | None) -> _Energy:
-        """Return the `count` nodes of most energy, the earliest rows among equals; all where `count` is None."""
+    def strongest(self, count: int | None) -> _Levels:
+        """Return the `count` most activated nodes, the earliest rows among equals; all where `count` is None."""
         if count is None or self.rows.size <= count:
             return self
         least = np.partition(self.values, self.rows.size - count)[self.rows.size - count]
@@ -53,10 +55,10 @@ class _Energy(NamedTuple):
             # Of those that tie for the last places the latest are too many.
             (tied,) = (self.values[best] == least).nonzero()
             best = np.delete(best, tied[tied.size - (best.size - count) :])
-        return _Energy(self.rows[best], self.values[best])
+        return _Levels(self.rows[best], self.values[best])
 
 
-_NO_ENERGY = _Energy(np.empty(0, dtype=np.int64), np.empty(0))
+_NONE = _Levels(np.empty(0, dtype=np.int64), np.empty(0))
 
 
 def _distinct(rows: Rows) -> tuple[Rows, Rows]:
@@ -71,28 +73,32 @@ def _distinct(rows: Rows) -> tuple[Rows, Rows]:
     return ordered[first], place
 
 
-def _summed(rows: Rows, values: Energies) -> _Energy:
+def _summed(rows: Rows, values: Values) -> _Levels:
     distinct, place = _distinct(rows)
-    return _Energy(distinct, _sums(values, place, distinct.size))
+    return _Levels(distinct, _sums(values, place, distinct.size))
 
 
 class _Terms(NamedTuple):
     """Terms of the formula by the way an edge is walked: a type has two, against and then along its direction."""
 
     is_open: NDArray[np.bool_]
-    modulation: Energies
+    modulation: Values
     """KernelMod."""
     selective: NDArray[np.bool_]
-    """Whether energy flows only as far as the gate is open."""
+    """Whether the gate scales the flow."""
 
 
 class _Flow(NamedTuple):
-    """Every portion of energy that moved in one hop; parallel arrays."""
+    """Every portion of activation that moved in one hop; parallel arrays."""
 
     source: Rows
     target: Rows
     edge: Rows
-    amount: Energies
+    amount: Values
+
+    def at(self, places: NDArray[np.bool_ | np.signedinteger] | slice) -> _Flow:
+        """Return some of the portions."""
+        return _Flow(self.source[places], self.target[places], self.edge[places], self.amount[places])
 
     def strongest_into(self, row: int) -> int | None:
         """Return the position of the largest portion that came to `row`, the earliest edge among equals."""
@@ -106,30 +112,65 @@ class _Flow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """Where the energy is after the last hop, and every flow that brought it there."""
+    """The activation of each node after the last hop, and every flow that brought it there."""
 
     view: GraphView
-    anchors: _Energy
-    spread: _Energy
-    """Energy that came over edges, without what the anchors were given."""
+    anchors: _Levels
+    spread: _Levels
+    """Activation that arrived over edges, without the anchors' own start."""
     flows: tuple[_Flow, ...]
     cumulative: bool
-    """Whether a hop spreads all energy there is, as in the classic mode, or only what arrived in the hop before."""
+    """Whether a hop spreads all activation, as in the classic mode, or only the arrivals of the hop before."""
 
     @property
-    def total(self) -> _Energy:
-        """Energy of every active node, the anchors' own included."""
+    def total(self) -> _Levels:
+        """Activation of every active node, including the anchors' own start."""
         return self.anchors + self.spread
 
-    def path(self, row: int) -> tuple[PathStep, ...]:
-        """Return the strongest way from an anchor to the node at `row`; empty if the node is an anchor itself."""
-        steps: list[PathStep] = []
+    def path(self, row: int, scale: float = 1.0) -> tuple[PathStep, ...]:
+        """Return the strongest way from an anchor to the node at `row`; empty if the node is an anchor itself.
+
+        Args:
+            row: a node.
+            scale: multiplies the amounts.
+        """
+        portions: list[tuple[int, _Flow]] = []
         hop = len(self.flows)
-        while self.anchors.of(row) == 0.0 and (strongest := self._strongest_portion(row, hop)) is not None:
+        while row not in self.anchors.rows and (strongest := self._strongest_portion(row, hop)) is not None:
             hop, place = strongest
-            step, row = self._step(row, hop, place)
-            steps.append(step)
-        return tuple(reversed(steps))
+            portions.append((hop, self.flows[hop].at(slice(place, place + 1))))
+            row = int(portions[-1][1].source[0])
+        return tuple(step for hop, portion in reversed(portions) for step in self._steps(portion, [hop + 1], scale))
+
+    def flows_into(self, rows: Rows, scales: Values, hops: int | None = None) -> list[tuple[PathStep, ...]]:
+        """Return all flows that reached each node, strongest first; the amounts add up to its spread activation.
+
+        What flowed over an edge in several hops is one flow. An edge that was walked both ways has one at either end.
+
+        Args:
+            rows: nodes, each once.
+            scales: (n,) multiply the amounts that reached each node.
+            hops: only flows of the first hops count; all when left out, and of a negative number all but the last.
+        """
+        asked = np.zeros(self.view.node_count, dtype=np.bool_)
+        asked[rows] = True
+        scale_of = dict(zip(rows.tolist(), scales.tolist(), strict=True))
+        into = [flow.at(asked[flow.target]) for flow in self.flows[:hops]]
+        found: dict[int, list[PathStep]] = {row: [] for row in rows.tolist()}
+        if into:
+            every = _Flow(*map(np.concatenate, zip(*into, strict=True)))
+            hop = np.repeat(np.arange(1, len(into) + 1), [flow.amount.size for flow in into])
+            # The target says which way an edge was walked. `np.unique` finds the first of equals, so the earliest hop.
+            keys = every.edge.astype(np.int64) * self.view.node_count + every.target
+            _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+            merged = every.at(first)._replace(amount=_sums(every.amount, place, first.size))
+            order = np.lexsort((merged.edge, -merged.amount))
+            merged = merged.at(order)
+            scaled = merged.amount * np.array([scale_of[row] for row in merged.target.tolist()])
+            steps = self._steps(merged._replace(amount=scaled), hop[first[order]].tolist(), 1.0)
+            for row, step in zip(merged.target.tolist(), steps, strict=True):
+                found[row].append(step)
+        return [tuple(steps) for steps in found.values()]
 
     def _strongest_portion(self, row: int, before: int) -> tuple[int, int] | None:
         """Return hop, earlier than `before`, and place of the largest portion that came to `row`; None if none did."""
@@ -141,18 +182,22 @@ class Activation:
                 best, largest = (hop, place), float(self.flows[hop].amount[place])
         return best
 
-    def _step(self, row: int, hop: int, place: int) -> tuple[PathStep, int]:
-        flow = self.flows[hop]
-        source, edge = int(flow.source[place]), int(flow.edge[place])
-        step = PathStep(
-            self.view.ids[source],
-            self.view.ids[row],
-            self.view.edge_types[self.view.edge_type[edge]],
-            forward=int(self.view.edge_source[edge]) == source,
-            weight=float(self.view.weight.take(np.array([edge]))[0]),
-            flow=float(flow.amount[place]),
+    def _steps(self, flow: _Flow, hops: Sequence[int], scale: float) -> list[PathStep]:
+        view = self.view
+        columns = (
+            flow.source,
+            flow.target,
+            view.edge_type[flow.edge],
+            view.edge_source[flow.edge] == flow.source,
+            view.weight.take(flow.edge),
+            flow.amount * scale,
         )
-        return step, source
+        return [
+            PathStep(view.ids[source], view.ids[target], view.edge_types[code], forward, weight, amount, hop)
+            for source, target, code, forward, weight, amount, hop in zip(
+                *(column.tolist() for column in columns), hops, strict=True
+            )
+        ]
 
 
 _CLASSIC_TYPES = frozenset({EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE})
@@ -160,21 +205,21 @@ _CLASSIC_TYPES = frozenset({EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE})
 
 
 class SpreadingActivation:
-    """Spreads energy for `MAX_HOPS` rounds: Flow = Energy x EdgeWeight x KernelMod x Decay.
+    """Spreads activation for `MAX_HOPS` rounds: Flow = Activation x EdgeWeight x KernelMod x Decay.
 
-    Classic, as the specification has it: every round all active nodes send along their stored edges, and what arrives
-    is added to what is there.
+    Classic, as in the specification: in every round all active nodes send along their stored edges. Arrivals add to the
+    activation of a node.
 
-    Gated: SEQ, SIM, MENTION, TERM and ASSOC edges are walked both ways; each round only what arrived in the round
-    before moves on; and of its energy a node gives each edge of a type a share, by the edge's weight and by how far
-    the gate of the node it leads to is open:
+    Gated: SEQ, SIM, MENTION, TERM and ASSOC edges are walked both ways. In each round only the arrivals of the round
+    before move on. A node divides its activation among its edges of one type, by the weight of each edge and by the
+    gate of the node it leads to:
 
         claim(i, j) = EdgeWeight(i, j) x gate(j) ^ GATE_EXPONENT
         share(i, j) = claim(i, j) / sum of claim(i, k) over the node's edges of the type
 
-    so that hubs do not multiply what they get, and energy goes where the question points. Shares are taken by type, so
-    that many similar nodes do not drown the few that precede or follow. Over edges of `SELECTIVE_EDGE_TYPES`, which say
-    what was of use to some other question, energy flows only as far as the gate is open: x gate(j) ^ SELECTIVITY.
+    So hubs do not multiply their activation, and it flows towards the question. Shares are taken by type, so that many
+    similar nodes do not drown the few that precede or follow. Edges of `SELECTIVE_EDGE_TYPES` were learned from other
+    questions; their flow is scaled by gate(j) ^ SELECTIVITY.
     """
 
     def __init__(self, config: MemoryConfig) -> None:
@@ -192,20 +237,20 @@ class SpreadingActivation:
     def spread(
         self, view: GraphView, anchors: Mapping[str, float], kernel: Kernel, gate: Gate | None = None
     ) -> Activation:
-        """Let the energy of the anchors spread.
+        """Let the activation of the anchors spread.
 
         Args:
             view: the graph.
-            anchors: id and energy of the nodes it starts from; energies of 0 and below start nothing.
+            anchors: id and activation of the nodes it starts from; values of 0 and below start nothing.
             kernel: weight of each type of edge.
             gate: says of some nodes, by rows that ascend, how far each is open; all are open alike when left out.
 
         Raises:
             UnknownIdError: an anchor is not in the graph.
         """
-        start = {node_id: energy for node_id, energy in anchors.items() if energy > 0}
+        start = {node_id: value for node_id, value in anchors.items() if value > 0}
         primed = _summed(view.rows(start), np.array(list(start.values()), dtype=np.float64))
-        moving, spread = primed.strongest(self._frontier), _NO_ENERGY
+        moving, spread = primed.strongest(self._frontier), _NONE
         terms = self._terms(view.edge_types, kernel)
         flows: list[_Flow] = []
         for _ in range(self._hops):
@@ -229,13 +274,13 @@ class SpreadingActivation:
     def _walks(self, kind: EdgeType) -> bool:
         return kind not in self._closed and (not self._classic or kind in _CLASSIC_TYPES)
 
-    def _flow(self, view: GraphView, energy: _Energy, terms: _Terms, gate: Gate | None) -> tuple[_Flow, _Energy]:
-        """Return what flows from nodes with energy in one hop, and what arrives."""
-        arcs, ways = self._walkable(view, energy.rows, terms)
+    def _flow(self, view: GraphView, active: _Levels, terms: _Terms, gate: Gate | None) -> tuple[_Flow, _Levels]:
+        """Return the flows of one hop from active nodes, and the arrivals."""
+        arcs, ways = self._walkable(view, active.rows, terms)
         targets, place = _distinct(arcs.target)
         gates = gate(targets).astype(np.float64)[place] if gate is not None and place.size else None
         # Shares are counted by node and type.
-        amount = energy.values[arcs.origin]
+        amount = active.values[arcs.origin]
         if self._damps_hubs or gates is not None:
             amount *= self._shares(arcs, gates, arcs.origin * len(view.edge_types) + ways // 2)
         amount *= arcs.weight * terms.modulation[ways] * self._decay
@@ -245,8 +290,8 @@ class SpreadingActivation:
         arrived = _sums(amount, place, targets.size)
         reached, flows = arrived > 0, amount > 0
         return (
-            _Flow(energy.rows[arcs.origin[flows]], arcs.target[flows], arcs.edge[flows], amount[flows]),
-            _Energy(targets[reached], arrived[reached]),
+            _Flow(active.rows[arcs.origin[flows]], arcs.target[flows], arcs.edge[flows], amount[flows]),
+            _Levels(targets[reached], arrived[reached]),
         )
 
     def _walkable(self, view: GraphView, rows: Rows, terms: _Terms) -> tuple[Arcs, Rows]:
@@ -258,8 +303,8 @@ class SpreadingActivation:
             arcs, ways = Arcs(*(column[walked] for column in arcs)), ways[walked]
         return arcs, ways
 
-    def _shares(self, arcs: Arcs, gates: Energies | None, groups: Rows) -> Energies:
-        """Return which share of its energy a node gives to each of its arcs; arcs of one group share it."""
+    def _shares(self, arcs: Arcs, gates: Values | None, groups: Rows) -> Values:
+        """Return the share of its activation that a node gives to each of its arcs; arcs of one group share it."""
         claims = arcs.weight
         if gates is not None:
             openness = gates**self._exponent
@@ -283,7 +328,7 @@ def spreading_activation(query: str, graph: GraphStorePort, config: MemoryConfig
     return NeuroRetriever(graph, config).retrieve(query)
 
 
-def _sums(values: Energies, groups: Rows, count: int = 0) -> Energies:
+def _sums(values: Values, groups: Rows, count: int = 0) -> Values:
     """Return the sum over each group, of at least `count` groups, in the order of the values."""
     return np.bincount(groups, weights=values, minlength=count).astype(np.float64, copy=False)
 

@@ -1,14 +1,14 @@
 """How far to trust the graph on one question.
 
-Energy starts from what is like the question. If one memory stands out, energy starts from the right place, and what it
-leads to is worth finding. If several are about as good, the graph leads away from any of them. So trust grows with the
-lead of the best match, from `TRUST_FLOOR` to 1, which it reaches at `TRUST_LEAD`:
+Activation starts from the memories most similar to the question. If one of them stands out, activation starts from the
+right place and its neighbours are worth finding. If several are about as good, the graph leads away from any of them.
+So trust grows with the lead of the best match, from `TRUST_FLOOR` to 1, which it reaches at `TRUST_LEAD`:
 
     lead  = (best - second) / best
     trust = TRUST_FLOOR + (1 - TRUST_FLOOR) * min(1, lead / TRUST_LEAD)
 
-With `KEEP_BEST_FIRST` the best matches keep their places, whatever the graph says: energy lifts no other memory above
-the best match, nor above those that are at most `BEST_MARGIN` below it.
+With `KEEP_BEST_FIRST` the best matches keep their places, whatever the graph says: activation lifts no other memory
+above the best match, nor above those that are at most `BEST_MARGIN` below it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Values = NDArray[np.float64]
 
 
 def trust_in_graph(best: Values, config: MemoryConfig) -> float:
-    """Return how much of the energy that spread counts, 0–1.
+    """Return the share of the spread activation that counts, 0–1.
 
     Args:
-        best: scores without energy of the best match and, if there is one, of the second best, (1,) or (2,).
+        best: scores without activation of the best match and, if there is one, of the second best, (1,) or (2,).
         config: `TRUST_FLOOR` and `TRUST_LEAD` count.
     """
     if not config.SIMILARITY_WEIGHT:
@@ -43,13 +43,13 @@ def lifted_scores(base: Values, lift: Values, config: MemoryConfig) -> tuple[Val
     """Return what memories are ranked by, and their scores.
 
     Args:
-        base: scores without energy (n,), at least one.
-        lift: what energy adds to each (n,).
+        base: scores without activation (n,), at least one.
+        lift: activation times its weight (n,).
         config: `KEEP_BEST_FIRST` and `BEST_MARGIN` count.
 
     Returns:
         Two columns (n,). They are the same sum, unless the best matches keep their places: then these are ranked before
-        all others, by their scores without energy, and no other score is above theirs.
+        all others, by their scores without activation, and no other score is above theirs.
     """
     lifted = base + lift
     if not (config.retrieval.switches.keep_best_first and config.SIMILARITY_WEIGHT):

@@ -145,7 +145,7 @@ class Turns:
         return parts
 
     def shares(self, rows: Rows) -> Values:
-        """Return the share of the energy that counts for each node (n,): less for long messages, 1 for others."""
+        """Return the share of the activation that counts for each node (n,): less for long messages, 1 for others."""
         if not self._config.retrieval.length_decay:
             return np.ones(rows.size)
         return self._decayed(_level(self._store.has_tags(LENGTH_TAGS, self._view, rows)))

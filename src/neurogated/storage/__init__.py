@@ -1,1 +1,1 @@
-"""The Cortex: where graphs and vectors are kept."""
+"""The Cortex: storage of graphs and vectors."""

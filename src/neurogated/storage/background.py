@@ -1,4 +1,4 @@
-"""Work that goes on beside the answers, and stops when nobody needs it any more."""
+"""Background work that runs beside recalls and stops when its source is gone."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 JOB_FAILURES = (ImportError, MemoryError, OSError, RuntimeError, ValueError)
-"""What a job in the background may raise that says nothing about the next: no memory, no disk, no library, bad data."""
+"""Exceptions of a background job that do not affect the next job: no memory, no disk space, no library, bad data."""
 
 
 def started(thread: threading.Thread) -> bool:
-    """Start a thread; return whether the system had one more, which may well be the case later."""
+    """Start a thread; return False if the system refuses a new thread, which may be temporary."""
     try:
         thread.start()
     except RuntimeError as error:
-        _log.warning("the thread %s cannot be started (%s); its work waits for the next change", thread.name, error)
+        _log.warning("the thread %s cannot be started (%s); its job waits for the next change", thread.name, error)
         return False
     return True
 
 
 class Stopped(Exception):  # noqa: N818 - nothing went wrong
-    """A piece of work was given up because nobody waits for it any more."""
+    """A job ended early because nobody needs its result."""
 
 
 class Job(Protocol):
-    """A piece of work; it must not refer to its source, so that this can go away."""
+    """A unit of work. It must not refer to its source, so that the source can be garbage-collected."""
 
-    def __call__(self, stop: Callable[[], bool]) -> Any:  # noqa: ANN401 - of use to the source only
-        """Do it and return what came of it; raises Stopped soon after `stop` returns true."""
+    def __call__(self, stop: Callable[[], bool]) -> Any:  # noqa: ANN401 - only the source knows the type
+        """Run the job and return its result; raises Stopped soon after `stop` returns true."""
 
 
 class TaskSource(Protocol):
-    """What has work to be done. Its methods may be called from the worker's thread."""
+    """A source of jobs. The worker's thread calls its methods too."""
 
     def next_job(self) -> Job | None:
-        """Return what is to be done now, None if nothing is; quick, and takes no lock."""
+        """Return the next job, or None; must be quick and take no lock."""
 
-    def finish_job(self, result: Any) -> None:  # noqa: ANN401 - whatever the job returned
-        """Take up what came of the job."""
+    def finish_job(self, result: Any) -> None:  # noqa: ANN401 - only the source knows the type
+        """Use the result of the job."""
 
     def fail_job(self, error: BaseException) -> None:
-        """Go on without it; `next_job` must not offer the same again for ever."""
+        """Handle the failure of the job; `next_job` must not offer the same job forever."""
 
 
 class BackgroundWorker:
-    """Does the work of one source in a thread of its own, which is there only while there is work.
+    """Runs the jobs of one source in a thread that exists only while there are jobs.
 
-    The thread keeps neither the source nor the interpreter alive: when either goes away, the work stops at the next
-    moment it asks whether to.
+    The thread keeps neither the source nor the interpreter alive. If either goes away, the job stops when it next calls
+    `stop`.
     """
 
     def __init__(self, source: TaskSource) -> None:
@@ -65,11 +65,11 @@ class BackgroundWorker:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        # Runs at the interpreter's exit too, before it would tear down what the thread is working with.
+        # Also runs when the interpreter exits, before the interpreter tears down the objects that the thread uses.
         weakref.finalize(source, self.stop)
 
     def wake(self) -> None:
-        """See to it that what is to be done is being done; not to be called under a lock of the source."""
+        """Start the thread if a job is due and no thread runs; the caller must not hold a lock of the source."""
         with self._lock:
             if self._thread is None and not self._stopped.is_set() and self._job() is not None:
                 thread = threading.Thread(target=self._run, name="neurogated-background", daemon=True)
@@ -78,17 +78,17 @@ class BackgroundWorker:
 
     @property
     def busy(self) -> bool:
-        """Whether there is a thread at work."""
+        """Whether a thread is running."""
         return self._thread is not None
 
     def wait(self) -> None:
-        """Wait until there is nothing left to do, or what is left failed."""
+        """Wait until every job has finished or failed."""
         self.wake()
         self._join()
 
     def stop(self) -> None:
-        """Give up the work and take on none any more."""
-        # Takes no lock: the worker itself may be the last to let go of the source, under its lock.
+        """Stop the current job and accept no more jobs."""
+        # Takes no lock: the worker thread may drop the last reference to the source while it holds that lock.
         self._stopped.set()
         self._join()
 
@@ -107,7 +107,7 @@ class BackgroundWorker:
                 self._do(job)
                 del job
         finally:
-            # After a fault of the program too: the next `wake` starts another thread.
+            # If a bug raised another exception, the next `wake` starts a new thread.
             if self._thread is threading.current_thread():
                 self._thread = None
 
@@ -123,7 +123,7 @@ class BackgroundWorker:
                 source.fail_job(error)
 
     def _next(self) -> Job | None:
-        """Return the next job; without one the thread is done, which a later `wake` is to know."""
+        """Return the next job; if there is none, record that the thread ends, so that `wake` can start another."""
         with self._lock:
             job = None if self._stopped.is_set() else self._job()
             if job is None:
@@ -132,7 +132,7 @@ class BackgroundWorker:
 
 
 def while_alive(method: Callable[P, T]) -> Callable[P, T | None]:
-    """Return a function that calls a method as long as its object is in use, and does not keep it in use."""
+    """Return a function that calls a bound method while its object is alive, without keeping the object alive."""
     reference = weakref.WeakMethod(method)
 
     def call(*args: P.args, **kwargs: P.kwargs) -> T | None:

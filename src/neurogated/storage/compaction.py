@@ -1,4 +1,4 @@
-"""Erasing removed nodes by rewriting a log; `sqlite/purge.py` does the same to a file."""
+"""Erase removed nodes by rewriting a log; `log/sqlite/purge.py` does the same to a file."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["rewrite"]
 
 
 def rewrite(graph: LiveGraph, *, history: bool) -> int:
-    """Erase the removed nodes of a graph; return how many there were."""
+    """Erase the removed nodes of a graph and return their number."""
     if not isinstance(graph.log, SupportsRewriting):
-        raise InputError("the engine of this memory cannot compact it; export it and import it elsewhere")
+        raise InputError("the engine of this memory does not support compact; export it and import it elsewhere")
     view = graph.index.topology.view()
     deltas = [entry.delta for entry in graph.log.entries()]
     erased = {node.id for delta in deltas for node in delta.nodes if view.find(node.id) is None}
     if not erased and not history:
         return 0
-    # What is yielded next depends on the graph that was made so far.
+    # `_erase_removed` reads the graph that the deltas yielded so far have built.
     fresh = LiveGraph(Family(MemoryEngine(), graph.family.config), graph.name)
     made = []
     for delta in _erase_removed(deltas, erased, fresh.index.topology.view, history=history):
@@ -44,14 +44,14 @@ def _erase_removed(
     *,
     history: bool,
 ) -> Iterator[GraphDelta]:
-    """Yield the deltas without the nodes that were removed.
+    """Yield the deltas without the removed nodes.
 
     Args:
-        deltas: all there were, oldest first.
-        erased: ids of the nodes that were removed.
-        made: returns the graph that the yielded deltas have made so far.
-        history: erase also past versions of the nodes that stay; then the last version of each is put by the delta that
-            first put the node.
+        deltas: all deltas, oldest first.
+        erased: ids of the removed nodes.
+        made: returns the graph built by the deltas yielded so far.
+        history: also erase past versions of the remaining nodes. The delta that first put a node then puts its last
+            version.
     """
     put = [node for delta in deltas for node in delta.nodes]
     last = {node.id: node for node in put if node.id not in erased}
@@ -62,10 +62,10 @@ def _erase_removed(
     for number, delta in enumerate(deltas):
         rest = _without(delta, erased)
         if history:
-            # A put sets how a node was used; uses before it count no more.
+            # A put sets the use count of a node, so earlier uses no longer count.
             used = {name: count for name, count in rest.touch.nodes.items() if last_put.get(name, 0) <= number}
             rest = replace(rest, touch=Access(used, rest.touch.edges))
-            # A node that was removed and put again stays from the first time on, so its edges are removed by name.
+            # If a node was removed and put again, it now stays from the first put on, so its edges are removed by name.
             view = made()
             arcs = view.arcs(view.rows(rest.removed_nodes), both_ways=True)
             ended = [view.edge_key(row) for row in arcs.edge.tolist()]
@@ -82,7 +82,7 @@ def _erase_removed(
 
 
 def _recharged(deltas: Iterable[GraphDelta], last: Mapping[str, MemoryNode]) -> Mapping[str, MemoryNode]:
-    """Return the last version of each node with the energy and importance that it has by now."""
+    """Return the last version of each node with its current energy and importance."""
     now: dict[str, MemoryNode] = {}
     for delta in deltas:
         now.update((node.id, node) for node in delta.nodes if node.id in last)
@@ -93,7 +93,7 @@ def _recharged(deltas: Iterable[GraphDelta], last: Mapping[str, MemoryNode]) -> 
 
 
 def _without(delta: GraphDelta, erased: Collection[str]) -> GraphDelta:
-    """Return the delta without whatever names an erased node."""
+    """Return the delta without every reference to an erased node."""
 
     def stays(key: EdgeKey) -> bool:
         return key.source_id not in erased and key.target_id not in erased

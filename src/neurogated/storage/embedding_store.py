@@ -1,4 +1,4 @@
-"""The vectors of a graph, under the path that the specification names."""
+"""`EmbeddingStore`, at the path that the specification names."""
 
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 

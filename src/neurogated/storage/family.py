@@ -1,4 +1,4 @@
-"""What the graphs of one memory share in this process."""
+"""`Family`: the state that the graphs of one memory share in this process."""
 
 from __future__ import annotations
 
@@ -21,47 +21,47 @@ __all__ = ["Family"]
 
 
 class Family:
-    """The graphs over one engine. It keeps none of them: a cycle would hold a file open until the collector runs."""
+    """The graphs over one engine, as weak references: a cycle would keep a file open until garbage collection."""
 
     def __init__(self, engine: Engine, config: MemoryConfig) -> None:
         self.engine = engine
         self.config = config
         self.graphs: WeakValueDictionary[str, LiveGraph] = WeakValueDictionary()
-        """The graphs in use, by namespace."""
+        """The open graphs, by namespace."""
         self.stores: WeakValueDictionary[str, GraphStore] = WeakValueDictionary()
-        """Their stores, of which a graph has one at a time."""
+        """The stores of the open graphs, one store per graph."""
         self.bound: list[str] = []
-        """The name of the embedder that this process works with, none while there is none."""
+        """The name of the embedder of this process; empty if there is none."""
         self.changing = threading.Lock()
-        """Held while in a transaction; only a `with` statement releases it wherever an interrupt strikes."""
+        """Held during a transaction. Only a `with` statement releases it no matter where an interrupt strikes."""
         self.blocks = Blocks()
         self.open_graphs: Callable[[], OpenGraphs | None] = lambda: None
-        """Returns which graphs have their indexes in memory; None once no store is left."""
+        """Returns the graphs whose indexes are in memory; None after the last store is gone."""
 
     def keep_open(self) -> OpenGraphs:
-        """Return what keeps graphs open, which every store holds."""
+        """Return the shared `OpenGraphs`; every store holds it and so keeps the graphs open."""
         if (graphs := self.open_graphs()) is None:
             graphs = OpenGraphs()
             self.open_graphs = ref(graphs)
         return graphs
 
     def all(self) -> list[LiveGraph]:
-        """Return the graphs in use."""
+        """Return the open graphs."""
         return list(self.graphs.values())
 
     def renew(self) -> None:
-        """Load all indexes again that are not right; those that were let go of are loaded on their next use."""
+        """Reload every index that is stale; an unloaded index is reloaded on its next use."""
         for graph in self.all():
             if not graph.is_unloaded:
                 graph.renew()
 
     def invalidate(self) -> None:
-        """Let all indexes be loaded again before they are used."""
+        """Mark all indexes as stale, so that their next use reloads them."""
         for graph in self.all():
             graph.invalidate()
 
     def drop(self, namespace: str) -> None:
-        """Erase a graph that there is; one that is open can no longer be used."""
+        """Erase an existing graph; an open graph is closed."""
         if (dropped := self.graphs.get(namespace)) is not None:
             dropped.drop()
         self.engine.drop_namespace(namespace)
@@ -71,7 +71,7 @@ class Family:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run a block of changes as one, which other threads see when it has ended; nobody else writes meanwhile."""
+        """Run a block of changes as one transaction; other threads see them when it ends, and nobody else writes."""
         self.renew()
         for graph in self.all():
             if not graph.is_unloaded:
@@ -88,7 +88,7 @@ class Family:
 
     @contextmanager
     def _apart(self) -> Iterator[None]:
-        """Show other threads nothing of what is changed in the block."""
+        """Hide the changes of the block from other threads."""
         if self.changing.locked():
             yield
             return
@@ -97,7 +97,7 @@ class Family:
         try:
             with self.changing:
                 for graph in self.all():
-                    # Keywords that are made later must not be made of what is being changed.
+                    # A keyword index built later must not contain uncommitted changes.
                     if graph.index.made_texts is None:
                         graph.isolate()
                 yield
@@ -106,15 +106,15 @@ class Family:
                 graph.publish()
 
     def erasing(self) -> AbstractContextManager[object]:
-        """Let nobody keep indexes on disk within the block; to be entered before the lock is taken."""
+        """Prevent checkpoint writes within the block; enter it before taking the lock of the engine."""
         for graph in self.all():
             graph.follower.cancel()
         return self.engine.erasing() if isinstance(self.engine, SupportsErasure) else nullcontext()
 
     def close(self) -> None:
-        """Release what the graphs and the engine hold."""
+        """Release the resources of the graphs and the engine."""
         with self.engine.lock:
-            # Within a transaction nothing can be kept, and who waits for it would wait for ever.
+            # No checkpoint can be written within a transaction, so waiting for one would deadlock.
             in_transaction = self.changing.locked()
         for graph in self.all():
             graph.follower.cancel() if in_transaction else graph.follower.wait(graph.index)

@@ -1,4 +1,4 @@
-"""`Follower`: what brings a graph index up to date with its log; the plain one replays deltas."""
+"""`Follower` brings a graph index up to date with its log; `ReplayFollower` replays deltas."""
 
 from __future__ import annotations
 
@@ -15,53 +15,53 @@ __all__ = ["Follower", "ReplayFollower"]
 
 
 class Follower(ABC):
-    """Makes the index of one store and lets it follow the log. The lock of the engine is held in all calls."""
+    """Builds the index of one store and applies new log entries to it. Callers hold the lock of the engine."""
 
     shares = True
-    """Whether other threads may read what was published last while one holds the lock."""
+    """Whether other threads may read the last published state while one thread holds the lock."""
     borrows = False
-    """Whether the index refers to another one, so that every question catches up and is answered under the lock."""
+    """Whether the index refers to another index, so that every read first catches up and then runs under the lock."""
     searching: AbstractContextManager[object] = nullcontext()
-    """Held while the index is searched."""
+    """Held during a search of the index."""
 
     @abstractmethod
     def load(self) -> GraphIndex | None:
-        """Return an index of all that the log holds; None where the graph was dropped."""
+        """Return an index of the whole log; None if the graph was dropped."""
 
     @abstractmethod
     def is_behind(self, index: GraphIndex) -> bool:
-        """Return whether others may have written what an index lacks; one look."""
+        """Return whether the log may hold deltas that the index lacks; must be quick."""
 
     @abstractmethod
     def follow(self, index: GraphIndex) -> bool:
-        """Take in what an index lacks; False where it has to be loaded again."""
+        """Apply new deltas to the index; return False if the index must be reloaded."""
 
     @abstractmethod
     def records(self, index: GraphIndex) -> Records:
-        """Return what the columns of an index do not hold, as it is now."""
+        """Return the records of the index: the fields that its columns do not hold."""
 
-    # What a follower does that keeps its index on disk, or reads records from there
+    # For followers that write checkpoints or read records from disk
 
     def steady(self) -> AbstractContextManager[object]:
-        """Let no other process erase records within the block."""
+        """Prevent other processes from erasing records within the block."""
         return nullcontext()
 
     def is_worth_waiting(self) -> bool:
-        """Return whether a reader should wait a moment for the lock, since others may have written."""
+        """Return whether a reader should briefly wait for the lock, because another process may have written."""
         return False
 
-    def note(self, plan: Plan, index: GraphIndex) -> None:  # noqa: B027 - for those that keep it
-        """Note that a change was made in an index."""
+    def note(self, plan: Plan, index: GraphIndex) -> None:  # noqa: B027 - only followers with checkpoints need it
+        """Record that a plan changed the index."""
 
-    def may_unload(self, index: GraphIndex) -> bool:  # noqa: ARG002 - whichever
-        """Return whether an index may be let go of and loaded again later; asked again where it may not yet."""
+    def may_unload(self, index: GraphIndex) -> bool:  # noqa: ARG002 - for subclasses
+        """Return whether the index may be unloaded now; after False, the caller asks again later."""
         return False
 
-    def wait(self, index: GraphIndex) -> None:  # noqa: B027 - for those that keep it
-        """Wait until an index is kept; the lock is not held."""
+    def wait(self, index: GraphIndex) -> None:  # noqa: B027 - only followers with checkpoints need it
+        """Wait until the checkpoint of the index is written; the caller must not hold the lock."""
 
-    def cancel(self) -> None:  # noqa: B027 - for those that keep it
-        """Stop keeping an index."""
+    def cancel(self) -> None:  # noqa: B027 - only followers with checkpoints need it
+        """Cancel a checkpoint in progress."""
 
 
 class ReplayFollower(Follower):
@@ -75,7 +75,7 @@ class ReplayFollower(Follower):
         self._epoch = -1
 
     def load(self) -> GraphIndex | None:
-        """Return an index of all deltas; None where the engine has no such graph any more."""
+        """Return an index of all deltas; None if the engine no longer has the graph."""
         if self._namespace not in self._engine.namespaces():
             return None
         index = GraphIndex(self._config)
@@ -84,11 +84,11 @@ class ReplayFollower(Follower):
         return index
 
     def is_behind(self, index: GraphIndex) -> bool:
-        """Return whether the log is elsewhere."""
+        """Return whether the position of the log differs from that of the index."""
         return self._log.position() != (self._epoch, index.topology.sequence)
 
     def follow(self, index: GraphIndex) -> bool:
-        """Replay what is new; False where the log was rewritten or taken back."""
+        """Replay new deltas; return False if the log was rewritten or rolled back."""
         position = self._log.position()
         if position.epoch != self._epoch or position.sequence < index.topology.sequence:
             return False
@@ -100,5 +100,5 @@ class ReplayFollower(Follower):
         return True
 
     def records(self, index: GraphIndex) -> Records:
-        """Return what the index holds itself."""
+        """Return the records that the index holds."""
         return index.records or MemoryRecords()

@@ -1,4 +1,4 @@
-"""`GraphState`: what one thread may read of a graph, which goes together: columns, indexes and records."""
+"""`GraphState`: a consistent set of columns, indexes and records that one thread may read."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ __all__ = ["GraphState"]
 class GraphState:
     """A graph after one delta.
 
-    Its indexes may be ahead of its view: they take in the next delta once it is committed. See `isolated`.
+    The indexes may be ahead of the view, because they apply the next delta once it is committed. See `isolated`.
     """
 
     form: GraphIndex
     view: ColumnView
-    """The whole graph, with what has expired."""
+    """The whole graph, including expired nodes and edges."""
     records: Records
     texts: LexicalStore | OverlaidLexicalStore | None
-    """Keywords and tags, None while they are not made."""
+    """The keyword and tag index; None until it is built."""
     pending: Mapping[PendingTask, None]
     embedder: tuple[str, int] | None
 
     def isolated(self) -> GraphState:
-        """Return a state that no later change of the indexes reaches."""
+        """Return a state that later changes of the indexes do not affect."""
         form = self.form.isolated()
         return replace(self, form=form, records=self.records.isolated(), texts=form.made_texts)
 
     def visible(self, now: int, valid_at: int | None) -> ColumnView:
-        """Return the view without what has expired by `now`, nor what did not hold at `valid_at`; microseconds."""
+        """Return the view without nodes and edges expired by `now` or not valid at `valid_at`, both in microseconds."""
         return self.form.validity.visible(self.view, now, valid_at)
 
     def nodes(self, rows: Rows) -> list[MemoryNode]:
@@ -90,15 +90,15 @@ class GraphState:
         ]
 
     def rows_of(self, view: GraphView, rows: Rows) -> Rows:
-        """Return the rows here of the nodes at `rows` of `view`, another view of this graph."""
+        """Return the rows in this state of the nodes at `rows` of `view`, another view of this graph."""
         if view.ids is self.view.ids:
             return rows
-        # The rows were numbered again since the view was taken; a node that is gone gets a row beyond all others.
+        # The rows were renumbered after the view was taken. A removed node gets a row beyond all others.
         found = [self.view.find(view.ids[row]) for row in rows.tolist()]
         return np.array([len(self.view.ids) if row is None else row for row in found], dtype=np.int64)
 
     def among(self, view: GraphView | None) -> Rows | None:
-        """Return the rows here of what `view` restricts searches to, ascending; None where it does not."""
+        """Return the rows in this state that `view` restricts searches to, ascending; None if it does not."""
         if view is None or view.among is None:
             return None
         if view.ids is self.view.ids:
@@ -107,13 +107,13 @@ class GraphState:
         return rows[rows < len(self.view.ids)]
 
     def left_out(self, view: GraphView) -> Rows:
-        """Return the rows here of what `view` does not show: what it hides, and what is later than it."""
+        """Return the rows in this state that `view` does not show: hidden rows and rows added after the view."""
         hidden, now = self.rows_of(view, view.hidden), self.view
         if view.sequence == now.sequence:
             return hidden
         if view.ids is not now.ids:
             if view.among is not None:
-                # Searches look at the nodes of the view alone.
+                # Searches read only the rows of the view.
                 return hidden[hidden < len(now.ids)]
             later = [row for row in now.live_nodes().tolist() if view.find(now.ids[row]) is None]
             return np.union1d(hidden, np.array(later, dtype=np.int64))
@@ -122,7 +122,7 @@ class GraphState:
         return np.concatenate((np.union1d(hidden, gone), np.arange(shared, now.node_count)))
 
     def unknown(self, rows: Rows) -> Rows:
-        """Return those of `rows`, found in the indexes, that are no nodes of the view."""
+        """Return the rows of `rows` that the view does not hold as nodes; indexes may find such rows."""
         known = rows < self.view.node_count
         known[known] = self.view.alive.take(rows[known])
         unknown: Rows = rows[~known]

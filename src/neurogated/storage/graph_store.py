@@ -1,4 +1,4 @@
-"""`GraphStore`: a log that is the truth and a graph index that follows it, composed."""
+"""`GraphStore`: a log as the source of truth and a graph index that follows it."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ class GraphStore(
 
         Args:
             namespace: the name of the graph.
-            config: of which the settings of storage count; the defaults when left out.
-            clock: tells the time.
-            engine: keeps the log, which is the truth; one in memory when left out.
-            family: what other stores over this engine share; the first one when left out.
+            config: only the storage settings are read; defaults to `MemoryConfig()`.
+            clock: returns the current time.
+            engine: holds the log, the source of truth; defaults to an engine in memory.
+            family: the state shared with the other stores of this engine; the first store leaves it out.
         """
         checked_text("the name of a namespace", namespace)
         if family is None:
@@ -86,7 +86,7 @@ class GraphStore(
         return self.graph.apply(delta)
 
     def add_node(self, node: MemoryNode) -> None:
-        """Add a node, or put it in the place of the node with its id."""
+        """Add a node, or replace the node with its id."""
         self.apply(GraphDelta(nodes=(node,), reason="add_node", at=self._clock()))
 
     @overload
@@ -101,7 +101,7 @@ class GraphStore(
         type: EdgeType | str | None = None,  # noqa: A002 - the specification's name
         weight: float = 1.0,
     ) -> None:
-        """Add an edge, or put it in the place of the edge with its ends, nodes or ids, and type; raises InputError."""
+        """Add an edge, or replace the edge with the same ends (nodes or ids) and type; raises InputError."""
         now = self._clock()
         if not isinstance(source, MemoryEdge):
             if target is None or type is None:
@@ -202,7 +202,7 @@ class GraphStore(
     def pending(self) -> list[PendingTask]:
         return list(self.graph.latest().pending)
 
-    # Searching: a search takes a state of the graph and holds `searching` alone, so that writes go on beside it.
+    # A search reads a state of the graph and holds only `searching`, so that writes can continue.
 
     def view(
         self,
@@ -262,9 +262,9 @@ class GraphStore(
             return state.form.vectors.mean(state.rows_of(view, rows))
 
     def vector_search(self, query_vec: Vector, k: int | None = None) -> list[tuple[MemoryNode, float]]:
-        """Return the `k` nodes most similar to a vector by cosine, best first; `TOP_K_ANCHORS` when `k` is left out."""
+        """Return the `k` nodes most similar to a vector by cosine, best first; `k` defaults to `TOP_K_ANCHORS`."""
         found = self.nearest(query_vec, self.graph.family.config.TOP_K_ANCHORS if k is None else k)
-        # A node may be removed before it is read.
+        # Another thread may remove a node before it is read.
         nodes = {node.id: node for node in self.get_nodes([node_id for node_id, _ in found], missing_ok=True)}
         return [(nodes[node_id], score) for node_id, score in found if node_id in nodes]
 
@@ -344,7 +344,7 @@ class GraphStore(
         family = self.graph.family
         with self.graph.lock:
             if (known := family.graphs.get(namespace)) is not None:
-                # It may be one whose making was taken back.
+                # Its creation may have been rolled back.
                 known.renew()
             self.graph.require_open()
             store = family.stores.get(namespace)
@@ -374,11 +374,11 @@ class GraphStore(
         with self.graph.lock:
             self.graph.require_open()
             if self.graph.family.changing.locked():
-                raise InputError("compact cannot be taken back, and so be no part of a transaction; call it afterwards")
+                raise InputError("compact cannot be rolled back, so it cannot run in a transaction; call it afterwards")
         with self.graph.family.erasing(), self.exclusively():
             engine = self.graph.family.engine
             if isinstance(engine, SupportsErasure):
-                # If the erasure fails, the indexes are loaded again all the same.
+                # Invalidate first, so that the indexes are reloaded even if the erasure fails.
                 self.graph.family.invalidate()
                 return engine.erase_removed(history=history)
             return sum(rewrite(self.in_namespace(name).graph, history=history) for name in self.namespaces())

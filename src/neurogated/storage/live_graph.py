@@ -30,15 +30,15 @@ __all__ = ["LiveGraph"]
 
 _Answer = TypeVar("_Answer")
 
-# How often, and after which time again, a thread that waits for the lock looks whether its holder writes.
+# A thread that waits for the lock checks this many times, at this interval, whether the lock's holder writes.
 _LOOKS, _LOOK_SECONDS = 40, 0.005
 
 
 class LiveGraph:
-    """Composes a log, a follower and an index, and lets threads read without waiting for one that writes.
+    """Composes a log, a follower and an index; reading threads do not wait for a writing thread.
 
-    Threads that write take turns by a lock. While one holds it, the others read what was committed last. A thread in a
-    transaction reads its own changes; the others see them when the transaction has ended.
+    One lock serialises writing threads. While a thread holds it, the others read the last committed state. A thread in
+    a transaction reads its own changes; the others see them when the transaction ends.
     """
 
     def __init__(self, family: Family, name: str) -> None:
@@ -54,33 +54,33 @@ class LiveGraph:
             self.follower = ReplayFollower(family.engine, name, self.log, family.config)
             self._most_open = sys.maxsize
         self.closed = False
-        # Whether the index has to be loaded before it is read.
+        # Whether the index must be loaded before it is read.
         self._stale = True
-        # The innermost transaction that was under way when the index was loaded or last found right.
+        # The innermost transaction under way when the index was loaded or last checked.
         self._block: Block | None = None
         self.index = GraphIndex(family.config)
-        # What other threads read while one holds the lock; while it is None, they wait for the lock.
+        # The state that other threads read while one holds the lock; while it is None, they wait for the lock.
         self._committed: GraphState | None = None
-        # Held for moments, in which views and validity do not fit each other.
+        # Held for the moments in which views and validity are inconsistent.
         self._committing = threading.Lock()
         with self.lock:
             self._load()
-            # Others may be asked to follow it from now on.
+            # From now on, other threads may use this graph.
             family.graphs[name] = self
 
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - what the child has is not used anyway
-        """Leave the graph to the parent process: every call in the child says so."""
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child cannot use the graph either way
+        """Leave the graph to the parent process; a call in the child raises ForkedMemoryError."""
         self.closed = True
 
     @property
     def lock(self) -> threading.RLock:
-        """Threads that write take turns by it."""
-        # One for all graphs of an engine: a change may span them, and with several locks threads could deadlock.
+        """Serialises the threads that write."""
+        # One lock for all graphs of an engine: a change may span graphs, and with several locks threads could deadlock.
         return self.family.engine.lock
 
     @property
     def searching(self) -> AbstractContextManager[object]:
-        """Held while indexes are asked; a lock where they do not bear a write meanwhile."""
+        """Held during a search; it is a lock where the indexes do not allow concurrent writes."""
         return self.follower.searching
 
     # Writing
@@ -88,10 +88,10 @@ class LiveGraph:
     @contextmanager
     def exclusively(self, patience: float | None = None) -> Iterator[None]:
         """Run a block that reads the graph and acts on it while nobody else writes; see `SupportsExclusion`."""
-        # Only a `with` statement keeps a lock in order whenever an interrupt strikes.
+        # Only a `with` statement releases a lock no matter where an interrupt strikes.
         if patience is not None:
             if not self.lock.acquire(timeout=patience):
-                raise MemoryLockedError("another thread of this process writes just now; try again later")
+                raise MemoryLockedError("another thread of this process is writing; try again later")
             self.lock.release()
         with self.lock, self.family.engine.writing(patience):
             self.require_open()
@@ -99,12 +99,12 @@ class LiveGraph:
             yield
 
     def apply(self, delta: GraphDelta) -> int:
-        """Check a delta against the index, append it to the log and take it into the index; see `GraphStorePort`."""
+        """Check a delta against the index, append it to the log and apply it to the index; see `GraphStorePort`."""
         with self.exclusively():
             self.index.check_vectors(delta)
             self.isolate()
             plan = make_plan(self.index.topology.view(), delta)
-            # What is appended must reach the index whole. After an interrupt in between, the index is loaded again.
+            # An appended delta must reach the index whole. If an interrupt strikes in between, the index is reloaded.
             self._stale = True
             try:
                 sequence = self.log.append(plan, self.index)
@@ -125,11 +125,11 @@ class LiveGraph:
         engine = self.family.engine
         with self.lock:
             self.require_open()
-            # One embedder serves all namespaces, whichever of them recorded it.
+            # One embedder serves all namespaces, no matter which of them recorded it.
             known = self.latest().embedder or engine.embedder
             if known is None and dimension is not None:
                 with self.exclusively():
-                    # Somebody else may have recorded one meanwhile.
+                    # Another process may have recorded an embedder since the first read.
                     known = engine.embedder
                     if known is None:
                         known = name, dimension
@@ -144,7 +144,7 @@ class LiveGraph:
     # Following the log
 
     def _load(self) -> None:
-        """Make the index again of what the log holds; a graph that was dropped is closed."""
+        """Reload the index from the log; a dropped graph is closed."""
         self._stale, self._block = True, self.family.blocks.innermost
         index = self.follower.load()
         if index is None:
@@ -159,26 +159,26 @@ class LiveGraph:
         self.publish()
 
     def renew(self) -> None:
-        """Load the index again where it is not right."""
+        """Reload the index if it is stale."""
         if not self._is_right():
             with self.lock:
-                # Another thread may have been about to make it right.
+                # Another thread may have reloaded it first.
                 if not self._is_right():
                     self._load()
 
     def invalidate(self) -> None:
-        """Let the index be loaded again before it is used, and stop keeping it on disk."""
+        """Mark the index as stale, so that its next use reloads it, and cancel its checkpoint."""
         self.follower.cancel()
         self._stale = True
 
     def join(self, block: Block | None) -> None:
-        """Note the transaction that changes the graph from now on; it may be taken back."""
+        """Record the transaction that changes the graph from now on; it may be rolled back."""
         self._block = block
 
     def _is_right(self) -> bool:
-        """Return whether the index shows what the log holds, or the graph is closed.
+        """Return whether the index agrees with the log, or the graph is closed.
 
-        It does not where a write was interrupted, or where changes that it shows were taken back.
+        The index disagrees after an interrupted write and after a rollback of changes that it holds.
         """
         while (block := self._block) is not None and not block.under_way.locked():
             if not block.made:
@@ -187,27 +187,27 @@ class LiveGraph:
         return self.closed or not self._stale
 
     def _current(self) -> GraphIndex | None:
-        """Return the index, None where it is not to be kept on disk."""
+        """Return the index, or None if it must not be checkpointed."""
         return None if self.closed or not self._is_right() else self.index
 
     def catch_up(self) -> None:
-        """Take in what others have written; the lock is held."""
+        """Apply the writes of other processes; the lock is held."""
         if not self.follower.is_behind(self.index):
             return
-        # Other threads wait, for indexes and views do not fit each other meanwhile.
+        # Other threads wait, because indexes and views are inconsistent until the deltas are applied.
         with self._committing:
             self._stale, self._committed = True, None
             if self.follower.follow(self.index):
                 self._stale = False
         if self._stale:
             self._load()
-            # A writer is told that its graph was dropped.
+            # `_load` closes a dropped graph; the writer must get an error.
             self._require_unclosed()
         else:
             self.publish()
 
     def _note_open(self) -> None:
-        """Let the graph count as used just now."""
+        """Record that the graph is in use."""
         if (graphs := self.family.open_graphs()) is not None:
             graphs.use(self, sys.maxsize if self.family.changing.locked() else self._most_open)
 
@@ -217,14 +217,15 @@ class LiveGraph:
 
     @property
     def is_unloaded(self) -> bool:
-        """Whether the index was let go of, so that it is loaded on the next use; see `unload`."""
+        """Whether the index was unloaded, so that the next use reloads it; see `unload`."""
         return self._stale and self._committed is None and not self.index.topology.ids
 
     def unload(self) -> bool:
-        """Let go of the index, which is loaded again on the next use.
+        """Release the index; the next use reloads it.
 
         Returns:
-            Whether it was let go of: it is not while it is searched or kept on disk, or where that would take too long.
+            Whether the index was released. It stays while a search or a checkpoint uses it, or if reloading it would
+            take too long.
         """
         if not self.follower.may_unload(self.index):
             return False
@@ -235,7 +236,7 @@ class LiveGraph:
         return True
 
     def drop(self) -> None:
-        """Let go of the graph, which is about to be erased; the lock is held."""
+        """Release the graph before it is erased; the lock is held."""
         self.invalidate()
         self.index.close()
         self._note_closed()
@@ -243,17 +244,20 @@ class LiveGraph:
     # Reading
 
     def latest(self) -> GraphState:
-        """Return the present, with what other processes have written."""
+        """Return the present state, including the writes of other processes."""
         with self.reading(latest=True) as state:
             return state
 
     def latest_isolated(self) -> GraphState:
-        """Return the present as a state that no later change reaches."""
+        """Return the present state as one that later changes do not affect."""
         with self.reading(latest=True) as state:
             return state.isolated()
 
     def past(self, moment: int | datetime) -> tuple[Engine, datetime]:
-        """Return the graph as it was known after a delta, given by its number or a time, and the time that it was then.
+        """Return an engine that shows the graph after a past delta, and the time of that delta.
+
+        Args:
+            moment: the number of the delta, or a time.
 
         Raises:
             InputError: there is no such delta yet.
@@ -271,7 +275,7 @@ class LiveGraph:
     def read(self, question: Callable[[GraphState], _Answer]) -> _Answer:
         """Return the answer to a question that reads records.
 
-        Compaction may erase records after a state is taken, so the question is asked again of the state that follows.
+        A compaction may erase records after a state is taken; then the question is asked again on the next state.
 
         Raises:
             CorruptMemoryError: records are missing from the present state.
@@ -291,19 +295,19 @@ class LiveGraph:
                 raise CorruptMemoryError("records of the memory are missing; restore a snapshot") from error
 
     def search_state(self) -> GraphState:
-        """Return what a search may look at; it holds `searching` meanwhile."""
+        """Return the state that a search may read; the caller holds `searching`."""
         with self.reading(latest=self.follower.borrows) as state:
-            # Every search comes by here, also with a view that is older than what was taken in since.
+            # Every search calls this method, even if its view is older than the state.
             self.require_bound(state)
             return state
 
     def text_state(self) -> tuple[GraphState, LexicalStore | OverlaidLexicalStore]:
-        """Return what `search_state` does, with keywords and tags."""
+        """Return `search_state` with the keyword and tag index."""
         state = self.search_state()
         if state.texts is not None:
             return state, state.texts
         if state.form is not self.index:
-            # That of no thread that writes.
+            # An isolated state, which no thread writes to.
             return state, state.form.texts(state.view, state.records.nodes)
         with self.lock, self.follower.steady():
             state = self.latest()
@@ -311,9 +315,9 @@ class LiveGraph:
 
     @contextmanager
     def reading(self, *, latest: bool = False) -> Iterator[GraphState]:
-        """Give what this thread may read, which does not change within the block; writers may have to wait for it.
+        """Give a state that does not change within the block; writers may have to wait for the block.
 
-        With `latest` that takes in what other processes have written.
+        With `latest`, the state includes the writes of other processes.
         """
         if not self._acquire(latest=latest):
             with self._committing:
@@ -328,15 +332,15 @@ class LiveGraph:
                 self.catch_up()
             state = self._now()
             if self._committed is None or state.view is not self._committed.view:
-                # An interrupt may have kept it from being published.
+                # An interrupt may have prevented its publication.
                 self.publish()
             yield state
         finally:
             self.lock.release()
 
     def _acquire(self, *, latest: bool) -> bool:
-        """Take the lock for a reader; return False where it is to read what was published last."""
-        # What other processes wrote is to be seen, so this waits for a holder that does not write, but not for long.
+        """Take the lock for a reader; return False if the reader must use the last published state."""
+        # The reader needs the writes of other processes, so it waits briefly for a holder that does not write.
         for _ in range(_LOOKS if latest else 0):
             if not self.follower.is_worth_waiting():
                 break
@@ -345,18 +349,18 @@ class LiveGraph:
         return self.lock.acquire(blocking=self._committed is None)
 
     def _now(self) -> GraphState:
-        """Return the graph as it is now; the lock is held."""
+        """Return the present state; the lock is held."""
         index = self.index
         records = self.follower.records(index)
         return GraphState(index, index.topology.view(), records, index.made_texts, index.pending, index.embedder)
 
     def publish(self) -> None:
-        """Let other threads read the present, unless it is that of a transaction; the lock is held."""
+        """Let other threads read the present state, except within a transaction; the lock is held."""
         if self.follower.shares and self._is_right() and not (self.closed or self.family.changing.locked()):
             self._committed = self._now()
 
     def isolate(self) -> None:
-        """Keep for other threads what a transaction is about to change; the lock is held."""
+        """Preserve for other threads the state that a transaction is about to change; the lock is held."""
         committed = self._committed
         if committed is not None and committed.form is self.index and self.family.changing.locked():
             self._committed = committed.isolated()
@@ -368,13 +372,13 @@ class LiveGraph:
             raise MemoryClosedError("the memory is closed; open it again to use it")
 
     def require_open(self) -> None:
-        """Load the index where it is not right, or raise MemoryClosedError."""
+        """Reload a stale index, or raise MemoryClosedError."""
         self.renew()
         self._require_unclosed()
         self._note_open()
 
     def require_bound(self, state: GraphState) -> None:
-        """Refuse to answer where the vectors have become those of another embedder since this process was given one."""
+        """Raise EmbedderMismatchError if the vectors no longer come from the embedder of this process."""
         bound = self.family.bound
         if state.embedder and bound and state.embedder[0] not in bound:
             raise mismatch(*state.embedder, bound[0], None)

@@ -1,4 +1,4 @@
-"""What is said where a memory is opened with another embedder than the one it was built with."""
+"""The error for a memory that is opened with another embedder than it was built with."""
 
 from __future__ import annotations
 

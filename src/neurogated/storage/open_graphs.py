@@ -1,4 +1,4 @@
-"""Which graphs of a memory file have their indexes in memory; beyond a bound the least recently used is closed."""
+"""The graphs of a memory file whose indexes are in memory; beyond a bound, the least recently used is unloaded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["OpenGraphs", "Uses"]
 
 
 class Uses:
-    """Counts who uses something just now; a context manager that threads may enter at once."""
+    """Counts the current users of a resource; a context manager that several threads may enter at once."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -31,16 +31,16 @@ class Uses:
 
 
 class _Graph(Protocol):
-    """A graph that can be closed, and opens itself on its next use."""
+    """A graph that can be unloaded and reloads itself on its next use."""
 
     def unload(self) -> bool:
-        """Let go of what is in memory; return whether that was possible."""
+        """Release the memory of the index; return whether that was possible."""
 
 
 class OpenGraphs:
-    """The open graphs in the order of their last use. Its methods are called with the lock of the engine held.
+    """The open graphs in the order of their last use. Callers hold the lock of the engine.
 
-    The stores of a memory hold it, and it keeps the graphs alive while they are open.
+    The stores of a memory hold it, and it keeps the open graphs alive.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class OpenGraphs:
         return graph in self._graphs
 
     def use(self, graph: _Graph, most: int) -> None:
-        """Note that an open graph is used, and close others beyond `most`, except those that are in use."""
+        """Record the use of an open graph, and unload idle graphs while more than `most` are open."""
         self.discard(graph)
         excess = len(self._graphs) + 1 - most
         for other in list(self._graphs) if excess > 0 else ():
@@ -62,5 +62,5 @@ class OpenGraphs:
         self._graphs[graph] = None
 
     def discard(self, graph: _Graph) -> None:
-        """Forget a graph that is closed."""
+        """Forget a closed graph."""
         self._graphs.pop(graph, None)

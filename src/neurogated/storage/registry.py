@@ -1,4 +1,4 @@
-"""From the name of a storage to the opened store; its package is imported here and not before."""
+"""Open the store that a configuration names; the package of a store is imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COPY = "copy.snapshot"
 
 
 def memory_exists(config: MemoryConfig) -> bool:
-    """Return whether there is a memory where `config` says."""
+    """Return whether the memory that `config` names exists."""
     return config.storage != "memory" and _path(config).exists()
 
 
@@ -31,8 +31,8 @@ def _path(config: MemoryConfig) -> Path:
 def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
     """Open the store that `config.storage` names, in `config.namespace`.
 
-    The durable store is the file `<save_dir>/memory/memory.db`; with `force_index_from_scratch` a file that is there
-    is dropped first.
+    The durable store is the file `<save_dir>/memory/memory.db`; with `force_index_from_scratch` an existing file is
+    dropped first.
 
     Raises:
         StorageError: the file cannot be opened; see its subclasses.
@@ -55,14 +55,14 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
 
 @contextlib.contextmanager
 def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphStorePort]:
-    """Give one state of a store, all namespaces at the same moment, to be read while others go on writing.
+    """Give one consistent state of all namespaces of a store to read, while others continue to write.
 
-    Of the durable store it is a snapshot; with another one, writers wait until the block ends where it has
-    transactions.
+    A durable store is copied into a snapshot. Any other store is locked by a transaction, if it supports them, so
+    writers wait until the block ends.
 
     Args:
         store: any graph of the memory.
-        folder: an empty one that there is; whoever made it deletes it afterwards with what is in it.
+        folder: an existing, empty folder; the caller deletes it afterwards with its content.
 
     Raises:
         StorageError: there is no room for the snapshot.
@@ -79,15 +79,15 @@ def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphSt
 
 
 def restore_store(config: MemoryConfig, snapshot: Path) -> None:
-    """Put a snapshot in the place of the memory that `config` names, or make it the memory where there is none.
+    """Replace the memory that `config` names by a snapshot, or create the memory from it.
 
     Raises:
         MemoryLockedError: a process has the memory open for writing.
-        CorruptMemoryError: the snapshot is damaged or none; the memory is unharmed.
-        StorageError: it cannot be read, or the memory not be written.
+        CorruptMemoryError: the snapshot is damaged or is not a memory; the memory is unchanged.
+        StorageError: the snapshot cannot be read, or the memory cannot be written.
     """
     if config.storage == "memory":
-        raise ConfigError("a memory with storage='memory' is in no file; set storage to 'sqlite' to restore a snapshot")
+        raise ConfigError("storage='memory' has no file; set storage to 'sqlite' to restore a snapshot")
     from neurogated.storage.log.sqlite.snapshot import restore_snapshot
 
     restore_snapshot(snapshot, _path(config))

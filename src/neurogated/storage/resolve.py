@@ -1,4 +1,4 @@
-"""Checking a delta against a graph before anything is written: every id resolved to a row, or the whole refused."""
+"""Check a delta against a graph before it is written: resolve every id to a row, or refuse the whole delta."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _MOST_ROWS = np.iinfo(np.int32).max
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A delta that was found valid, with its rows; new rows follow those in use, in the order of the delta."""
+    """A valid delta with its rows; new rows follow the existing rows, in the order of the delta."""
 
     delta: GraphDelta
     node_rows: Rows
     """Row of each of `delta.nodes`."""
     edge_rows: Rows
-    """Row of each of `delta.edges`; always a new one, a replaced edge is among the removed."""
+    """Row of each of `delta.edges`; always a new row, even for a replaced edge (see `removed_edges`)."""
     edge_ends: tuple[Rows, Rows]
     """Source and target row of each of `delta.edges`."""
     weight_rows: Rows
@@ -40,7 +40,7 @@ class Plan:
     """When each of these edges counts as last activated, in microseconds."""
     removed_nodes: Rows
     removed_edges: Rows
-    """Those named, those of removed nodes and those replaced by `delta.edges`."""
+    """The edges that the delta removes by name, the edges of removed nodes and the edges replaced by `delta.edges`."""
     changed_nodes: Rows
     """Row of each of `delta.node_changes`."""
     touched_nodes: Rows
@@ -48,13 +48,13 @@ class Plan:
     """How often each of these nodes was used."""
     touched_edges: Rows
     touched_times: NDArray[np.int64]
-    """When each of these edges was last used, in microseconds: a later use that is known stays."""
+    """When each of these edges was last used, in microseconds; a later known use is kept."""
     spared: tuple[Rows, ...]
-    """For each of `delta.operators` the rows of the edges that it spares."""
+    """For each of `delta.operators`, the rows of the edges that it spares."""
 
     @property
     def size(self) -> int:
-        """How many nodes and edges it changes."""
+        """The number of nodes and edges that the delta changes."""
         changed = (self.node_rows, self.edge_rows, self.weight_rows, self.removed_nodes, self.removed_edges)
         touched = (self.changed_nodes, self.touched_nodes, self.touched_edges)
         return sum(rows.size for rows in (*changed, *touched))
@@ -64,9 +64,9 @@ def make_plan(view: ColumnView, delta: GraphDelta) -> Plan:
     """Resolve every id of `delta` in `view`.
 
     Raises:
-        InputError: something is named twice, an edge has an end that does not exist, or the graph would have more rows
-            than it can number.
-        UnknownIdError: something to be changed or removed does not exist.
+        InputError: the delta names something twice, an edge has an end that does not exist, or the graph would have
+            more rows than 32 bits can number.
+        UnknownIdError: the delta changes or removes something that does not exist.
     """
     _refuse_repetition(delta)
     _refuse_overflow(view, delta)
@@ -83,10 +83,10 @@ def make_plan(view: ColumnView, delta: GraphDelta) -> Plan:
     weight_rows = _existing_edges(view, [change.edge for change in delta.weights])
     touched_edges = _without(_known_edges(view, delta.touch.edges), removed_edges, weight_rows)
     if _meet(weight_rows, removed_edges):
-        raise InputError("the delta changes the weight of an edge that it puts or removes; leave one of the two out")
+        raise InputError("the delta changes the weight of an edge that it also puts or removes; leave out one of them")
     changed_nodes = view.rows([change.node for change in delta.node_changes])
     if _meet(changed_nodes, removed_nodes) or _meet(changed_nodes, node_rows):
-        raise InputError("the delta changes a node that it puts or removes; leave one of the two out")
+        raise InputError("the delta changes a node that it also puts or removes; leave out one of them")
     touched = _touched_nodes(view, delta, node_rows, _without(removed_nodes, node_rows))
     return Plan(
         delta=delta,
@@ -111,7 +111,7 @@ def _meet(rows: Rows, others: Rows) -> bool:
 
 
 def _without(rows: Rows, *others: Rows) -> Rows:
-    """Return the rows that are not among the others, ascending, each once; quickly where there are none."""
+    """Return the distinct rows that are not among the others, ascending."""
     return np.setdiff1d(rows, np.concatenate(others)) if rows.size else rows
 
 
@@ -136,7 +136,7 @@ def _refuse_overflow(view: ColumnView, delta: GraphDelta) -> None:
         ("edges", view.edge_count + len(delta.edges)),
     ):
         if rows > _MOST_ROWS:
-            raise InputError(f"a graph has at most {_MOST_ROWS} {what}, removed ones included; compact it first")
+            raise InputError(f"a graph has at most {_MOST_ROWS} {what}, including removed ones; compact it first")
 
 
 def _removed_edges(view: ColumnView, delta: GraphDelta, removed_nodes: Rows) -> Rows:
@@ -147,7 +147,7 @@ def _removed_edges(view: ColumnView, delta: GraphDelta, removed_nodes: Rows) -> 
 
 
 def _new_or_existing(rows: Rows, in_use: int) -> Rows:
-    """Number the rows that are -1 from `in_use` on."""
+    """Replace each -1 by a new row number, from `in_use` on."""
     new = rows < 0
     rows[new] = in_use + np.arange(int(new.sum()))
     return rows
@@ -171,17 +171,17 @@ def _edge_ends(view: ColumnView, delta: GraphDelta, removed_nodes: Rows, node_ro
 
 
 def _refuse_joined_users(view: ColumnView, delta: GraphDelta, node_rows: Rows, ends: tuple[Rows, Rows]) -> None:
-    """Refuse edges between memories of two users, and ids that would go over to another user.
+    """Refuse edges between memories of two users, and refuse to move an id to another user.
 
-    A memory of no user and one of a user are of two users: two users would be joined by way of the first. The id of a
-    removed memory stays with its user until a compaction erases it, since the past and views of it still have it.
+    "No user" counts as a user of its own: a memory without a user could otherwise connect two users. The id of a
+    removed memory stays with its user until a compaction erases it, because past states still contain the id.
     """
     put = {row: node.scope.user_id for row, node in zip(node_rows.tolist(), delta.nodes, strict=True)}
     for row, owner in _owners(view, node_rows[node_rows < view.node_count]).items():
         if owner != put[row]:
             raise InputError(
-                f"node {view.ids[row]!r} belongs to {_user(owner)} and cannot go over to {_user(put[row])}; "
-                "give the new memory an id of its own"
+                f"node {view.ids[row]!r} belongs to {_user(owner)} and cannot move to {_user(put[row])}; "
+                "give the new memory another id"
             )
     joined = np.setdiff1d(np.concatenate(ends), node_rows)
     owners = _owners(view, joined[joined < view.node_count]) | put
@@ -204,7 +204,7 @@ def _user(user_id: str | None) -> str:
 
 
 def _find_edges(view: ColumnView, keys: Sequence[EdgeKey], sources: Rows, targets: Rows) -> Rows:
-    """Return the rows of the edges with these ends, -1 where there is none."""
+    """Return the rows of the edges with these ends; -1 where there is none."""
     found = np.full(len(keys), -1, dtype=np.int64)
     old = (sources >= 0) & (sources < view.node_count) & (targets >= 0) & (targets < view.node_count)
     for edge_type in {key.type for key in keys}:
@@ -235,7 +235,7 @@ def _existing_edges(view: ColumnView, keys: Sequence[EdgeKey]) -> Rows:
 
 
 def _touched_nodes(view: ColumnView, delta: GraphDelta, node_rows: Rows, gone: Rows) -> dict[int, int]:
-    """Return how often each node was used, by its row, ascending; uses of what is gone are passed over."""
+    """Return how often each node was used, by row, ascending; uses of removed nodes are ignored."""
     put = {node.id: row for node, row in zip(delta.nodes, node_rows.tolist(), strict=True)}
     removed = set(gone.tolist())
     counts: dict[int, int] = {}
@@ -248,7 +248,7 @@ def _touched_nodes(view: ColumnView, delta: GraphDelta, node_rows: Rows, gone: R
 
 
 def _known_edges(view: ColumnView, keys: Iterable[EdgeKey]) -> Rows:
-    """Return the rows of those of the edges that exist, ascending."""
+    """Return the rows of the edges that exist, ascending."""
     rows = _find_by_key(view, list(keys))
     return np.unique(rows[rows >= 0])
 

@@ -1,4 +1,4 @@
-"""Searches of a live graph, for the rows of its views."""
+"""Searches of a live graph. They return rows of its views."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _TIMES = {"energy_at", "last_accessed", "created_at", "timestamp", "expires_at",
 _ORDERED = {"id", "base_energy", "importance", "uses", "position"} | _TIMES
 
 Found = tuple[Rows, NDArray[np.float64]]
-"""Rows or keys that a search found and their scores, both (n,), best first."""
+"""The rows or keys that a search found and their scores, both (n,), best first."""
 
 
 def searched(state: GraphState, search: Callable[[Rows], list[Found]], k: int, view: GraphView) -> list[Found]:
-    """Return the `k` best of what `search` finds but for the keys it is given, as rows of `view`."""
+    """Return the `k` best results of `search` as rows of `view`; `search` takes the keys to leave out."""
     left_out = state.left_out(view)
     while True:
         found = search(left_out)
-        # What was written meanwhile may stand in the place of another, so the next search leaves it out.
+        # A row written after the view was taken may displace a row of the view, so the next search leaves it out.
         late = state.unknown(np.concatenate([left_out[:0], *(keys for keys, _ in found)]))
         if not late.size:
             return [_cut(_seen(view, state.view.ids, each), k, view.ids) for each in found]
@@ -40,13 +40,13 @@ def searched(state: GraphState, search: Callable[[Rows], list[Found]], k: int, v
 
 
 def named(view: GraphView, found: Found) -> list[tuple[str, float]]:
-    """Return ids and scores of rows of a view."""
+    """Return the ids and scores of rows of a view."""
     rows, scores = found
     return list(zip((view.ids[row] for row in rows.tolist()), scores.tolist(), strict=True))
 
 
 def checked_page(order_by: str | None, limit: int | None, offset: int) -> None:
-    """Refuse an order that nodes do not have, and counts that are none; raises InputError."""
+    """Refuse an unknown order and invalid counts; raises InputError."""
     for name, number in (("offset", offset), ("limit", 0 if limit is None else limit)):
         checked_count(name, number)
     if order_by is not None and str(order_by).removeprefix("-") not in _ORDERED:
@@ -54,7 +54,7 @@ def checked_page(order_by: str | None, limit: int | None, offset: int) -> None:
 
 
 def in_order(nodes: Sequence[MemoryNode], order_by: str) -> list[MemoryNode]:
-    """Return nodes in the order of a field, a minus before it for the largest first; nodes without it come last."""
+    """Return nodes ordered by a field, a leading minus for descending; nodes without the field come last."""
     name = order_by.removeprefix("-")
     known = [node for node in nodes if getattr(node, name) is not None]
     known.sort(key=lambda node: getattr(node, name), reverse=order_by.startswith("-"))
@@ -62,7 +62,7 @@ def in_order(nodes: Sequence[MemoryNode], order_by: str) -> list[MemoryNode]:
 
 
 def filtered(graph: LiveGraph, view: ColumnView, filters: Filter) -> ColumnView:
-    """Return a view of a graph whose searches find only what a filter admits."""
+    """Return a view whose searches find only the nodes that a filter admits."""
     rows = None if filters.scope is None else view.rows_of_scopes(filters.scope)
     if filters.tags:
         wanted = list(map(own_tag, filters.tags))
@@ -81,7 +81,7 @@ def filtered(graph: LiveGraph, view: ColumnView, filters: Filter) -> ColumnView:
 
 
 def _where(graph: LiveGraph, view: ColumnView, rows: Rows, condition: Condition) -> Rows:
-    """Return the rows of the nodes whose metadata fulfils a condition; the metadata of all rows is read."""
+    """Return the rows of the nodes whose metadata fulfils a condition; reads the metadata of all rows."""
     found: list[int] = []
     for portion in portions(rows):
         part = {view.ids[row]: row for row in portion.tolist()}
@@ -91,7 +91,7 @@ def _where(graph: LiveGraph, view: ColumnView, rows: Rows, condition: Condition)
 
 
 def _seen(view: GraphView, ids: Sequence[str], found: Found) -> Found:
-    """Return what was found under the numbers of `ids` as rows of the view."""
+    """Convert the found places in `ids` to rows of the view."""
     if view.ids is ids:
         return found
     keys, scores = found
@@ -99,7 +99,7 @@ def _seen(view: GraphView, ids: Sequence[str], found: Found) -> Found:
 
 
 def _cut(found: Found, k: int, ids: Sequence[str]) -> Found:
-    """Return the first `k`, best first, ties in order of id."""
+    """Return the first `k` results, best first, ties in order of id."""
     rows, scores = found
     tied = (scores[1:] == scores[:-1]).nonzero()[0]
     if tied.size:
@@ -111,7 +111,7 @@ def _cut(found: Found, k: int, ids: Sequence[str]) -> Found:
 
 
 def only_edge(edges: list[MemoryEdge], source: object, target: object, edge_type: EdgeType | None) -> MemoryEdge:
-    """Return the one edge that was found from a node to another; raises UnknownIdError or AmbiguousEdgeError."""
+    """Return the only edge found between two nodes; raises UnknownIdError or AmbiguousEdgeError."""
     if not edges:
         kind = "" if edge_type is None else f"{edge_type.name} "
         raise UnknownIdError(f"no {kind}edge from {source!r} to {target!r} in the memory")

@@ -1,4 +1,4 @@
-"""`SqliteStore`: a graph of a memory file, with what only a file can do."""
+"""`SqliteStore`: a graph of a memory file, with the abilities that need a file."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ __all__ = ["SqliteStore"]
 class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapshot, SupportsStatistics):
     """A `GraphStore` whose engine is a memory file: texts, vectors and journal are on disk.
 
-    When `apply` returns, the change is on disk and outlives `kill -9`. Several stores, in several processes, may have
-    one file open. Each write waits for its turn. Whoever writes or asks for a view first takes in what others wrote.
+    When `apply` returns, the change is on disk and survives `kill -9`. Several stores, in several processes, may have
+    one file open. Each write waits for its turn. A write or a new view first applies the writes of other processes.
     """
 
     @property
     def engine(self) -> SqliteEngine:
-        """The file and what is kept beside it."""
+        """The memory file and its checkpoints."""
         return cast("SqliteEngine", self.graph.family.engine)
 
     @property
     def follower(self) -> FileFollower:
-        """What brings the index up to date and keeps it beside the file."""
+        """Brings the index up to date and writes its checkpoints."""
         return cast("FileFollower", self.graph.follower)
 
     @classmethod
@@ -64,20 +64,21 @@ class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapsh
 
         Args:
             path: the file.
-            namespace: which of its graphs is meant.
-            config: settings, of which those of storage count; the defaults when left out.
-            clock: tells the time.
-            from_scratch: drop what the file holds first.
-            read_only: open an existing file beside a process that writes to it, which shows as whole deltas.
+            namespace: the graph to open.
+            config: only the storage settings are read; defaults to `MemoryConfig()`.
+            clock: returns the current time.
+            from_scratch: first drop the content of the file.
+            read_only: open an existing file; another process may write to it, and its writes appear as whole deltas.
 
         Raises:
-            MemoryLockedError: another process has not ended its write, or has it open and `from_scratch` is set.
-            CorruptMemoryError: it is damaged or holds something else.
-            FormatVersionError: it is of a format version that is not known here.
-            StorageError: it cannot be read or written.
+            MemoryLockedError: another process has not finished its write, or has the file open and `from_scratch` is
+                set.
+            CorruptMemoryError: the file is damaged or is not a memory.
+            FormatVersionError: the file has an unknown format version.
+            StorageError: the file cannot be read or written.
         """
         patience = (config or MemoryConfig()).runtime.write_lock_seconds
-        # Two names of one file must mean one lock.
+        # Two names of one file must share one lock.
         file = SqliteFile(Path(path).resolve(), from_scratch=from_scratch, read_only=read_only, patience=patience)
         try:
             engine = SqliteEngine(file)
@@ -91,23 +92,23 @@ class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapsh
         return store
 
     def check(self) -> list[str]:
-        """Return what is wrong with the memory, a line each; none if it is sound.
+        """Return the faults of the memory, one per line; none if it is sound.
 
-        Beside the file itself this rebuilds every graph from its journal, and compares it, its vectors and its
-        keywords with what this process works on.
+        Besides the file itself, this rebuilds every graph from its journal and compares it with the graph, vectors and
+        keywords that this process uses.
         """
         file = self.engine.file
         problems = file.problems()
         for name in self.namespaces():
             store = self.in_namespace(name)
-            # Of one state of the file, whatever others write meanwhile.
+            # Read one state of the file while other processes write.
             with file.lock, file.reading():
                 store.graph.catch_up()
                 problems += [f"namespace {name!r}: {line}" for line in disagreements(store)]
         return problems
 
     def snapshot(self, path: Path) -> None:
-        """Write all graphs, as they are at this moment, to one file; writes go on meanwhile.
+        """Write the present state of all graphs to one file while writes continue.
 
         Raises:
             StorageError: the file exists or cannot be written.
@@ -117,16 +118,16 @@ class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapsh
         take_snapshot(self.engine.file.path, path)
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
-        """Yield every version of a node, past or present, in any namespace, that has a vector."""
+        """Yield every version, past or present, of a node with a vector, in all namespaces."""
         return embedded_versions(self.engine.file)
 
     def replace_vectors(
         self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]], delta: GraphDelta
     ) -> None:
-        """Put new vectors in the place of all there are, record their embedder and apply `delta`, as one change.
+        """Replace all vectors, record their embedder and apply `delta`, in one transaction.
 
         Raises:
-            InputError: a vector is of another length, a version is left without one, or the delta does not fit.
+            InputError: a vector has another length, a version gets no vector, or the delta does not fit.
         """
         with self.transaction():
             replace_vectors(self.engine.file.connection, embedder, dimension, vectors)
@@ -136,7 +137,7 @@ class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapsh
                 self.apply(delta)
 
     def statistics(self) -> Mapping[str, int]:
-        """Return how many bytes the memory takes on disk, and how often nodes and edges of this graph were used."""
+        """Return the size of the memory on disk in bytes, and the use counts of the nodes and edges of this graph."""
         file = self.engine.file
         with file.reading() as connection:
             ((nodes, edges),) = fetch(

@@ -1,4 +1,4 @@
-"""Whether what a store works on agrees with its journal: the slow way to the same graph."""
+"""Compare a store with a replay of its journal, which rebuilds the same graph slowly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AT_ONCE = 1000
 
 
 class _Counter(MemoryLog):
-    """A log that forgets its deltas, whose texts and vectors would be in memory twice."""
+    """A log that discards its deltas, to avoid holding their texts and vectors in memory twice."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,16 +32,16 @@ class _Counter(MemoryLog):
     def position(self) -> Position:
         return Position(0, self._count)
 
-    def append(self, plan: Plan, index: GraphIndex) -> int:  # noqa: ARG002 - forgotten
+    def append(self, plan: Plan, index: GraphIndex) -> int:  # noqa: ARG002 - discarded
         self._count += 1
         return self._count
 
 
 def disagreements(store: GraphStore) -> list[str]:
-    """Return how a store differs from a graph replayed from its journal, a line each; none if they agree.
+    """Return the differences between a store and a replay of its journal, one per line; none if they agree.
 
-    Compared are the nodes without their uses, their vectors, keywords and tags, and the edges with weights and times
-    to the last bit. In memory are the replayed graph and a part of the nodes.
+    Nodes are compared without their use counts, with their vectors, keywords and tags; edges with their weights and
+    times, bit for bit. The replayed graph and a batch of nodes are in memory.
     """
     replayed = GraphStore(engine=MemoryEngine.of(MemoryConfig().namespace, _Counter(), None))
     for entry in store.journal():
@@ -70,23 +70,23 @@ def _nodes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
             name = node.id
             embedded += node.embedding is not None
             if name in nodes and nodes[name] != _unused(node):
-                yield f"node {name!r}: the graph holds it otherwise than the journal"
+                yield f"node {name!r}: the graph and the journal differ"
             if name in nodes and our_texts.terms_of(ours[name]) != their_texts.terms_of(theirs[name]):
-                yield f"node {name!r}: its keywords or tags are not those of its text"
+                yield f"node {name!r}: its keywords or tags do not match its text"
     if len(our_texts) != len(ours):
         yield f"{len(our_texts)} texts are indexed for {len(ours)} nodes"
     if store.graph.index.vectors.size != embedded:
-        yield f"{store.graph.index.vectors.size} vectors are indexed, which is not one for each node that has one"
+        yield f"{store.graph.index.vectors.size} vectors are indexed, not one for each node that has a vector"
 
 
 def _rows(store: GraphStore) -> dict[str, int]:
-    """Return the row of every node by its id, those that have expired too."""
+    """Return the row of every node by its id, including expired nodes."""
     view = store.graph.latest().view
     return {view.ids[row]: row for row in view.live_nodes().tolist()}
 
 
 def _unused(node: MemoryNode) -> MemoryNode:
-    """Return the node as used when and as often as all others."""
+    """Return the node without its use count and last use."""
     return replace(node, last_accessed=from_micros(0), uses=0)
 
 

@@ -1,7 +1,6 @@
-"""What tests of a memory need: a clock that stands still, and the conformance kit for authors of stores.
+"""Tools for tests of a memory: a manual clock, and the conformance kit for authors of stores.
 
-`README.md` beside this file shows how a store is tested. The kit needs pytest and Hypothesis, which are imported when
-it is used and not before.
+`README.md` beside this file shows how to test a store. The kit imports pytest and Hypothesis only when it is used.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ _HOMES = {
     "GraphStoreMachine": "machine",
     "store_machine": "machine",
 }
-# Where assertions stand that pytest is to explain when they fail.
+# Modules whose failed assertions pytest is to explain.
 _ASSERTING = ("neurogated.testing.contract", "neurogated.testing.machine")
 
 

@@ -1,4 +1,4 @@
-"""What a memory may live through: the pieces of which tests make graphs, and random histories of them."""
+"""Nodes, edges and random histories for tests."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ WORDS = ("heron", "stone", "the", "Lyon", "苏州", "herons!", "'quoted\"", "")
 QUERIES = ("heron", "stone heron", "Lyon", "苏州", "unknown", "the", "")
 _VECTORS = ([1.0, 0.0], [0.0, 1.0], [3.0, 4.0], [-1.0, 2.0], [0.0, 0.0], None)
 _KINDS = ("episode", "fact", "policy")
-# All of one user: memories of two are never joined.
+# All of one user, since no edge joins memories of two users.
 _SCOPES = (Scope(), Scope(session_id="s"), Scope(agent_id="a", path=("x", "y")))
 _STEP = timedelta(hours=7)
 _PARTS = 10
 
 
 def node(name: str, *vector: float, at: datetime = START, **fields: Any) -> MemoryNode:  # noqa: ANN401
-    """Return a node named `name`; `at` is when it was made and last accessed, `fields` are those of MemoryNode."""
+    """Return a node named `name`, created and last accessed at `at`; `fields` are other fields of MemoryNode."""
     made = {"created_at": at, "last_accessed": at, "content": f"text of {name}", "embedding": vector or (1.0, 0.0)}
     return MemoryNode(id=name, **{**made, **fields})
 
@@ -45,12 +45,12 @@ def edge(
     at: datetime = START,
     **fields: Any,  # noqa: ANN401 - fields of MemoryEdge
 ) -> MemoryEdge:
-    """Return an edge; `at` is when it was made, `fields` are those of MemoryEdge."""
+    """Return an edge created at `at`; `fields` are other fields of MemoryEdge."""
     return MemoryEdge(source, target, kind, weight, created_at=at, **fields)
 
 
 def history_of(random: Random, clock: ManualClock, deltas: int) -> Iterator[tuple[GraphDelta, GraphModel]]:
-    """Yield deltas of every kind, each with the model after it; the clock is moved before each."""
+    """Yield deltas of every kind, each with the model after it; the clock advances before each."""
     model = GraphModel()
     for _ in range(deltas):
         clock.advance(_STEP)
@@ -60,7 +60,7 @@ def history_of(random: Random, clock: ManualClock, deltas: int) -> Iterator[tupl
 
 
 def random_delta(random: Random, model: GraphModel, at: datetime) -> GraphDelta:
-    """Return a valid change of the graph that `model` is, made at a time."""
+    """Return a valid delta for the graph `model`, at the time `at`."""
     if model.edges and random.random() < 1 / len(NAMES):
         idle = at - random.randrange(len(NAMES)) * _STEP
         return GraphDelta(operators=(Decay(random.choice((0.5, 0.9)), idle, 1 / _PARTS),), at=at, reason="decay")

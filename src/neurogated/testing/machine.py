@@ -1,4 +1,4 @@
-"""A store against dictionaries over random histories: a Hypothesis state machine, which shortens what fails."""
+"""A Hypothesis state machine that compares a store with dictionaries over random histories and shrinks failures."""
 
 from __future__ import annotations
 
@@ -33,37 +33,37 @@ __all__ = ["GraphStoreMachine", "OpenStore", "ReopenStore", "store_machine"]
 
 _QUERY = (1.0, 0.5)
 _OWN = None
-# Sixteenths are exact in binary, so that model and stores agree to the last bit.
+# Sixteenths are exact in binary, so the model and the stores agree to the last bit.
 _WEIGHTS = st.integers(0, 16).map(lambda sixteenths: sixteenths / 16)
 _SPANS = st.none() | st.integers(-48, 96).map(lambda hours: timedelta(hours=hours))
 _RANDOMS = st.randoms(use_true_random=False)
 _BEGINNINGS = st.sampled_from([5, 2, 0])
-# Few, and easily taken for each other.
+# Few names, which a careless store confuses.
 _SPACES = ("a", "A", "a ", "../../x", "'; DROP TABLE nodes; --")
 _FEW_SPACES = 3
 
 ReopenStore = Callable[[GraphStorePort], GraphStorePort]
-"""Returns a store opened again."""
+"""Opens a store again and returns it."""
 
 
 class OpenStore(Protocol):
-    """Makes a new, empty store."""
+    """Creates a new, empty store."""
 
     def __call__(self, folder: Path, *, clock: Clock) -> GraphStorePort:
-        """Return a new, empty store that writes to `folder` only and tells the time by `clock`."""
+        """Return a new, empty store that writes only to `folder` and uses `clock`."""
 
 
 class _Moment(NamedTuple):
     number: int
     model: GraphModel
-    """All there was, with what had expired."""
+    """All contents, including expired nodes."""
     at: datetime
 
 
 class GraphStoreMachine(RuleBasedStateMachine):
-    """Writes of every kind, time, namespaces, looking and going back, reopening; dictionaries tell what is right.
+    """Rules for writes of every kind, time, namespaces, views, the past and reopening; dictionaries are the reference.
 
-    `store_machine` makes one for a store.
+    `store_machine` creates a subclass for a store.
     """
 
     open_store: ClassVar[OpenStore]
@@ -80,16 +80,16 @@ class GraphStoreMachine(RuleBasedStateMachine):
         self.here: str | None = _OWN
         self.seen: list[tuple[GraphView, object]] = []
 
-    # Parts of the rules
+    # Helpers of the rules
 
     @property
     def space(self) -> GraphStorePort:
-        """The graph that is written to."""
+        """The current graph."""
         return self._space(self.here)
 
     @property
     def model(self) -> GraphModel:
-        """What it should hold."""
+        """The expected contents of the current graph."""
         return self.models[self.here]
 
     def _space(self, name: str | None) -> GraphStorePort:
@@ -116,7 +116,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
 
     @initialize(random=_RANDOMS, deltas=_BEGINNINGS)
     def begin(self, random: Random, deltas: int) -> None:
-        """Begin with a graph in which there is something to change."""
+        """Start with a graph that has something to change."""
         for _ in range(deltas):
             self._make(random_delta(random, self.model, self.clock()))
 
@@ -130,7 +130,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
     def put_node(
         self, name: str, words: Sequence[str], vector: tuple[int, int] | None, energy: float, until: timedelta | None
     ) -> None:
-        """Add or replace a node, perhaps one that does not hold for ever."""
+        """Upsert a node, perhaps with an end of its valid time."""
         now = self.clock()
         put = node(
             name,
@@ -144,14 +144,14 @@ class GraphStoreMachine(RuleBasedStateMachine):
 
     @rule(names=st.sets(st.sampled_from(NAMES), min_size=1, max_size=2), hours=st.integers(-1, 40))
     def put_mortal(self, names: set[str], hours: int) -> None:
-        """Add nodes that expire, or put them in the place of others."""
+        """Upsert nodes that expire."""
         expires = self.clock() + timedelta(hours=hours)
         self._apply(nodes=tuple(node(name, at=self.clock(), expires_at=expires) for name in sorted(names)))
 
     @precondition(lambda self: len(self.model.nodes) > 1)
     @rule(data=st.data(), kind=st.sampled_from(TYPES), weight=_WEIGHTS, begins=_SPANS)
     def put_edge(self, data: st.DataObject, kind: EdgeType, weight: float, begins: timedelta | None) -> None:
-        """Add or replace an edge between two nodes, expired ones among them."""
+        """Upsert an edge between two nodes, which may be expired."""
         names = st.sampled_from(sorted(self.model.nodes))
         source, target = data.draw(st.tuples(names, names).filter(lambda ends: ends[0] != ends[1]))
         begin = None if begins is None else self.clock() + begins
@@ -172,41 +172,41 @@ class GraphStoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: self._keys(plastic=True))
     @rule(data=st.data(), weight=_WEIGHTS)
     def change_weight(self, data: st.DataObject, weight: float) -> None:
-        """Learn."""
+        """Learn: change the weight of a plastic edge."""
         self._apply(weights=(WeightChange(data.draw(st.sampled_from(self._keys(plastic=True))), weight),))
 
     @precondition(lambda self: self.model.nodes)
     @rule(data=st.data(), energy=st.none() | _WEIGHTS, importance=_WEIGHTS)
     def change_node(self, data: st.DataObject, energy: float | None, importance: float) -> None:
-        """Give a node another importance, and perhaps another energy."""
+        """Change the importance of a node, and perhaps its energy."""
         name = data.draw(st.sampled_from(sorted(self.model.nodes)))
         self._apply(node_changes=(NodeChange(name, energy, importance=importance),))
 
     @rule(name=st.sampled_from(NAMES), data=st.data())
     def touch(self, name: str, data: st.DataObject) -> None:
-        """Use a node, perhaps one that is not there, and some edges."""
+        """Access a node, which may not exist, and some edges."""
         keys = data.draw(st.frozensets(st.sampled_from(self._keys()))) if self.model.edges else frozenset()
         self._apply(touch=Access.of(frozenset({name}), keys))
 
     @rule(days=st.integers(0, 3), floor=_WEIGHTS)
     def decay(self, days: int, floor: float) -> None:
-        """Let idle edges fade."""
+        """Decay idle edges."""
         self._apply(operators=(Decay(0.5, self.clock() - timedelta(days=days), floor),))
 
     @rule(name=st.sampled_from(NAMES), settle=st.booleans())
     def judgement(self, name: str, settle: bool) -> None:  # noqa: FBT001 - drawn by Hypothesis
-        """Put off a judgement, or make one up."""
+        """Queue a judgement, or settle one."""
         task = (PendingTask("cause", (name,)),)
         self._apply(settled=task) if settle else self._apply(queued=task)
 
     @rule(random=_RANDOMS)
     def change_much_at_once(self, random: Random) -> None:
-        """Apply one delta of many parts."""
+        """Apply one delta with many parts."""
         self._make(random_delta(random, self.model, self.clock()))
 
     @rule(name=st.sampled_from(NAMES), others=st.sets(st.sampled_from(NAMES), max_size=2))
     def refused(self, name: str, others: set[str]) -> None:
-        """Try a delta whose last part does not fit; the invariants tell whether something of it was made."""
+        """Try a delta with an invalid last part; the invariants check that nothing of it was applied."""
         removed = tuple(sorted((others & self.model.nodes.keys()) - {name}))
         unfit = (edge(name, "nowhere"),)
         with pytest.raises(NeurogatedError):
@@ -218,13 +218,13 @@ class GraphStoreMachine(RuleBasedStateMachine):
 
     @rule(hours=st.integers(1, 48))
     def time_passes(self, hours: int) -> None:
-        """Move the clock, past the end of some nodes."""
+        """Advance the clock past the expiry of some nodes."""
         self.clock.advance(timedelta(hours=hours))
 
     @precondition(lambda self: self.moments[self.here])
     @rule(data=st.data(), later=st.just(0) | st.integers(0, 30))
     def look_back(self, data: st.DataObject, later: int) -> None:
-        """Ask for the graph as of an earlier delta, and as of some time after it."""
+        """Compare the graph as of an earlier delta, and as of a time after it, with the model of then."""
         moment = data.draw(st.sampled_from(self.moments[self.here]))
         past = self.space.as_of(moment.number)
         assert_tells(past, moment.model, now=moment.at, past=True)
@@ -236,7 +236,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.moments[self.here])
     @rule(data=st.data())
     def go_back(self, data: st.DataObject) -> None:
-        """Undo: apply what leads from the present to an earlier graph."""
+        """Undo: apply the delta that restores an earlier graph."""
         moment = data.draw(st.sampled_from(self.moments[self.here]))
         delta = delta_back_to(self.space.as_of(moment.number), self.space, reason="undo", at=self.clock())
         if delta:
@@ -246,7 +246,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
 
     @rule(hours=st.integers(-96, 96))
     def what_held(self, hours: int) -> None:
-        """Ask for a view of what held in the world at some time."""
+        """Compare the view at some valid time with the model."""
         moment = self.clock() + timedelta(hours=hours)
         view = self.space.view(valid_at=moment)
         assert_shows(view, self.model.at(self.clock(), moment))
@@ -262,7 +262,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: isinstance(self.store, SupportsNamespaces))
     @rule(name=st.none() | st.sampled_from(_SPACES), random=_RANDOMS, deltas=_BEGINNINGS)
     def enter(self, name: str | None, random: Random, deltas: int) -> None:
-        """Go on in another graph of the store, perhaps a new one."""
+        """Continue in another graph of the store, perhaps a new one."""
         if name in self.models:
             self.here = name
         elif len(self.models) < _FEW_SPACES:
@@ -272,7 +272,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.here is not _OWN)
     @rule()
     def drop(self) -> None:
-        """Drop the graph that was written to."""
+        """Drop the current graph."""
         assert isinstance(self.store, SupportsNamespaces)
         assert self.here is not None
         self._space(self.here)
@@ -291,7 +291,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.kill_store is not None)
     @rule()
     def kill(self) -> None:
-        """Open the store again as after its process died."""
+        """Open the store again without closing it, as after its process died."""
         self._again(type(self).kill_store)
 
     def _again(self, way: ReopenStore | None) -> None:
@@ -299,21 +299,21 @@ class GraphStoreMachine(RuleBasedStateMachine):
         self.store = way(self.store)
         self.all_graphs_tell_what_they_should()
 
-    # What always holds
+    # Invariants
 
     @invariant()
     def the_graph_tells_what_it_should(self) -> None:
-        """Hold the graph that is written to against its model."""
+        """Compare the current graph with its model."""
         self._check(self.here)
 
     @invariant()
     def views_stay_as_they_were(self) -> None:
-        """Hold the views that were taken against what they showed."""
+        """Compare earlier views with their contents when they were taken."""
         for view, shown in self.seen:
             assert shown_by(view) == shown
 
     def all_graphs_tell_what_they_should(self) -> None:
-        """Hold every graph against its model."""
+        """Compare every graph with its model."""
         for name in self.models:
             self._check(name)
 
@@ -328,7 +328,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
         assert [entry.sequence for entry in journaled(space, changes)] == changes
 
     def teardown(self) -> None:
-        """Hold every graph against its model a last time, and clean up."""
+        """Compare every graph with its model a last time, and clean up."""
         try:
             self.all_graphs_tell_what_they_should()
         finally:
@@ -343,12 +343,12 @@ def _unused(model: GraphModel) -> dict[EdgeKey, MemoryEdge]:
 def store_machine(
     *, open_store: OpenStore, reopen: ReopenStore | None = None, kill: ReopenStore | None = None
 ) -> type[GraphStoreMachine]:
-    """Return a state machine for a store; its `TestCase` is what pytest runs.
+    """Return a state machine for a store; pytest runs its `TestCase`.
 
     Args:
-        open_store: `open_store(folder, clock=clock)` makes a new, empty store.
-        reopen: closes a store and returns it opened again; left out for one that is not durable.
-        kill: returns a store opened again without having been closed; left out where that cannot be done.
+        open_store: `open_store(folder, clock=clock)` creates a new, empty store.
+        reopen: closes a store, opens it again and returns it; omit it for a store that is not durable.
+        kill: opens a store again without closing it and returns it; omit it if that is impossible.
     """
     hooks = {"open_store": open_store, "reopen_store": reopen, "kill_store": kill}
     members = {name: staticmethod(hook) for name, hook in hooks.items() if hook is not None}

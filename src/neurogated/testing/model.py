@@ -1,4 +1,4 @@
-"""A graph as anyone would write it down: dictionaries of nodes and edges. Slow, and obviously right."""
+"""A reference model of a graph: dictionaries of nodes and edges. It is slow and obviously right."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["GraphModel"]
 
 
 class GraphModel:
-    """What a store holds after some deltas, in the order in which it was added.
+    """The expected contents of a store after some deltas, in the order of their addition.
 
-    It takes valid deltas only: to refuse the others is the store's task.
+    It accepts only valid deltas; refusing the others is the store's task.
     """
 
     def __init__(self) -> None:
@@ -23,11 +23,11 @@ class GraphModel:
         self.edges: dict[EdgeKey, MemoryEdge] = {}
         self.waiting: dict[PendingTask, None] = {}
         self.returned: set[str] = set()
-        """Nodes that were removed once and added again; their place in the order is the store's choice."""
+        """Nodes that were removed and added again; the store chooses their position in the order."""
         self._gone: set[str] = set()
 
     def apply(self, delta: GraphDelta) -> None:
-        """Make a change: removals, puts, weights, changes of nodes, operators and the touch, in this order."""
+        """Apply a delta: removals, puts, weights, node changes, operators and the touch, in this order."""
         for key in delta.removed_edges:
             del self.edges[key]
         for name in delta.removed_nodes:
@@ -56,11 +56,11 @@ class GraphModel:
         self.waiting = {task: None for task in self.waiting if task not in delta.settled}
 
     def copy(self) -> GraphModel:
-        """Return a model of its own that holds the same."""
+        """Return an independent copy."""
         return self._with(self.nodes, self.edges)
 
     def at(self, now: datetime, valid_at: datetime | None = None) -> GraphModel:
-        """Return what shows of it at a time: without what has expired, or did not hold in the world at `valid_at`."""
+        """Return the model without nodes that have expired at `now`, and without contents invalid at `valid_at`."""
         nodes = {
             name: node
             for name, node in self.nodes.items()
@@ -74,7 +74,7 @@ class GraphModel:
         return self._with(nodes, edges)
 
     def without(self, names: set[str]) -> GraphModel:
-        """Return it as if some nodes had never been."""
+        """Return the model as if some nodes had never existed."""
         nodes = {name: node for name, node in self.nodes.items() if name not in names}
         edges = {key: edge for key, edge in self.edges.items() if not {key.source_id, key.target_id} & names}
         return self._with(nodes, edges)

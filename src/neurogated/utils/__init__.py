@@ -1,1 +1,1 @@
-"""Small functions without a room of their own."""
+"""Hashes of texts and cosines of vectors."""

@@ -22,10 +22,10 @@ def cosine_similarity(left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
 
     Args:
         left: (n, d) or (d,) numbers.
-        right: (m, d) or (d,) numbers; an empty list is no vectors.
+        right: (m, d) or (d,) numbers; an empty list means no vectors.
 
     Returns:
-        (n, m) float64 between -1 and 1; 0 where a row is all zeros. As in a product of arrays, a (d,) argument adds no
+        (n, m) float64 between -1 and 1; 0 for a row of zeros. As in numpy's matrix product, a (d,) argument adds no
         axis: a vector and m rows give (m,), two vectors give one number.
 
     Raises:
@@ -45,11 +45,11 @@ def cosine_similarity(left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
 def exact_cosines(vectors: NDArray[Any], query: NDArray[Any]) -> NDArray[np.float64]:
     """Return the cosine of each row of `vectors` (n, d) with `query` (d,), in double precision.
 
-    Each row is summed by itself, so its cosine is the same to the last bit whatever rows stand around it; a matrix
-    product does not promise that.
+    Each row is summed by itself, so its cosine does not depend on the other rows, to the last bit. A matrix product
+    does not guarantee that.
     """
     rows, target = vectors.astype(np.float64, copy=False), query.astype(np.float64, copy=False)
-    # vecdot goes row by row; unlike a matrix product it starts no threads for a few rows either.
+    # vecdot computes row by row; unlike a matrix product, it starts no threads for a few rows.
     norms = np.sqrt(np.vecdot(rows, rows) * np.vecdot(target, target))
     norms[norms == 0] = np.inf
     cosines: NDArray[np.float64] = np.vecdot(rows, target) / norms
@@ -61,7 +61,7 @@ def top_k(scores: NDArray[np.floating], k: int) -> NDArray[np.intp]:
     k = min(k, len(scores))
     if k <= 0:
         return np.empty(0, dtype=np.intp)
-    # argpartition breaks ties at the border at will, so everything that ties with the k-th best takes part.
+    # argpartition breaks ties arbitrarily, so all scores that tie with the k-th best are candidates.
     kth_best = np.partition(scores, len(scores) - k)[len(scores) - k]
     candidates = np.flatnonzero(scores >= kth_best)
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k]

@@ -1,4 +1,4 @@
-"""From a memory and what it recalled to a page on disk."""
+"""From a memory and its answer to a page on disk."""
 
 from __future__ import annotations
 
@@ -12,26 +12,23 @@ from neurogated.core.trace import Recall
 from neurogated.errors import InputError
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer.page import render_recall
+from neurogated.viewer.subgraph import subgraph_of
 
 __all__ = ["explain", "write_page"]
 
 
 def explain(memory: NeuroGraphMemory, recall: Recall, store: GraphStorePort | None = None) -> str:
-    """Return the page of a recall, with the texts of the nodes on its paths that it did not return.
+    """Return the page of a recall, with the texts of all nodes from which activation flowed.
 
     Args:
-        memory: what was asked.
-        recall: what it brought up.
-        store: the graph as it was, for a recall of the past; that of the memory when left out.
+        memory: the memory that was asked.
+        recall: its answer.
+        store: the graph of that time, for a recall of the past; that of the memory when left out.
     """
     store = memory.store if store is None else store
-    steps = (step for recalled in recall for step in recalled.path)
-    passed = dict.fromkeys([anchor for anchor, _ in recall.anchors])
-    passed |= dict.fromkeys(end for step in steps for end in (step.source_id, step.target_id))
-    known = set(recall.ids)
-    # What was forgotten since the recall is shown by its id.
-    missing = store.get_nodes([node_id for node_id in passed if node_id not in known], missing_ok=True)
-    return render_recall(recall, {node.id: node for node in missing})
+    passed = [vertex.id for vertex in subgraph_of(recall).vertices if vertex.rank is None]
+    # A node that was deleted since the recall is shown by its id.
+    return render_recall(recall, {node.id: node for node in store.get_nodes(passed, missing_ok=True)})
 
 
 def write_page(page: str, path: str | os.PathLike[str]) -> Path:

@@ -1,32 +1,31 @@
-"""Where everything of the picture stands: a column for every hop, and arcs between them that stay short."""
+"""Where everything of the picture stands: senders on the left, memories on the right, and the flows between them."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from neurogated.viewer.subgraph import Arc, Subgraph, Vertex
 
 __all__ = ["Box", "Curve", "Picture", "lay_out"]
 
-# Pixels, and rounds of ordering; the style sheet's letters fit into boxes of these measures.
-_BOX_WIDTH = 208
-_BOX_HEIGHT = 68
-_SMALL_WIDTH = 180
-_SMALL_HEIGHT = 50
-_PORT_HEIGHT = 18
-_COLUMN_GAP = 132
-_ROW_GAP = 14
+# Pixels; the style sheet's letters fit into boxes of these measures.
+_SENDER_WIDTH, _SENDER_HEIGHT = 216, 60
+_MEMORY_WIDTH, _MEMORY_HEIGHT = 260, 84
+_GAP = 214
+_ROW_GAP = 12
+_GROUP_GAP = 40
+_OVERHANG = 240
 _MARGIN = 10
-_HEAD = 9
-_MIN_STROKE, _MAX_STROKE = 1.5, 8.0
-_LABEL_GAP = 6
-_LETTER = 13
-_BOW = 70
-_SWEEPS = 8
-_GRID_COLUMNS = 2
+_BOW, _BOW_SHARE = 62, 0.35
+_HEAD = 7
+_MIN_STROKE, _MAX_STROKE = 0.8, 22.0
+_SLOT, _LABEL_SLOT = 3.0, 15.0
+_LETTER = 4
+# Labels at one memory; those of its other flows are seen when one points at them.
+_LABELS = 5
+_FAINT_SHARE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +35,18 @@ class Box:
     vertex: Vertex
     left: float
     top: float
+    width: float
     height: float
 
     @property
-    def width(self) -> float:
-        """Less for what was not returned."""
-        return _SMALL_WIDTH if self.vertex.rank is None else _BOX_WIDTH
+    def right(self) -> float:
+        """The right edge."""
+        return self.left + self.width
 
     @property
-    def right(self) -> float:
-        """Where arcs leave."""
-        return self.left + self.width
+    def middle(self) -> float:
+        """The height of the centre."""
+        return self.top + self.height / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,10 @@ class Curve:
     """SVG path of the arrow's head."""
     stroke: float
     label: tuple[float, float]
-    """Where the label ends, or begins where `backward`."""
-    backward: bool
-    """Whether the arc comes in from the right, as one to the same or an earlier column does."""
+    """Where the label ends; where it begins, for a flow into a node that passes activation on."""
+    labelled: bool
+    """Whether there is room for its label."""
+    faint: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,74 +72,92 @@ class Picture:
 
     width: float
     height: float
-    columns: tuple[tuple[int, float], ...]
-    """Hops and left side of each column."""
-    boxes: tuple[Box, ...]
-    """What has a column."""
-    grid: tuple[Vertex, ...]
-    """What no energy came to by a path; drawn below, where arcs do not matter."""
+    senders: tuple[Box, ...]
+    """Anchors, then the nodes that passed activation on."""
+    relays_top: float | None
+    """Where the nodes begin that are no anchors; None where there are none."""
+    memories: tuple[Box, ...]
+    """Best first."""
     curves: tuple[Curve, ...]
+    """The strongest last, so that it lies on top."""
 
 
 def lay_out(subgraph: Subgraph) -> Picture:
-    """Return the picture of a subgraph: columns by hop, within them ordered as the arcs run (Sugiyama et al., 1981)."""
-    placed = [vertex for vertex in subgraph.vertices if vertex.hop is not None]
-    hops = sorted({vertex.hop for vertex in placed if vertex.hop is not None})
-    lefts = {hop: _MARGIN + index * (_BOX_WIDTH + _COLUMN_GAP) for index, hop in enumerate(hops)}
-    heights = _heights(placed, subgraph.arcs)
-    tops = _tops([[v for v in placed if v.hop == hop] for hop in hops], heights, subgraph.arcs)
-    boxes = {v.number: Box(v, lefts[v.hop or 0], tops[v.number], heights[v.number]) for v in placed}
-    bottom = max((box.top + box.height for box in boxes.values()), default=0.0)
-    columns = max(len(hops), _GRID_COLUMNS)
-    # A bow on the right of the last column needs room of its own.
-    room = _BOW if any(_comes_from_the_right(boxes[a.source], boxes[a.target]) for a in subgraph.arcs) else 0
+    """Return the picture: memories by rank, and each sender near the memories it sent to (isotonic regression)."""
+    into = [arc for arc in subgraph.arcs if not arc.relayed]
+    largest = max((arc.flow for arc in into), default=0.0)
+    strokes = {arc.number: _stroke(arc.flow, largest) for arc in subgraph.arcs}
+    labelled = _labelled(into)
+    slots = {
+        arc.number: max(strokes[arc.number] + 1, _LABEL_SLOT if arc.number in labelled else _SLOT)
+        for arc in subgraph.arcs
+    }
+    left = _MARGIN + (_BOW if len(into) < len(subgraph.arcs) else 0)
+    right = left + _SENDER_WIDTH + _GAP
+    returned = [vertex for vertex in subgraph.vertices if vertex.rank is not None]
+    heights = {v.number: max(_MEMORY_HEIGHT, _sum(slots, into, v, lambda arc: arc.target)) for v in returned}
+    tops = _stacked([vertex.number for vertex in returned], heights, 0.0)
+    centres = {number: top + heights[number] / 2 for number, top in tops.items()}
+    senders = _ordered(subgraph.senders, into, centres)
+    sizes = {
+        v.number: max(_SENDER_HEIGHT, _sum(strokes, into, v, lambda arc: arc.source) + 2 * _ROW_GAP) for v, _ in senders
+    }
+    sender_tops = _as_wanted(senders, sizes)
+    # However many senders there are, the first memories are near the top.
+    drop = max(0.0, -min(sender_tops.values(), default=0.0) - _OVERHANG)
+    sender_tops = {number: top + drop for number, top in sender_tops.items()}
+    first = min((*tops.values(), *sender_tops.values()), default=0.0) - _MARGIN
+    memories = {v.number: Box(v, right, tops[v.number] - first, _MEMORY_WIDTH, heights[v.number]) for v in returned}
+    boxes = {v.number: Box(v, left, sender_tops[v.number] - first, _SENDER_WIDTH, sizes[v.number]) for v, _ in senders}
+    curves = _curves(subgraph.arcs, boxes, memories, strokes, slots)
+    relays = [box.top for box in boxes.values() if box.vertex.start is None]
     return Picture(
-        width=columns * _BOX_WIDTH + (columns - 1) * _COLUMN_GAP + 2 * _MARGIN + room,
-        height=bottom + _MARGIN,
-        columns=tuple(lefts.items()),
-        boxes=tuple(sorted(boxes.values(), key=lambda box: (box.left, box.top))),
-        grid=tuple(vertex for vertex in subgraph.vertices if vertex.hop is None),
-        curves=_curves(subgraph.arcs, boxes),
+        width=right + _MEMORY_WIDTH + _MARGIN,
+        height=max((box.top + box.height for box in (*memories.values(), *boxes.values())), default=0.0) + _MARGIN,
+        senders=tuple(boxes.values()),
+        relays_top=min(relays, default=None),
+        memories=tuple(memories.values()),
+        curves=tuple(
+            Curve(arc, *drawn, arc.number in labelled, arc.relayed or arc.flow < _FAINT_SHARE * largest)
+            for arc, drawn in sorted(curves, key=lambda curve: (not curve[0].relayed, curve[0].flow))
+        ),
     )
 
 
-def _heights(placed: Sequence[Vertex], arcs: Sequence[Arc]) -> dict[int, float]:
-    into: dict[int, int] = defaultdict(int)
-    for arc in arcs:
-        into[arc.target] += 1
-    return {
-        v.number: max(_SMALL_HEIGHT if v.rank is None else _BOX_HEIGHT, (into[v.number] + 1) * _PORT_HEIGHT)
-        for v in placed
-    }
+def _stroke(flow: float, largest: float) -> float:
+    share = min(1.0, flow / largest) if largest > 0 else 0.0
+    return round(max(_MIN_STROKE, _MAX_STROKE * share), 2)
 
 
-def _tops(columns: list[list[Vertex]], heights: Mapping[int, float], arcs: Sequence[Arc]) -> dict[int, float]:
-    """Return the top of every vertex: sweeps over the columns move each towards the mean of those it is joined to."""
-    hop = {vertex.number: vertex.hop for column in columns for vertex in column}
-    joined: dict[int, list[int]] = defaultdict(list)
-    for arc in arcs:
-        if hop[arc.source] != hop[arc.target]:
-            joined[arc.source].append(arc.target)
-            joined[arc.target].append(arc.source)
-    tops: dict[int, float] = {}
-    for column in columns:
-        column.sort(key=lambda v: (not joined[v.number], v.rank is None, v.rank or 0, v.number))
-        tops |= _stacked([v.number for v in column], heights, 0.0)
-    for sweep in range(_SWEEPS):
-        for column in columns[1:] if sweep % 2 == 0 else columns[-2::-1]:
-            wanted = {
-                v.number: sum(tops[n] + heights[n] / 2 for n in joined[v.number]) / len(joined[v.number])
-                for v in column
-                if joined[v.number]
-            }
-            column.sort(key=lambda v: wanted.get(v.number, math.inf))
-            tops |= _as_wanted([v.number for v in column], heights, wanted)
-        first = min(tops.values(), default=0.0)
-        tops = {number: top - first for number, top in tops.items()}
-    return {number: top + _MARGIN for number, top in tops.items()}
+def _labelled(into: Iterable[Arc]) -> set[int]:
+    """Return the strongest arcs into each memory, without those that show as 0."""
+    by_target: dict[int, list[int]] = defaultdict(list)
+    for arc in into:
+        if arc.shown > 0:
+            by_target[arc.target].append(arc.number)
+    return {number for numbers in by_target.values() for number in numbers[:_LABELS]}
 
 
-def _stacked(numbers: Sequence[int], heights: Mapping[int, float], begin: float) -> dict[int, float]:
+def _sum(sizes: Mapping[int, float], arcs: Iterable[Arc], vertex: Vertex, end: Callable[[Arc], int]) -> float:
+    return sum(sizes[arc.number] for arc in arcs if end(arc) == vertex.number) + _ROW_GAP
+
+
+def _ordered(
+    senders: Iterable[Vertex], into: Sequence[Arc], centres: Mapping[int, float]
+) -> list[tuple[Vertex, float]]:
+    """Return anchors by the mean height of the memories they sent to, other senders by amount, with that height."""
+    middle = sum(centres.values()) / len(centres) if centres else 0.0
+    wishes = []
+    for vertex in senders:
+        sent = [arc for arc in into if arc.source == vertex.number]
+        total = sum(arc.flow for arc in sent)
+        wish = sum(arc.flow * centres[arc.target] for arc in sent) / total if total > 0 else middle
+        order = (False, wish) if vertex.start is not None else (True, -total)
+        wishes.append((order, vertex, wish))
+    return [(vertex, wish) for _, vertex, wish in sorted(wishes, key=lambda one: (one[0], one[1].number))]
+
+
+def _stacked(numbers: Iterable[int], heights: Mapping[int, float], begin: float) -> dict[int, float]:
     tops = {}
     for number in numbers:
         tops[number] = begin
@@ -146,85 +165,82 @@ def _stacked(numbers: Sequence[int], heights: Mapping[int, float], begin: float)
     return tops
 
 
-def _as_wanted(numbers: Sequence[int], heights: Mapping[int, float], wanted: Mapping[int, float]) -> dict[int, float]:
-    """Return tops that keep the order and the gaps and come, in squares, as near as can be to the wanted centres.
+def _as_wanted(senders: Sequence[tuple[Vertex, float]], heights: Mapping[int, float]) -> dict[int, float]:
+    """Return tops that keep the order and the gaps and lie, in squares, as near as possible to the wanted centres.
 
     Without the heights above it each top must not be less than the one before: isotonic regression, by pooling
-    adjacent violators. Who has no wish stands below the others.
+    adjacent violators.
     """
-    wishing = [number for number in numbers if number in wanted]
-    offsets = _stacked(wishing, heights, 0.0)
+    offsets = _stacked((vertex.number for vertex, _ in senders), heights, 0.0)
+    has_anchors = any(vertex.start is not None for vertex, _ in senders)
+    offsets |= {v.number: offsets[v.number] + _GROUP_GAP for v, _ in senders if v.start is None and has_anchors}
     pools: list[tuple[float, list[int]]] = []
-    for number in wishing:
-        mean, pool = wanted[number] - heights[number] / 2 - offsets[number], [number]
+    for vertex, wish in senders:
+        mean, pool = wish - heights[vertex.number] / 2 - offsets[vertex.number], [vertex.number]
         while pools and pools[-1][0] > mean:
             other_mean, other = pools.pop()
             mean = (mean * len(pool) + other_mean * len(other)) / (len(pool) + len(other))
             pool = other + pool
         pools.append((mean, pool))
-    tops = {number: mean + offsets[number] for mean, pool in pools for number in pool}
-    below = max((top + heights[number] + _ROW_GAP for number, top in tops.items()), default=0.0)
-    return tops | _stacked([number for number in numbers if number not in wanted], heights, below)
+    return {number: mean + offsets[number] for mean, pool in pools for number in pool}
 
 
-def _comes_from_the_right(source: Box, target: Box) -> bool:
-    return target.left <= source.left
+_Drawn = tuple[str, str, float, tuple[float, float]]
 
 
-def _curves(arcs: Sequence[Arc], boxes: Mapping[int, Box]) -> tuple[Curve, ...]:
-    largest = max((arc.flow for arc in arcs), default=0.0)
-    into = Counter(arc.target for arc in arcs)
-    leaving = _ports(arcs, boxes, own=lambda arc: arc.source, other=lambda arc: arc.target)
-    coming = _ports(arcs, boxes, own=lambda arc: arc.target, other=lambda arc: arc.source)
-    return tuple(
-        _curve(
-            arc,
-            (boxes[arc.source], leaving[arc.number]),
-            (boxes[arc.target], coming[arc.number]),
-            max(_MIN_STROKE, _MAX_STROKE * arc.flow / largest if largest > 0 else 0.0),
-            alone=into[arc.target] == 1,
-        )
-        for arc in arcs
-    )
+def _curves(
+    arcs: Sequence[Arc],
+    senders: Mapping[int, Box],
+    memories: Mapping[int, Box],
+    strokes: Mapping[int, float],
+    slots: Mapping[int, float],
+) -> list[tuple[Arc, _Drawn]]:
+    into = [arc for arc in arcs if not arc.relayed]
+    relayed = [arc for arc in arcs if arc.relayed]
+    leaving = _ports(into, strokes, senders, lambda arc: arc.source, lambda arc: memories[arc.target].middle)
+    coming = _ports(into, slots, memories, lambda arc: arc.target, lambda arc: senders[arc.source].middle)
+    out = _ports(relayed, strokes, senders, lambda arc: arc.source, lambda arc: -senders[arc.target].middle)
+    back = _ports(relayed, strokes, senders, lambda arc: arc.target, lambda arc: -senders[arc.source].middle)
+    drawn: list[tuple[Arc, _Drawn]] = []
+    for arc in arcs:
+        stroke, half = strokes[arc.number], _HEAD / 2 + strokes[arc.number] / 2
+        if arc.relayed:
+            x1 = tip = senders[arc.source].left
+            y1, y2 = out[arc.number], back[arc.number]
+            foot, bow = tip - _HEAD, min(_BOW - _MARGIN, _HEAD + _BOW_SHARE * abs(y2 - y1))
+            pull1, pull2, label = x1 - bow, foot - bow, foot - bow
+        else:
+            x1, tip = senders[arc.source].right, memories[arc.target].left
+            y1, y2 = leaving[arc.number], coming[arc.number]
+            foot = tip - _HEAD
+            pull1 = pull2 = (x1 + foot) / 2
+            label = foot - _LETTER
+        line = f"M{x1:.1f} {y1:.1f}C{pull1:.1f} {y1:.1f} {pull2:.1f} {y2:.1f} {foot:.1f} {y2:.1f}"
+        head = f"M{foot:.1f} {y2 - half:.1f}L{tip:.1f} {y2:.1f}L{foot:.1f} {y2 + half:.1f}Z"
+        drawn.append((arc, (line, head, stroke, (label, y2 + _LETTER))))
+    return drawn
 
 
 def _ports(
-    arcs: Sequence[Arc], boxes: Mapping[int, Box], *, own: Callable[[Arc], int], other: Callable[[Arc], int]
+    arcs: Iterable[Arc],
+    sizes: Mapping[int, float],
+    boxes: Mapping[int, Box],
+    own: Callable[[Arc], int],
+    other: Callable[[Arc], float],
 ) -> dict[int, float]:
-    """Return at what height each arc meets its box, so that those of one box spread and do not cross there."""
+    """Return the height where each arc meets its box: around the middle, in the order of their other ends."""
     at: dict[int, list[Arc]] = defaultdict(list)
     for arc in arcs:
         at[own(arc)].append(arc)
     ports = {}
     for number, some in at.items():
+        some.sort(key=lambda arc: (other(arc), -arc.flow, arc.number))
         box = boxes[number]
-        some.sort(key=lambda arc: (boxes[other(arc)].top, arc.number))
-        for index, arc in enumerate(some, start=1):
-            ports[arc.number] = box.top + box.height * index / (len(some) + 1)
+        # Many small lines share the height of the box.
+        total = sum(sizes[arc.number] for arc in some)
+        scale = min(1.0, box.height / total)
+        y = box.middle - total * scale / 2
+        for arc in some:
+            ports[arc.number] = y + sizes[arc.number] * scale / 2
+            y += sizes[arc.number] * scale
     return ports
-
-
-def _curve(arc: Arc, start: tuple[Box, float], end: tuple[Box, float], stroke: float, *, alone: bool) -> Curve:
-    (source, y1), (target, y2) = start, end
-    backward = _comes_from_the_right(source, target)
-    # The head points into the box; from the right it is the same, mirrored.
-    side = -1 if backward else 1
-    tip = target.right if backward else target.left
-    foot = tip - side * _HEAD
-    x1 = source.right if target.left >= source.left else source.left
-    if target.left == source.left:
-        pull1, pull2 = x1 + _BOW, foot + _BOW
-    else:
-        reach = abs(foot - x1) / 2
-        pull1, pull2 = x1 + side * reach, foot - side * reach
-    half = _HEAD / 2 + stroke / 2
-    # A line that comes from above would run through a label above it; among several lines there is no room below.
-    label = y2 + stroke / 2 + _LETTER if alone and y1 < y2 else y2 - stroke / 2 - _LABEL_GAP
-    return Curve(
-        arc,
-        line=f"M{x1:.1f} {y1:.1f}C{pull1:.1f} {y1:.1f} {pull2:.1f} {y2:.1f} {foot:.1f} {y2:.1f}",
-        head=f"M{foot:.1f} {y2 - half:.1f}L{tip:.1f} {y2:.1f}L{foot:.1f} {y2 + half:.1f}Z",
-        stroke=round(stroke, 2),
-        label=(foot - side * _LABEL_GAP, label),
-        backward=backward,
-    )

@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jinja2
@@ -16,10 +16,10 @@ import jinja2
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
-from neurogated.core.trace import PathStep, Recall, RecalledMemory
+from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.viewer.layout import lay_out
 from neurogated.viewer.palette import ink
-from neurogated.viewer.subgraph import Subgraph, Trail, Vertex, subgraph_of
+from neurogated.viewer.subgraph import Arc, Subgraph, Vertex, subgraph_of
 
 __all__ = ["render_recall"]
 
@@ -27,6 +27,8 @@ __all__ = ["render_recall"]
 _LABEL = 120
 _SHOWN = 700
 _MOST = 200_000
+# Flows that a memory lists before the reader asks for more.
+_LISTED = 5
 _PERCENT = 100.0
 _FORMAT = "{:.3f}"
 
@@ -35,11 +37,14 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufd
 _SEEN_FIRST = ("title", "speaker", "timestamp", "location")
 
 
-class _Part(NamedTuple):
+class _Term(NamedTuple):
+    """One term of a score."""
+
     name: str
     value: float
-    share: float
-    """Percent of the largest of that name in the recall."""
+    left: float
+    """Where its segment of the bar begins, in percent of the widest bar."""
+    width: float
 
 
 class _Text(NamedTuple):
@@ -50,46 +55,46 @@ class _Text(NamedTuple):
     """How many characters were left out altogether."""
 
 
-class _Step(NamedTuple):
-    step: PathStep
-    source: _Card
-    target: _Card
-
-
 class _Card(NamedTuple):
     """What is known of a vertex, ready to be shown."""
 
     vertex: Vertex
-    trail: Trail
     label: str
     snippet: str
     text: _Text | None
     facts: tuple[tuple[str, str], ...]
     """Metadata to be seen at once."""
     metadata: tuple[tuple[str, str], ...]
-    share: float
-    """Energy in percent of the largest there is."""
     memory: RecalledMemory | None
+    terms: tuple[_Term, ...]
+    into: tuple[Arc, ...]
+    """Flows that reached it, strongest first."""
+    sent: float
+    """The points that it sent."""
+    boxes: tuple[str, ...]
+    """Elements of the picture that stand for it."""
+    lit: str
+    """Elements of the picture that belong to it."""
 
 
 class _Weight(NamedTuple):
     type: EdgeType
     along: float
     against: float | None
-    """None where energy never goes that way."""
+    """None where activation never flows that way."""
 
 
 def render_recall(recall: Recall, nodes: Mapping[str, MemoryNode]) -> str:
-    """Return a recall as an HTML page: its kernel, the part of the graph it went through, and the ranked memories.
+    """Return a recall as an HTML page: its kernel, the flows of activation, and the ranked memories.
 
     Args:
-        recall: what a question brought up.
-        nodes: the nodes on its paths, and its anchors, that are not among its memories; what is missing is shown by id.
+        recall: the answer to a question.
+        nodes: anchors, sources of flows and nodes on paths that are not among its memories; a node that is missing is
+            shown by its id.
     """
     subgraph = subgraph_of(recall)
     known = {**nodes, **{memory.id: memory.node for memory in recall}}
     cards = _cards(recall, subgraph, known)
-    by_id = {card.vertex.id: card for card in cards}
     script, style = _own_file("page.js"), _own_file("page.css")
     used = {arc.type for arc in subgraph.arcs}
     return _environment().get_template("page.html.j2").render(
@@ -97,10 +102,12 @@ def render_recall(recall: Recall, nodes: Mapping[str, MemoryNode]) -> str:
         kernel=_kernel_rows(recall, used),
         picture=lay_out(subgraph),
         cards=cards,
+        by_id={card.vertex.id: card for card in cards},
         memories=[card for card in cards if card.memory],
         passed=[card for card in cards if not card.memory],
-        parts={card.vertex.number: _parts(card, recall) for card in cards},
-        paths={card.vertex.number: _path(card, by_id) for card in cards},
+        flows=sum(not arc.relayed for arc in subgraph.arcs),
+        listed=_LISTED,
+        terms_used={term.name for card in cards for term in card.terms if term.value},
         used=sorted(used, key=lambda kind: kind.name),
         inks={kind: ink(kind) for kind in {*EdgeType, *used, *recall.kernel.weights, *recall.kernel.against}},
         script=script,
@@ -149,17 +156,55 @@ def _share(value: float | None, largest: float) -> float:
 
 
 def _cards(recall: Recall, subgraph: Subgraph, known: Mapping[str, MemoryNode]) -> list[_Card]:
-    memories = {memory.id: memory for memory in reversed(recall.memories)}
-    largest = max((vertex.energy or 0.0 for vertex in subgraph.vertices), default=0.0)
+    memories = {memory.id: memory for memory in recall.memories}
+    sums = [sum(value for _, value in terms if 0 < value < math.inf) for terms in subgraph.terms]
+    widest = max(sums, default=0.0)
+    bars = [*(_bar(terms, widest) for terms in subgraph.terms)]
+    senders = {vertex.number for vertex in subgraph.senders}
     return [
-        _card(vertex, trail, known.get(vertex.id), memories.get(vertex.id), _share(vertex.energy, largest))
-        for vertex, trail in zip(subgraph.vertices, subgraph.trails, strict=True)
+        _card(
+            vertex,
+            known.get(vertex.id),
+            memories.get(vertex.id),
+            bars[vertex.number] if vertex.rank else (),
+            subgraph.arcs,
+            sends=vertex.number in senders,
+        )
+        for vertex in subgraph.vertices
     ]
 
 
-def _card(vertex: Vertex, trail: Trail, node: MemoryNode | None, memory: RecalledMemory | None, share: float) -> _Card:
+def _bar(terms: Sequence[tuple[str, float]], widest: float) -> tuple[_Term, ...]:
+    """Return the terms one after another; one below 0 lies over the end of those above."""
+    bar, right = [], 0.0
+    for name, value in terms:
+        width = _share(abs(value), widest)
+        left = right if value >= 0 else max(0.0, right - width)
+        right = min(_PERCENT, right + width) if value >= 0 else left
+        bar.append(_Term(name.replace("_", " "), value, left, min(width, _PERCENT - left)))
+    return tuple(bar)
+
+
+def _card(
+    vertex: Vertex,
+    node: MemoryNode | None,
+    memory: RecalledMemory | None,
+    terms: tuple[_Term, ...],
+    arcs: Sequence[Arc],
+    *,
+    sends: bool,
+) -> _Card:
+    number = vertex.number
+    into = tuple(arc for arc in arcs if arc.target == number)
+    out = [arc for arc in arcs if arc.source == number]
+    boxes = (*((f"to{number}",) if vertex.rank else ()), *((f"from{number}",) if sends else ()))
+    # Of a memory its own flows are shown, and those into the nodes that passed them on; of any other node all flows.
+    relays = {arc.source for arc in into}
+    shown = [*into, *(arc for arc in arcs if arc.relayed and arc.target in relays)] if vertex.rank else [*into, *out]
+    lit = {**dict.fromkeys(boxes), **dict.fromkeys(_ends(shown))}
+    drawn = (terms, into, sum(arc.shown for arc in out), boxes, " ".join(lit))
     if node is None:
-        return _Card(vertex, trail, _shortened(vertex.id), "no longer in the memory", None, (), (), share, memory)
+        return _Card(vertex, _shortened(vertex.id), "no longer in the memory", None, (), (), memory, *drawn)
     fields = {
         "title": node.title,
         "speaker": node.speaker,
@@ -180,15 +225,20 @@ def _card(vertex: Vertex, trail: Trail, node: MemoryNode | None, memory: Recalle
     snippet = _shortened(node.content)
     return _Card(
         vertex,
-        trail,
         _shortened(label) or snippet,
         snippet if label else "",
         _text(node.content),
         tuple((name.lower(), _shortened(values[name])) for name in first if name.lower() != "title"),
         (("id", node.id), *values.items()),
-        share,
         memory,
+        *drawn,
     )
+
+
+def _ends(arcs: Iterable[Arc]) -> Iterator[str]:
+    """Return the elements of the picture that belong to flows."""
+    for arc in arcs:
+        yield from (f"arc{arc.number}", f"from{arc.source}", f"{'from' if arc.relayed else 'to'}{arc.target}")
 
 
 def _shortened(text: str) -> str:
@@ -208,22 +258,6 @@ def _text(content: str) -> _Text:
     space = content.rfind(" ", _SHOWN - _LABEL, _SHOWN)
     end = space if space > 0 else _SHOWN
     return _Text(content[:end], content[end:_MOST], len(content), max(0, len(content) - _MOST))
-
-
-def _parts(card: _Card, recall: Recall) -> list[_Part]:
-    if card.memory is None:
-        return []
-    largest = {
-        name: max((abs(m.parts[name]) for m in recall if math.isfinite(m.parts.get(name, math.nan))), default=0.0)
-        for name in card.memory.parts
-    }
-    return [_Part(name, value, _share(value, largest[name])) for name, value in card.memory.parts.items()]
-
-
-def _path(card: _Card, by_id: Mapping[str, _Card]) -> list[_Step]:
-    if card.memory is None:
-        return []
-    return [_Step(step, by_id[step.source_id], by_id[step.target_id]) for step in card.memory.path]
 
 
 def _kernel_rows(recall: Recall, used: set[EdgeType]) -> list[_Weight]:

@@ -1,15 +1,16 @@
-"""The part of the graph that a recall used: who was reached, after which hop, over which arcs."""
+"""The part of the graph that a recall used: its memories, and every flow of activation that reached them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.trace import PathStep, Recall, RecalledMemory
+from neurogated.core.trace import PathStep, Recall
+from neurogated.viewer.sums import add_up
 
-__all__ = ["Arc", "Subgraph", "Trail", "Vertex", "subgraph_of"]
+__all__ = ["Arc", "Subgraph", "Vertex", "subgraph_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +20,15 @@ class Vertex:
     number: int
     """Unique in the picture, from 0; returned memories come first, best first."""
     id: str
-    hop: int | None
-    """Hops from an anchor, 0 for an anchor itself; None where no energy came to it by a path."""
     rank: int | None
-    """1 for the best memory; None for what was not returned."""
-    energy: float | None
-    """An anchor's start, a memory's part `energy`, else what came over the arcs shown; None if there is no telling."""
-    is_anchor: bool
+    """1 for the best memory; None for a node that was not returned."""
+    start: float | None
+    """The activation that an anchor starts with; None for other nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """A way that energy went; one however many paths share it."""
+    """A flow of activation into a memory, or into a node that passed it on."""
 
     number: int
     source: int
@@ -38,16 +36,13 @@ class Arc:
     type: EdgeType
     forward: bool
     weight: float
+    hop: int
     flow: float
-    """The largest flow of the paths that share it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trail:
-    """What belongs to one vertex: its path, or for a vertex without one all paths through it."""
-
-    vertices: tuple[int, ...]
-    arcs: tuple[int, ...]
+    """In points of the score."""
+    shown: float
+    """The flow in thousandths; those into one memory add up to the activation shown in its score."""
+    relayed: bool
+    """Whether the target is not a memory but a node that passed activation on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,81 +51,64 @@ class Subgraph:
 
     vertices: tuple[Vertex, ...]
     arcs: tuple[Arc, ...]
-    trails: tuple[Trail, ...]
-    """One a vertex, in order of their numbers."""
+    """Flows into one node follow each other, strongest first."""
+    terms: tuple[tuple[tuple[str, float], ...], ...]
+    """Of each memory, best first: the terms of its score in thousandths, which add up to the score shown."""
 
-
-_ArcKey = tuple[str, str, EdgeType, bool]
+    @property
+    def senders(self) -> tuple[Vertex, ...]:
+        """The anchors, and every other node from which activation flowed."""
+        numbers = {arc.source for arc in self.arcs} | {arc.target for arc in self.arcs if arc.relayed}
+        return tuple(vertex for vertex in self.vertices if vertex.start is not None or vertex.number in numbers)
 
 
 def subgraph_of(recall: Recall) -> Subgraph:
-    """Return the anchors, memories and paths of a recall as one graph."""
-    memories = {memory.id: memory for memory in recall.memories}
+    """Return the memories, anchors and flows of a recall as one graph."""
+    memories = list({memory.id: memory for memory in recall.memories}.values())
     anchors = dict(recall.anchors)
-    steps = [step for memory in memories.values() for step in memory.path]
-    ids = dict.fromkeys([*memories, *anchors, *(end for step in steps for end in (step.source_id, step.target_id))])
+    steps = [step for memory in memories for step in (*memory.flows, *memory.path)]
+    steps += [step for flows in recall.relays.values() for step in flows]
+    ends = (end for step in steps for end in (step.source_id, step.target_id))
+    ids = dict.fromkeys([*(memory.id for memory in memories), *anchors, *recall.relays, *ends])
     numbers = {node_id: number for number, node_id in enumerate(ids)}
-    ranks = {memory.id: rank for rank, memory in reversed(list(enumerate(recall.memories, start=1)))}
-    hops = _hops(memories, anchors)
-    arcs = _arcs(steps, numbers)
-    arrived: dict[int, float] = defaultdict(float)
-    for arc in arcs.values():
-        arrived[arc.target] += arc.flow
-    vertices = tuple(
-        Vertex(
-            number,
-            node_id,
-            hops.get(node_id),
-            ranks.get(node_id),
-            anchors[node_id]
-            if node_id in anchors
-            else memories[node_id].parts.get("energy", arrived.get(number))
-            if node_id in memories
-            else arrived.get(number),
-            node_id in anchors,
-        )
-        for node_id, number in numbers.items()
+    weight = _weight(recall)
+    terms = [
+        tuple(zip(memory.contributions, add_up([*memory.contributions.values()], memory.score), strict=True))
+        for memory in memories
+    ]
+    arcs: list[Arc] = []
+    for memory, shown in zip(memories, terms, strict=True):
+        total = dict(shown).get("activation", math.nan)
+        arcs += _arcs(memory.flows, numbers[memory.id], numbers, weight, total)
+    for node_id, flows in recall.relays.items():
+        arcs += _arcs(flows, numbers[node_id], numbers, weight)
+    return Subgraph(
+        tuple(
+            Vertex(number, node_id, number + 1 if number < len(memories) else None, anchors.get(node_id))
+            for node_id, number in numbers.items()
+        ),
+        tuple(replace(arc, number=number) for number, arc in enumerate(arcs)),
+        tuple(terms),
     )
-    return Subgraph(vertices, tuple(arcs.values()), _trails(memories, numbers, arcs))
 
 
-def _key(step: PathStep) -> _ArcKey:
-    return (step.source_id, step.target_id, step.type, step.forward)
+def _weight(recall: Recall) -> float:
+    """Return what a unit of activation adds to a score."""
+    for memory in recall:
+        arrived, counted = (found.get("activation", 0.0) for found in (memory.parts, memory.contributions))
+        if arrived > 0 and math.isfinite(counted / arrived):
+            return counted / arrived
+    return 1.0
 
 
-def _arcs(steps: Iterable[PathStep], numbers: Mapping[str, int]) -> dict[_ArcKey, Arc]:
-    strongest: dict[_ArcKey, PathStep] = {}
-    for step in steps:
-        if _key(step) not in strongest or step.flow > strongest[_key(step)].flow:
-            strongest[_key(step)] = step
-    return {
-        key: Arc(number, numbers[key[0]], numbers[key[1]], step.type, step.forward, step.weight, step.flow)
-        for number, (key, step) in enumerate(strongest.items())
-    }
-
-
-def _hops(memories: Mapping[str, RecalledMemory], anchors: Mapping[str, float]) -> dict[str, int]:
-    """Return when energy came to each node: by its own path where it has one, else by the shortest it lies on."""
-    hops: dict[str, int] = {}
-    for memory in memories.values():
-        for hop, step in enumerate(memory.path):
-            hops[step.source_id] = min(hop, hops.get(step.source_id, hop))
-            hops[step.target_id] = min(hop + 1, hops.get(step.target_id, hop + 1))
-    own = {memory.id: len(memory.path) for memory in memories.values() if memory.path}
-    return hops | own | dict.fromkeys(anchors, 0)
-
-
-def _trails(
-    memories: Mapping[str, RecalledMemory], numbers: Mapping[str, int], arcs: Mapping[_ArcKey, Arc]
-) -> tuple[Trail, ...]:
-    through: dict[str, list[PathStep]] = defaultdict(list)
-    for memory in memories.values():
-        for node_id in {end for step in memory.path for end in (step.source_id, step.target_id)}:
-            through[node_id] += memory.path
-    trails = []
-    for node_id, number in numbers.items():
-        own = memories[node_id].path if node_id in memories else ()
-        steps = own or through[node_id]
-        ends = {numbers[end] for step in steps for end in (step.source_id, step.target_id)} | {number}
-        trails.append(Trail(tuple(sorted(ends)), tuple(sorted({arcs[_key(step)].number for step in steps}))))
-    return tuple(trails)
+def _arcs(
+    flows: Iterable[PathStep], target: int, numbers: Mapping[str, int], weight: float, total: float | None = None
+) -> list[Arc]:
+    """Return the flows into `target` unnumbered; without `total` it is no memory."""
+    steps = sorted(flows, key=lambda step: -step.flow)
+    points = [step.flow * weight for step in steps]
+    shown = add_up(points, sum(points) if total is None else total)
+    return [
+        Arc(0, numbers[one.source_id], target, one.type, one.forward, one.weight, one.hop, point, value, total is None)
+        for one, point, value in zip(steps, points, shown, strict=True)
+    ]

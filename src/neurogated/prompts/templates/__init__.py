@@ -1,1 +1,1 @@
-"""One module a task: system text, examples, the form of the request and of the answer."""
+"""One module for each task: system text, examples, request, and the schema of the answer."""

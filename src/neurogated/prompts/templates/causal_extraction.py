@@ -1,4 +1,4 @@
-"""Whether one of two texts causes the other."""
+"""Prompt: does one of two texts cause the other?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of question something is; kernels are derived from the kind, not asked for."""
+"""Prompt: the kind of a question. The kind determines the kernel; the model is not asked for weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text names: people, places, organisations, works."""
+"""Prompt: the named entities of a text, which are people, places, organisations and works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question answered from passages, for evaluation."""
+"""Prompt: answer a question from passages, for evaluation."""
 
 from __future__ import annotations
 

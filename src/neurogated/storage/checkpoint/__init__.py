@@ -1,1 +1,1 @@
-"""The graph index on disk."""
+"""Checkpoints: the graph index on disk."""

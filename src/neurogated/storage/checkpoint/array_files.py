@@ -1,4 +1,4 @@
-"""Arrays in files of their own, to be mapped into memory where they are large."""
+"""Arrays in separate files; large files are mapped into memory."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ def save_array(path: Path, values: NDArray[Any]) -> None:
     values = np.ascontiguousarray(values)
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
-        # Not by `np.save` or `tofile`: these lose the last bytes on a full disk, and say nothing.
+        # `np.save` and `tofile` silently lose the last bytes on a full disk.
         file.write(values.data)
 
 
 def load_array(path: Path) -> NDArray[Any]:
-    """Return the array in a `.npy` file, read-only, and mapped if it is large.
+    """Return the array in a `.npy` file, read-only, and memory-mapped if it is large.
 
     Raises:
-        OSError: it cannot be read.
-        EOFError: it is empty.
-        ValueError: it holds something else.
+        OSError: the file cannot be read.
+        EOFError: the file is empty.
+        ValueError: the file has another content.
     """
     mode: Literal["r"] | None = "r" if _is_worth_mapping(path) else None
-    # As a plain array: each look at a memmap itself takes ten times as long.
+    # Converted to a plain array, because each access to a memmap takes ten times as long.
     values = np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False)).view(np.ndarray)
     values.setflags(write=False)
     return values
 
 
 def load_bytes(path: Path) -> NDArray[np.uint8]:
-    """Return the content of a file, read-only, and mapped if it is large; raises OSError."""
+    """Return the content of a file, read-only, and memory-mapped if it is large; raises OSError."""
     mapped = _is_worth_mapping(path)
     content = np.memmap(path, np.uint8, "r").view(np.ndarray) if mapped else np.fromfile(path, np.uint8)
     content.setflags(write=False)
@@ -48,39 +48,39 @@ def load_bytes(path: Path) -> NDArray[np.uint8]:
 
 
 def _is_worth_mapping(path: Path) -> bool:
-    # Every mapping takes a file descriptor, of which a process has not many.
+    # Every mapping takes one of the few file descriptors of a process.
     return path.stat().st_size >= _WORTH_MAPPING
 
 
 def save_arrays(folder: Path, name: str, values: object) -> None:
-    """Write each field of a dataclass that is an array to `name.field.npy`; raises OSError."""
+    """Write each array field of a dataclass to `name.field.npy`; raises OSError."""
     for field in _array_fields(type(values)):
         save_array(folder / f"{name}.{field}.npy", getattr(values, field))
 
 
 def load_arrays(folder: Path, name: str, kind: type[Any]) -> dict[str, Any]:
-    """Load the array fields of a dataclass that `save_arrays` wrote; raises as `load_array`."""
+    """Load the array fields of a dataclass that `save_arrays` wrote; raises like `load_array`."""
     return {field: load_array(folder / f"{name}.{field}.npy") for field in _array_fields(kind)}
 
 
 def link_arrays(source: Path, folder: Path, name: str) -> bool:
-    """Put the files of `name` in `source` into `folder` too, and return whether there are any.
+    """Hard-link the files of `name` in `source` into `folder`; return whether there are any.
 
-    They are linked, or copied where the file system has no links; raises OSError.
+    They are copied where the file system has no hard links; raises OSError.
     """
     files = sorted(source.glob(f"{name}.*.npy"))
     for file in files:
         if not linked(file, folder / file.name):
-            # Where copying fails too, that is said.
+            # If linking failed because the file is missing, the copy raises the error.
             shutil.copyfile(file, folder / file.name)
     return bool(files)
 
 
 def linked(old: Path, new: Path) -> bool:
-    """Make `new` another name of the file `old`; return whether that could be done."""
+    """Make `new` a hard link to the file `old`; return whether that was possible."""
     try:
         new.hardlink_to(old)
-    except OSError:  # it is not there, or on another disk, or there are no links
+    except OSError:  # `old` is missing or on another disk, or the file system has no hard links
         return False
     return True
 

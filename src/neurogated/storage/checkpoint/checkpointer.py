@@ -1,4 +1,4 @@
-"""Keeping the graph index of a graph on disk, in the background, when much of it has changed."""
+"""Write checkpoints of a graph index in the background, after many changes."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# Seconds between two looks at whether the work was cancelled by whoever holds the lock.
+# Seconds between two checks of whether the holder of the lock cancelled the work.
 _PATIENCE = 0.05
 
-# How large a part of a graph may have changed before it is kept anew; so much is made up for at the next opening.
+# Write a checkpoint once this share of the graph has changed; the next opening replays only later changes.
 _SHARE = 1 / 32
-# A rule for all edges counts as a change of so many of them, since it is evaluated anew at the next opening.
+# An operator over all edges counts as changes of this share of the graph, because the next opening replays it.
 _OPERATOR_SHARE = 1 / 1_000
 
 
 @dataclass(slots=True)
 class _Work:
-    """What one thread does."""
+    """A checkpoint thread and its cancellation flag."""
 
     thread: threading.Thread
     cancelled: threading.Event
 
 
 class Checkpointer:
-    """Counts the changes of one graph and keeps its form when they are many.
+    """Counts the changes of one graph and writes a checkpoint when there are many.
 
     Args:
-        kept: where.
-        graph_lock: held while one of the following runs.
-        freeze: gives the present form; None where it cannot be kept just now.
-        remap: is told where what was frozen last is kept.
-        is_current: says whether what was frozen last is still of use.
-        least: how many changes there must be.
+        kept: the checkpoints of the memory.
+        graph_lock: held during each call of the functions below.
+        freeze: returns a snapshot of the index; None if it cannot be checkpointed now.
+        remap: receives the folder of the snapshot that was written.
+        is_current: returns whether the last snapshot still shows the graph.
+        least: the minimum number of changes before a checkpoint.
     """
 
     def __init__(
@@ -75,36 +75,36 @@ class Checkpointer:
         self._lock = threading.Lock()
 
     def note(self, changes: int, operators: int, size: int) -> None:
-        """Note changes of a graph that has `size` nodes and edges; begin to keep it where they have become many."""
+        """Count changes of a graph with `size` nodes and edges; start a checkpoint if there are many."""
         with self._lock:
             self._size = size
             self._changes += changes + operators * _OPERATOR_SHARE * size
             self._begin_if_due()
 
     def add_backlog(self, changes: float, size: int) -> None:
-        """Note what an opening had to replay: it is kept at the next change, or when `checkpoint` is called."""
+        """Add changes that an opening had to replay; the next change or `checkpoint` call includes them."""
         with self._lock:
             self._changes, self._size = self._changes + changes, size
 
     def checkpoint(self, *, at_once: bool) -> None:
-        """Begin to keep the graph where much has changed, with `at_once` however little it is."""
+        """Start a checkpoint if there are many changes; with `at_once`, start one in any case."""
         with self._lock:
             self._changes = math.inf if at_once else self._changes
             self._begin_if_due()
 
     @property
     def busy(self) -> bool:
-        """Whether something is being kept."""
+        """Whether a checkpoint is being written."""
         return self._work is not None
 
     def wait(self) -> None:
-        """Wait until what was begun is kept; not to be called with the graph's lock held."""
+        """Wait until the running checkpoint is written; the caller must not hold the lock of the graph."""
         work = self._work
         if work is not None and work.thread is not threading.current_thread():
             work.thread.join()
 
     def cancel(self) -> None:
-        """Let go of what was begun; the graph's lock may be held."""
+        """Cancel the running checkpoint; the caller may hold the lock of the graph."""
         work = self._work
         if work is not None:
             work.cancelled.set()
@@ -121,25 +121,25 @@ class Checkpointer:
         return self._changes >= max(self._least, _SHARE * self._size)
 
     def _run(self, cancelled: threading.Event) -> None:
-        """Keep the graph for as long as much changes meanwhile."""
+        """Write checkpoints until few changes are left."""
         try:
             while taken := self._take_on(cancelled):
                 try:
                     self._keep(cancelled)
                 except MemoryLockedError as error:
-                    _log.info("the graph is kept after its next change (%s)", error)
+                    _log.info("the checkpoint waits for the next change (%s)", error)
                     self.add_backlog(taken, self._size)
                     return
                 except JOB_FAILURES as error:
-                    _log.warning("what is derived could not be kept (%r); opening takes longer, nothing is lost", error)
+                    _log.warning("a checkpoint could not be written (%r); opening takes longer, nothing is lost", error)
         finally:
-            # After a fault of the program too: later changes start another thread.
+            # If a bug raised another exception, later changes start a new thread.
             with self._lock:
                 if self._work is not None and self._work.thread is threading.current_thread():
                     self._work = None
 
     def _take_on(self, cancelled: threading.Event) -> float:
-        """Return how many changes are to be kept, which no longer count; if there are none, the work has ended."""
+        """Return the backlog and reset it; if it is small, end the work and return 0."""
         with self._lock:
             if not self._is_due() or cancelled.is_set():
                 self._work = None
@@ -154,13 +154,13 @@ class Checkpointer:
         with self._exclusively(cancelled):
             folder = self._kept.write(frozen, lambda: bool(self._in_turn(cancelled, self._is_current)))
             if folder is not None:
-                _log.info("kept the graph up to delta %d in %s", frozen.stamp.sequence, folder)
+                _log.info("wrote a checkpoint of the graph up to delta %d to %s", frozen.stamp.sequence, folder)
                 self._in_turn(cancelled, partial(self._remap, folder))
                 self._kept.tidy(frozen.stamp.namespace)
 
     @contextmanager
     def _exclusively(self, cancelled: threading.Event) -> Iterator[None]:
-        """Keep others from writing what is kept; raises MemoryLockedError if they take too long or it is cancelled."""
+        """Hold the lock on the checkpoint folder; raises MemoryLockedError after a deadline or a cancellation."""
         deadline = time.monotonic() + MemoryConfig().runtime.write_lock_seconds
         with ExitStack() as stack:
             while True:
@@ -173,7 +173,7 @@ class Checkpointer:
             yield
 
     def _in_turn(self, cancelled: threading.Event, action: Callable[[], T]) -> T | None:
-        """Run an action with the graph's lock held; None if it was cancelled, which its holder may have done."""
+        """Run an action with the lock of the graph held; None if the checkpoint was cancelled."""
         while not self._graph_lock.acquire(timeout=_PATIENCE):
             if cancelled.is_set():
                 return None

@@ -1,7 +1,7 @@
-"""Graph indexes kept beside a memory file, so that opening it need not make them anew.
+"""Checkpoints of graph indexes beside a memory file, so that opening the memory need not rebuild them.
 
-What is kept is derived and may be lost at any time. Each state is a folder of its own, named by its namespace and the
-last delta it holds, and complete once its note is there; the note has a checksum of every file.
+A checkpoint is derived and may be lost at any time. Each one is a folder, named by its namespace and its last delta. It
+is complete once its note exists; the note has a checksum of every file.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ _NOTE = "kept.json"
 _PARTIAL = ".partial"
 _NAME = re.compile(r"(?P<namespace>\d+)-(?P<sequence>\d+)", re.ASCII)
 INDEX_FOLDER = "form"
-"""Where in a kept folder the form itself is."""
+"""The subfolder of a checkpoint that holds the index itself."""
 _NODE_KEYS = "node_keys.npy"
 _EDGE_KEYS = "edge_keys.npy"
 _READ_AT_ONCE = 1 << 24
-# What reading files raises that hold something else than what was written; whatever lies there can be made anew.
+# The exceptions of reading a damaged or foreign file. Any checkpoint can be rebuilt.
 _UNUSABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Which state of which graph it is; another history of the same memory differs in when the delta was made."""
+    """Identifies a state of a graph. The time `at` tells it from a state of another history of the same memory."""
 
     generation: str
     namespace: int
     sequence: int
     at: int
-    """When the delta number `sequence` was made, in microseconds."""
+    """When the delta `sequence` was made, in microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexSnapshot:
-    """A graph index at one moment, with the file's numbers of its rows."""
+    """A graph index at one moment, with the file's key of every row."""
 
     stamp: Stamp
     form: PartSnapshot
@@ -64,7 +64,7 @@ class IndexSnapshot:
     edge_keys: Keys
 
     def write(self, folder: Path, previous: Path | None) -> None:
-        """Write all files and the note on them into `folder`; see `derived.PartSnapshot`."""
+        """Write all files and their note into `folder`; see `derived.PartSnapshot`."""
         (folder / INDEX_FOLDER).mkdir()
         self.form.write(folder / INDEX_FOLDER, None if previous is None else previous / INDEX_FOLDER)
         save_array(folder / _NODE_KEYS, self.node_keys)
@@ -82,20 +82,20 @@ class IndexSnapshot:
 
 
 class StateReplacedError(Exception):
-    """A state is gone that was being read."""
+    """Another process replaced the checkpoint while it was read."""
 
 
 class _UnusableError(ValueError):
-    """What is kept is of no use; says why."""
+    """A checkpoint cannot be used; the message gives the reason."""
 
 
 class Checkpoints:
-    """The folder beside a memory file. Who writes to it holds `exclusively`; others may read meanwhile."""
+    """The checkpoint folder beside a memory file. A writer holds `exclusively`; others may read meanwhile."""
 
     def __init__(self, memory: Path) -> None:
-        """Keep forms beside the file `memory`."""
+        """Keep checkpoints beside the file `memory`."""
         self._folder = memory.with_suffix(".index")
-        # Files are linked into a new state only from folders whose checksums were compared or made here.
+        # By namespace. Only their files are linked into a new checkpoint: this process verified or wrote them.
         self._trusted: dict[int, Path] = {}
         self._lock_path = memory.with_suffix(".index-lock")
 
@@ -103,12 +103,12 @@ class Checkpoints:
     def exclusively(self, patience: float = MemoryConfig().runtime.write_lock_seconds) -> Iterator[None]:
         """Run a block in which nobody else writes to the folder.
 
-        To be entered before the lock of a graph is taken: whoever writes here takes that meanwhile.
+        Enter it before taking the lock of a graph: a checkpoint thread takes the lock of the graph within this block.
 
         Raises:
-            MemoryLockedError: somebody else has not ended within `patience` seconds.
+            MemoryLockedError: another writer has not finished within `patience` seconds.
         """
-        # One of its own each time, so that threads exclude each other too, and no interrupt leaves it locked.
+        # A new lock for each call, so that threads exclude each other too, and no interrupt leaves the folder locked.
         lock = ProcessLock(self._lock_path, f"writes to {self._folder}")
         try:
             lock.acquire(patience)
@@ -123,16 +123,16 @@ class Checkpoints:
         namespace: int,
         made_at: Callable[[int], int | None],
     ) -> GraphIndex | None:
-        """Return the latest form of a graph that is whole and of its history, None if there is none.
+        """Return the index from the latest sound checkpoint of a graph and its history; None if there is none.
 
         Args:
-            load_form: reads a form from its folder, with the settings that count.
-            generation: of the memory.
+            load_form: reads an index from its folder, with the current settings.
+            generation: the generation of the memory.
             namespace: the file's number of the graph.
-            made_at: tells when a delta of the graph was made, None where there is no such delta.
+            made_at: returns when a delta of the graph was made; None if there is no such delta.
 
         Raises:
-            StateReplacedError: a process that writes has put a later one in its place; look again.
+            StateReplacedError: another process replaced the checkpoint by a later one; load again.
         """
         self._trusted.pop(namespace, None)
         for folder in self._folders(namespace):
@@ -141,17 +141,17 @@ class Checkpoints:
             except _UNUSABLE as error:
                 if not folder.exists():
                     raise StateReplacedError(str(folder)) from error
-                _log.warning("what was kept in %s cannot be used (%s); it is made anew", folder, error)
+                _log.warning("the checkpoint %s cannot be used (%s); the index is rebuilt", folder, error)
             else:
                 self._trusted[namespace] = folder
                 return index
         return None
 
     def write(self, frozen: IndexSnapshot, is_wanted: Callable[[], bool]) -> Path | None:
-        """Write a form, and return its folder; None if it is not wanted any more, before it is written or afterwards.
+        """Write a checkpoint and return its folder; None if `is_wanted` returns false before or after the write.
 
         Raises:
-            OSError: it cannot be written; nothing of it is left.
+            OSError: the checkpoint cannot be written; no partial copy is left.
         """
         if not is_wanted():
             return None
@@ -173,14 +173,14 @@ class Checkpoints:
         return folder
 
     def tidy(self, namespace: int) -> None:
-        """Remove all states of a graph but the one that was loaded or written here last."""
+        """Remove all checkpoints of a graph except the one last loaded or written here."""
         kept = self._trusted.get(namespace)
         for folder in self._folders(namespace):
             if folder != kept:
                 _remove(folder)
 
     def sweep(self, namespaces: Collection[int]) -> None:
-        """Remove what a process that died has left, and what is kept of graphs that there are not."""
+        """Remove partial checkpoints of dead processes and checkpoints of unknown namespaces."""
         for folder in self._all():
             name = _NAME.fullmatch(folder.name)
             is_unknown = name is not None and int(name["namespace"]) not in namespaces
@@ -188,10 +188,10 @@ class Checkpoints:
                 _remove(folder)
 
     def drop(self, namespace: int | None = None) -> None:
-        """Remove all that is kept, of one graph or of all.
+        """Remove all checkpoints of one graph or of all graphs.
 
         Raises:
-            StorageError: it cannot be removed.
+            StorageError: a checkpoint cannot be removed.
         """
         try:
             for folder in self._all(namespace):
@@ -200,22 +200,22 @@ class Checkpoints:
                 _remove(self._folder)
         except OSError as error:
             raise StorageError(
-                f"{self._folder}, which holds words of the memory, cannot be removed ({error}); remove it"
+                f"{self._folder} contains words of the memory and cannot be removed ({error}); remove it"
             ) from error
         self._trusted = {number: folder for number, folder in self._trusted.items() if namespace not in (None, number)}
 
     def size(self) -> int:
-        """Return how many bytes it takes on disk."""
+        """Return the size of the checkpoints on disk in bytes."""
         found = 0
         for folder, _, files in os.walk(self._folder):
             for file in files:
-                # It may be removed just now.
+                # Another process may remove the file now.
                 with contextlib.suppress(OSError):
                     found += Path(folder, file).stat().st_size
         return found
 
     def _all(self, namespace: int | None = None) -> list[Path]:
-        """Return all folders, or those of one graph; none where there is nothing to be read."""
+        """Return all folders, or those of one graph; none if the parent folder cannot be read."""
         try:
             found = sorted(self._folder.iterdir())
         except OSError:
@@ -224,7 +224,7 @@ class Checkpoints:
         return [folder for folder in wanted if folder.is_dir()]
 
     def _folders(self, namespace: int) -> list[Path]:
-        """Return the folders of a graph that are complete, the latest first."""
+        """Return the folders of the complete checkpoints of a graph, latest first."""
         found = [(name, folder) for folder in self._all(namespace) if (name := _NAME.fullmatch(folder.name))]
         return [folder for name, folder in sorted(found, key=lambda pair: int(pair[0]["sequence"]), reverse=True)]
 
@@ -236,7 +236,7 @@ def _load(
     if note["format"] != _FORMAT:
         raise _UnusableError(f"its format is {note['format']}, not {_FORMAT}")
     if note["generation"] != generation or note["at"] != made_at(note["sequence"]):
-        raise _UnusableError("it is of another state of the memory")
+        raise _UnusableError("it belongs to another state of the memory")
     _verify(folder, note["files"])
     index = load_form(folder / INDEX_FOLDER)
     index.node_keys, index.edge_keys = (Column.of(load_array(folder / name)) for name in (_NODE_KEYS, _EDGE_KEYS))
@@ -244,13 +244,13 @@ def _load(
 
 
 def _checksums(folder: Path, known: Mapping[int, list[int]]) -> dict[str, list[int]]:
-    """Return size and checksum of every file; those of files that were linked are as `known` by their inodes."""
+    """Return size and checksum of every file; a hard-linked file keeps its entry in `known`, found by its inode."""
     found = {}
     for file in sorted(folder.rglob("*")):
         if file.is_file():
             status = file.stat()
             entry = known.get(status.st_ino)
-            # What was damaged since must not get a checksum that fits the damage.
+            # A file damaged since it was written must not get a checksum that matches the damage.
             if entry is None or entry[0] != status.st_size:
                 entry = [status.st_size, _checksum(file)]
             found[str(file.relative_to(folder))] = entry
@@ -258,13 +258,13 @@ def _checksums(folder: Path, known: Mapping[int, list[int]]) -> dict[str, list[i
 
 
 def _known_checksums(folder: Path) -> dict[int, list[int]]:
-    """Return size and checksum, as its note has them, of each file in a folder by its inode."""
+    """Return size and checksum of each file in a folder, by inode, from the note of the folder."""
     note = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
     return {(folder / name).stat().st_ino: entry for name, entry in note["files"].items()}
 
 
 def _verify(folder: Path, files: Mapping[str, list[int]]) -> None:
-    """Raise where a file is not what was written."""
+    """Raise if a file differs from its entry in the note."""
     for name, entry in files.items():
         file = folder / name
         if [file.stat().st_size, _checksum(file)] != entry:
@@ -273,7 +273,7 @@ def _verify(folder: Path, files: Mapping[str, list[int]]) -> None:
 
 def _checksum(file: Path) -> int:
     """Return the CRC-32 of a file."""
-    # Most files are small, and a buffer is filled with zeros first.
+    # The buffer is no larger than the file: creating it fills it with zeros, and most files are small.
     checksum, buffer = 0, memoryview(bytearray(min(_READ_AT_ONCE, file.stat().st_size + 1)))
     with file.open("rb", buffering=0) as opened:
         while count := opened.readinto(buffer):
@@ -282,7 +282,7 @@ def _checksum(file: Path) -> int:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder with all that is in it, also where another thread does so too."""
+    """Remove a folder with its content; another thread may remove it at the same time."""
     while folder.exists():
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(folder)

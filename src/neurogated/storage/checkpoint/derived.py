@@ -1,4 +1,4 @@
-"""What is derived from the truth and kept beside it, so that opening a memory need not derive it again."""
+"""A part of the graph index that a checkpoint stores."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ __all__ = ["PartSnapshot"]
 
 
 class PartSnapshot(Protocol):
-    """One state of a derived part, to be written while the part itself goes on changing."""
+    """One state of a derived part; writing it does not block changes of the part."""
 
     def write(self, folder: Path, previous: Path | None) -> None:
         """Write files into `folder`, which is empty.
 
         Args:
-            folder: where to.
-            previous: the folder of an earlier state of the same part; files that only grew may be linked from there.
+            folder: the target.
+            previous: the folder of an earlier state of the same part; unchanged files may be linked from it.
 
         Raises:
             OSError: a file cannot be written.

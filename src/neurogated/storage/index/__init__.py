@@ -1,1 +1,1 @@
-"""The graph index: derived from a log, and rebuilt from it where need be."""
+"""The graph index: derived from the log and rebuilt from it when needed."""

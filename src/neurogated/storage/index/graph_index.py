@@ -1,4 +1,4 @@
-"""The form of a graph that questions and writes work on: columns, validity, vectors and texts, all by row."""
+"""The index of one graph, on which reads and writes work: columns, validity, vectors and texts, all by row."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ __all__ = ["GraphIndex", "ReadTexts", "put_texts"]
 
 _log = logging.getLogger(__name__)
 
-# How many texts are read at once when the keyword index is made.
+# How many texts are read in one batch while the keyword index is built.
 _INDEX_CHUNK = 1000
 
 
 ReadTexts = Callable[[Rows], Sequence[Described]]
-"""Gives the texts at rows of a view."""
+"""Returns the texts at rows of a view."""
 
 _TOPOLOGY = "topology"
 _VECTORS = "vectors"
@@ -44,7 +44,7 @@ _TEXTS = "texts"
 
 
 def put_texts(index: LexicalStore | OverlaidLexicalStore, rows: Rows, nodes: Sequence[Described]) -> None:
-    """Add the texts and tags of nodes to an index, or put them in the place of those at the same rows."""
+    """Upsert the texts and tags of nodes."""
     texts = [keyword_text(node) for node in nodes]
     index.put(rows, texts, [tags(node) for node in nodes])
 
@@ -62,57 +62,57 @@ class _GraphSnapshot:
 
 
 class GraphIndex:
-    """What is kept in memory of one graph; everything in it follows from the log and can be rebuilt."""
+    """The in-memory index of one graph. All of it is derived from the log and can be rebuilt."""
 
     def __init__(self, config: MemoryConfig) -> None:
         self._config = config
-        # The numbers by which the engine knows the rows, ascending; none where it knows them by their ids.
+        # The engine's keys of the rows, ascending; empty for an engine that identifies rows by their ids.
         self.node_keys, self.edge_keys = Column(np.int64), Column(np.int64)
-        # None where the engine reads them from its disk.
+        # None if the engine reads the records from disk.
         self.records: MemoryRecords | None = None
-        # Replaced when they change, never changed.
+        # These are replaced when they change, never mutated.
         self.pending: Mapping[PendingTask, None] = {}
         self.embedder: tuple[str, int] | None = None
         self.topology = Topology(config.runtime.overlay_edges)
         self.validity = Validity()
-        # Rows of the edges with each relation, those of removed edges too.
+        # Rows of the edges with each relation, also of removed edges.
         self.relations: dict[str, list[int]] = {}
         self.vectors = EmbeddingStore(**_vector_settings(config))
-        # Where they were kept at another precision, and have yet to be put.
+        # Whether the checkpoint held vectors of another precision, so that they must be put again.
         self.lacks_vectors = False
-        # Made on first use, so that a memory that is only counted does not read all its texts.
+        # Built on first use, so that a command that only counts nodes does not read all texts.
         self._texts: LexicalStore | None = None
-        # Gives keywords and tags of the past, which are in the index of the present.
+        # For a graph of the past: returns its keywords and tags as an overlay on the index of the present.
         self.overlay: Callable[[ColumnView, ReadTexts], OverlaidLexicalStore] | None = None
         self._making_texts = threading.Lock()
 
     @classmethod
     def load(cls, folder: Path, config: MemoryConfig) -> Self:
-        """Return the form that was frozen and written, but for the validity; see `lacks_vectors`.
+        """Load a frozen index from its files, except the validity; see `lacks_vectors`.
 
         Raises:
             OSError: a file is missing.
-            ValueError: a file is not what was written.
+            ValueError: a file has other contents.
         """
         form = cls(config)
         form.topology = load_topology(folder / _TOPOLOGY, config.runtime.overlay_edges)
         try:
             form.vectors = EmbeddingStore.load(folder / _VECTORS, **_vector_settings(config))
         except ValueError as error:
-            _log.info("vectors are read anew: %s", error)
+            _log.info("the vectors are loaded from the log: %s", error)
             form.lacks_vectors = True
         form._texts = LexicalStore.load(folder / _TEXTS)
         return form
 
     def freeze(self, read: ReadTexts) -> PartSnapshot:
-        """Return the form as it is now but for the validity, to be written while it goes on changing; see `texts`."""
+        """Return the present index without the validity, to be written while this one changes; see `texts`."""
         view = self.topology.view()
         parts: dict[str, PartSnapshot] = {_TOPOLOGY: TopologySnapshot(view), _VECTORS: self.vectors.freeze()}
         parts[_TEXTS] = self.own_texts(view, read).freeze()
         return _GraphSnapshot(parts)
 
     def remap(self, folder: Path) -> None:
-        """Use what was frozen and written to `folder` in the place of what is in memory."""
+        """Use the files of a frozen index in `folder` instead of the arrays in memory."""
         self.topology.remap(load_base_layer(folder / _TOPOLOGY))
         self.vectors.remap(folder / _VECTORS)
         if self._texts is not None:
@@ -120,13 +120,13 @@ class GraphIndex:
 
     @property
     def made_texts(self) -> LexicalStore | None:
-        """Keywords and tags, None while they are not made; see `texts`."""
+        """The index of keywords and tags; None if it is not built yet, see `texts`."""
         return self._texts
 
     def isolated(self) -> GraphIndex:
-        """Return a form with the present validity, vectors and texts, which later changes here do not reach.
+        """Return an index with the present validity, vectors and texts, isolated from later changes.
 
-        It is for reading, and has no columns of its own: a view goes with it.
+        It is read-only and has no columns; the caller keeps a view beside it.
         """
         form = GraphIndex(self._config)
         form.validity = self.validity.isolated()
@@ -136,13 +136,13 @@ class GraphIndex:
         return form
 
     def close(self) -> None:
-        """Stop what goes on in the background."""
+        """Stop all background work."""
         self.vectors.close()
         if self._texts is not None:
             self._texts.wait()
 
     def commit(self, plan: Plan, sequence: int) -> None:
-        """Make a planned change, numbered `sequence`, in all but the validity; it cannot fail."""
+        """Apply a plan as the delta numbered `sequence`, except to the validity; it cannot fail."""
         if self._texts is None and not self.topology.ids:
             self._texts = LexicalStore()
         if self.records is not None:
@@ -158,7 +158,7 @@ class GraphIndex:
             put_texts(self._texts, plan.node_rows, plan.delta.nodes)
 
     def commit_validity(self, plan: Plan) -> None:
-        """Make a planned change in the validity; it cannot fail."""
+        """Apply a plan to the validity; it cannot fail."""
         self.validity.remove(plan.removed_nodes, plan.removed_edges)
         self.validity.put_nodes(plan.node_rows.tolist(), plan.delta.nodes)
         self.validity.put_edges(plan.edge_rows.tolist(), plan.delta.edges)
@@ -168,16 +168,16 @@ class GraphIndex:
 
     @property
     def size(self) -> int:
-        """How many nodes and edges there are and were."""
+        """Number of node rows and edge rows, also of removed ones."""
         view = self.topology.view()
         return view.node_count + view.edge_count
 
     def texts(self, view: ColumnView, read: ReadTexts) -> LexicalStore | OverlaidLexicalStore:
-        """Return keywords and tags of all nodes; where they are not made, `read` gives the texts at rows of `view`."""
+        """Return the index of keywords and tags; build it if needed, from the texts that `read` returns for rows."""
         return self.own_texts(view, read) if self.overlay is None else self.overlay(view, read)
 
     def own_texts(self, view: ColumnView, read: ReadTexts) -> LexicalStore:
-        """Return what `texts` does for an index of the present."""
+        """Return the index of keywords and tags of the present; see `texts`."""
         with self._making_texts:
             if self._texts is None:
                 index = LexicalStore()
@@ -186,16 +186,16 @@ class GraphIndex:
             return self._texts
 
     def renew_texts(self, changed: Rows, removed: Rows, read: ReadTexts) -> None:
-        """Let keywords and tags follow nodes that have changed; see `texts`."""
+        """Update keywords and tags of changed and removed nodes, if they are built; see `texts`."""
         if self._texts is not None:
             self._texts.remove(removed)
             _put_texts(self._texts, changed, read)
 
     def check_vectors(self, delta: GraphDelta) -> None:
-        """Refuse embeddings that cannot be compared with each other and with those there are.
+        """Check that the embeddings of a delta have one dimension, and that of the present vectors.
 
         Raises:
-            InputError: names the nodes and dimensions.
+            InputError: they differ; the message names nodes and dimensions.
         """
         lengths: dict[int, str] = {}
         for node in delta.nodes:

@@ -1,1 +1,1 @@
-"""The log is the truth: deltas and versions, durable."""
+"""Logs: the durable source of truth, as deltas and versions."""

@@ -1,4 +1,4 @@
-"""What became of a transaction."""
+"""The outcome of transactions."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ __all__ = ["Block", "Blocks"]
 
 @dataclass(slots=True)
 class Block:
-    """A transaction or a part of one, by which a graph learns what became of the changes that it shows."""
+    """A transaction or a nested part of one. It tells a graph whether the changes it shows were committed."""
 
     outer: Block | None
-    """The one that it is a part of."""
+    """The enclosing transaction."""
     under_way: threading.Lock = field(default_factory=threading.Lock)
-    """Held as long as it is neither committed nor rolled back."""
+    """Held until the transaction is committed or rolled back."""
     made: bool = False
-    """Whether it was committed, or became a part of the outer one."""
+    """Whether it was committed, or merged into the outer one."""
 
 
 class Blocks:
-    """The transactions of one engine in this process; one thread at a time is in them.
+    """The transactions of one engine in this process; only one thread at a time is in them.
 
-    An interrupt at any line leaves them in order: only a `with` statement releases a lock wherever it strikes.
+    They stay consistent if an interrupt strikes at any line, because a `with` statement releases each lock.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Blocks:
 
     @property
     def innermost(self) -> Block | None:
-        """The innermost transaction that is under way."""
+        """The innermost transaction under way."""
         block = self._last
         while block is not None and not block.under_way.locked():
             block = block.outer
@@ -41,7 +41,7 @@ class Blocks:
 
     @contextmanager
     def begun(self) -> Iterator[None]:
-        """Run the block as a transaction, or a part of the one under way; it is made when the block ends."""
+        """Run the block as a transaction, or as a part of the one under way; it is made when the block ends."""
         block = self._last = Block(self.innermost)
         with block.under_way:
             yield

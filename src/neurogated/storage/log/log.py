@@ -1,4 +1,4 @@
-"""`Log` and `Engine`: the journal of a graph, and what keeps journals; a new engine implements these two."""
+"""`Log`, the journal of a graph, and `Engine`, which holds the journals; a new engine implements these two."""
 
 from __future__ import annotations
 
@@ -30,96 +30,96 @@ __all__ = [
 
 
 class Position(NamedTuple):
-    """How far a log has come."""
+    """The end of a log."""
 
     epoch: int
     """Changes when the log is rewritten; stores then rebuild their index."""
     sequence: int
-    """The number of the last delta, 0 while there is none."""
+    """The number of the last delta, 0 if there is none."""
 
 
 class Log(Protocol):
-    """The journal of one graph. Stores follow it; any number of them may, in any number of processes.
+    """The journal of one graph. Any number of stores, in any number of processes, may follow it.
 
-    When `append` returns, the delta is durable, or becomes so when the transaction around it ends. A log holds deltas
-    that a store has found valid, and need not look into them.
+    When `append` returns, the delta is durable; within a transaction, it becomes durable when the transaction ends. The
+    store has validated every delta, so a log need not check it.
     """
 
     def position(self) -> Position:
-        """Return how far the log has come, with what this process is writing; it is asked before every read."""
+        """Return the end of the log, including uncommitted deltas of this process; called before every read."""
 
     def append(self, plan: Plan, index: GraphIndex) -> int:
-        """Add the delta of a plan; return its number, one more than that of the last.
+        """Append the delta of a plan; return its number, one more than the last number.
 
-        A log that `SupportsPast` may leave numbers out.
+        A log that `SupportsPast` may skip numbers.
 
         Args:
             plan: the delta with its rows.
-            index: of which they are rows; it holds all deltas before this one.
+            index: the index that these rows belong to; it holds all earlier deltas.
         """
 
     def entries(self, after: int = 0) -> Iterator[JournalEntry]:
         """Yield the deltas numbered above `after`, oldest first."""
 
     def history(self) -> list[HistoryEntry]:
-        """Return a line for every delta, oldest first; compaction leaves it as it is."""
+        """Return one entry for every delta, oldest first; compaction does not change them."""
 
 
 class Engine(Protocol):
-    """What keeps the logs of one memory: a file, a server, a dictionary. One object is one connection to it."""
+    """Holds the logs of one memory: a file, a server, a dictionary. One object is one connection to it."""
 
     @property
     def lock(self) -> threading.RLock:
-        """The threads that use this object take turns by it."""
+        """Serialises the threads that use this object."""
 
     def log(self, namespace: str) -> Log:
-        """Return the log of a graph, made if there is none."""
+        """Return the log of a graph; create it if there is none."""
 
     def namespaces(self) -> list[str]:
-        """Return the names of all graphs, in the order they were made."""
+        """Return the names of all graphs, in order of creation."""
 
     def drop_namespace(self, name: str) -> None:
-        """Erase a graph that there is, with its deltas."""
+        """Erase an existing graph and its deltas."""
 
     def writing(self, patience: float | None = None) -> AbstractContextManager[object]:
-        """Run a block that holds the write lock of the engine; it may be within another.
+        """Run a block that holds the write lock of the engine; blocks may nest.
 
         Args:
-            patience: how many seconds to wait for the lock; the engine decides when left out.
+            patience: how many seconds to wait for the lock; the engine decides if it is left out.
 
         Raises:
             MemoryLockedError: another process or thread holds the write lock.
         """
 
     def transaction(self) -> AbstractContextManager[object]:
-        """Run a block as one transaction over all graphs, within `writing`. Other stores see its deltas when it ends.
+        """Run a block as one transaction over all graphs, within `writing`; blocks may nest.
 
-        If the block raises, none of them was appended. It may be within another.
+        Other stores see its deltas when it ends. If the block raises, its deltas are rolled back.
         """
 
     @property
     def embedder(self) -> tuple[str, int] | None:
-        """Name and dimension of the embedder of all graphs, None while there is none."""
+        """Name and dimension of the embedder of all graphs; None if there is none."""
 
     def record_embedder(self, name: str, dimension: int) -> None:
-        """Keep the embedder's name and dimension."""
+        """Record the embedder's name and dimension."""
 
     def is_frozen(self) -> bool:
-        """Return whether the memory was told to learn nothing."""
+        """Return whether the memory is frozen: it learns nothing."""
 
     def record_frozen(self, *, frozen: bool) -> None:
-        """Keep whether the memory learns nothing."""
+        """Record whether the memory is frozen."""
 
     def close(self) -> None:
-        """Release what the engine holds."""
+        """Release the resources of the engine."""
 
 
 @runtime_checkable
 class SupportsRewriting(Protocol):
-    """Ability of a log: to have its deltas replaced, by which a store compacts it."""
+    """Ability of a log: to replace its deltas. A store uses it to compact the log."""
 
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
-        """Replace all deltas, keep their numbers, and begin a new epoch."""
+        """Replace all deltas, keep their numbers, and start a new epoch."""
 
 
 @runtime_checkable
@@ -127,10 +127,10 @@ class SupportsErasure(Protocol):
     """Ability of an engine: to compact its logs itself."""
 
     def erase_removed(self, *, history: bool) -> int:
-        """Erase the removed nodes of all graphs, and return how many there were; see `GraphStore.compact`."""
+        """Erase the removed nodes of all graphs and return their number; see `GraphStore.compact`."""
 
     def erasing(self) -> AbstractContextManager[object]:
-        """Run a block in which nobody writes what is derived from the logs; entered before the lock of the engine."""
+        """Run a block in which nobody writes checkpoints; enter it before taking the lock of the engine."""
 
 
 @runtime_checkable
@@ -143,31 +143,31 @@ class SupportsEntriesOf(Protocol):
 
 @runtime_checkable
 class SupportsFollowing(Protocol):
-    """Ability of a log: to fill the columns of an index, where replaying its deltas would take too long."""
+    """Ability of a log: to fill the columns of an index faster than by replaying its deltas."""
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> Follower:
-        """Return what brings an index up to date.
+        """Return a follower that brings an index up to date.
 
         Args:
-            config: settings, of which those of storage count.
-            current: returns the index in use, None where it does not show what the log holds.
+            config: only the storage settings are read.
+            current: returns the index in use; None if it disagrees with the log.
         """
 
 
 @runtime_checkable
 class SupportsPast(Protocol):
-    """Ability of a log: to show the graph as it once was, without replaying its deltas."""
+    """Ability of a log: to show a past state of the graph without replaying its deltas."""
 
     def as_of(
         self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
     ) -> tuple[Engine, datetime]:
-        """Return an engine whose logs show the graph as it was after a delta, and the time that it was then.
+        """Return an engine whose logs show the graph after a past delta, and the time of that state.
 
         Args:
             sequence: the number of the delta.
-            moment: the time; that of the delta when left out.
-            present: returns the graph as it is.
+            moment: the time; defaults to the time of the delta.
+            present: returns the present state of the graph.
         """
 
     def last_before(self, moment: datetime) -> int:
-        """Return the number of the last delta that was made at a time or before, 0 if there is none."""
+        """Return the number of the last delta made at or before a time, 0 if there is none."""

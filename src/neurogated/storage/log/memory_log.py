@@ -1,4 +1,4 @@
-"""The engine of a store in memory: lists of deltas, which end with the process."""
+"""The engine of a store in memory: lists of deltas that end with the process."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class MemoryLog:
         self._epoch = 0
 
     def take_back(self, count: int) -> None:
-        """Forget all deltas but the first `count`."""
+        """Forget all deltas except the first `count`."""
         del self._deltas[count:], self._history[count:]
 
     def position(self) -> Position:
-        """Return how far the log has come; see `Log`."""
+        """Return the end of the log; see `Log`."""
         return Position(self._epoch, len(self._deltas))
 
-    def append(self, plan: Plan, index: GraphIndex) -> int:  # noqa: ARG002 - the delta is all there is to keep
+    def append(self, plan: Plan, index: GraphIndex) -> int:  # noqa: ARG002 - this log needs only the delta
         """Add a delta; see `Log`."""
         delta, number = plan.delta, len(self._deltas) + 1
         self._history.append(HistoryEntry(number, delta.at, delta.reason, delta.changes, delta.operators))
@@ -53,7 +53,7 @@ class MemoryLog:
         return (JournalEntry(number, delta) for number, delta in enumerate(self._deltas[after:], start=after + 1))
 
     def history(self) -> list[HistoryEntry]:
-        """Return a line for every delta; see `Log`."""
+        """Return one entry for every delta; see `Log`."""
         return self._history[: len(self._deltas)]
 
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
@@ -72,7 +72,7 @@ class MemoryEngine:
 
     @classmethod
     def of(cls, namespace: str, log: MemoryLog, embedder: tuple[str, int] | None) -> Self:
-        """Return an engine of one graph."""
+        """Return an engine with one graph."""
         engine = cls()
         engine._logs[namespace], engine.embedder = log, embedder
         return engine
@@ -89,13 +89,13 @@ class MemoryEngine:
         """Erase a graph; see `Engine`."""
         del self._logs[name]
 
-    def writing(self, patience: float | None = None) -> AbstractContextManager[object]:  # noqa: ARG002 - nobody else has it
+    def writing(self, patience: float | None = None) -> AbstractContextManager[object]:  # noqa: ARG002 - one process
         """Run a block in which nobody else writes; see `Engine`."""
         return self.lock
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run a block whose deltas are appended whole or not at all; see `Engine`."""
+        """Run a block whose deltas are appended all together or not at all; see `Engine`."""
         before = {name: (log, log.position().sequence) for name, log in self._logs.items()}
         embedder, frozen = self.embedder, self._frozen
         try:
@@ -108,23 +108,23 @@ class MemoryEngine:
             raise
 
     def record_embedder(self, name: str, dimension: int) -> None:
-        """Keep the embedder's name and dimension."""
+        """Record the embedder's name and dimension."""
         self.embedder = name, dimension
 
     def is_frozen(self) -> bool:
-        """Return whether the memory was told to learn nothing."""
+        """Return whether the memory is frozen: it learns nothing."""
         return self._frozen
 
     def record_frozen(self, *, frozen: bool) -> None:
-        """Keep whether the memory learns nothing."""
+        """Record whether the memory is frozen."""
         self._frozen = frozen
 
     def close(self) -> None:
-        """Hold nothing that has to be released."""
+        """Do nothing: this engine holds no resources."""
 
 
 def last_before(log: Log, moment: datetime) -> int:
-    """Return the number of the last change that was made at a time or before."""
+    """Return the number of the last change made at or before a time."""
     if isinstance(log, SupportsPast):
         return log.last_before(moment)
     made = (entry for entry in log.entries() if entry.delta.at <= moment)
@@ -134,9 +134,9 @@ def last_before(log: Log, moment: datetime) -> int:
 def replayed_past(
     namespace: str, log: Log, sequence: int, moment: datetime | None, present: GraphState
 ) -> tuple[Engine, datetime]:
-    """Return an engine in memory with the deltas up to one of them, and the time that it was then.
+    """Return an engine in memory with the first `sequence` deltas, and the time of that state.
 
-    Its nodes have the uses of the present: uses are no part of the past, and outlive the removal of a node.
+    Its nodes have their present use counts: the journal has no past use counts, and they outlive the removal of a node.
     """
     entries = list(islice(log.entries(), sequence))
     made = [entry.delta.at for entry in entries if not entry.delta.tells_of_uses_only]
@@ -146,7 +146,7 @@ def replayed_past(
 
 
 def _used(delta: GraphDelta, present: ColumnView) -> GraphDelta:
-    """Return a delta whose nodes were used as often as at present, and never since."""
+    """Return a delta whose nodes have their present use counts and last uses, and which adds no uses of nodes."""
     if not delta.nodes and not delta.touch.nodes:
         return delta
     rows = np.array([present.rows_by_id[node.id] for node in delta.nodes], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What nodes and edges hold beside the columns of a view."""
+"""Records: the fields of nodes and edges that the columns of a view do not hold."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _Record = TypeVar("_Record")
 _Answer = TypeVar("_Answer")
 _Key = TypeVar("_Key")
 
-# How many nodes or edges are made at once of their records.
+# How many nodes or edges are in memory at once.
 _AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class NodeRecord:
-    """What a node holds beside its columns and its vector."""
+    """The fields of a node that are neither columns nor its vector."""
 
     content: str
     metadata: Mapping[str, Any]
@@ -44,18 +44,18 @@ class NodeRecord:
     found: Found
 
     def fields(self) -> dict[str, Any]:
-        """Return what it holds by name."""
+        """Return the fields by name."""
         return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def of(cls, node: MemoryNode) -> NodeRecord:
-        """Return what `node` holds beside its columns and its vector."""
+        """Return the record of `node`."""
         return cls(**{name: getattr(node, name) for name in cls.__slots__})
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeRecord:
-    """What an edge holds beside its columns."""
+    """The fields of an edge that are not columns."""
 
     created_at: datetime
     valid_from: datetime | None
@@ -64,16 +64,16 @@ class EdgeRecord:
 
     @classmethod
     def of(cls, edge: MemoryEdge) -> EdgeRecord:
-        """Return what `edge` holds beside its columns."""
+        """Return the record of `edge`."""
         return cls(**{name: getattr(edge, name) for name in cls.__slots__})
 
 
 class RecordsErasedError(Exception):
-    """A record that was to be read has been erased since the state was taken."""
+    """A record was erased after the state was taken."""
 
 
 class Records(Protocol):
-    """What nodes and edges hold beside the columns of a view, by row."""
+    """The records of nodes and edges, by row."""
 
     def nodes(self, rows: Rows) -> Sequence[NodeRecord]:
         """Return the records of nodes in the order of `rows`; raises RecordsErasedError."""
@@ -82,7 +82,7 @@ class Records(Protocol):
         """Return the records of edges in the order of `rows`; raises RecordsErasedError."""
 
     def isolated(self) -> Self:
-        """Return records that later changes do not reach."""
+        """Return records that later changes do not affect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class MemoryRecords:
     edge_payloads: dict[int, EdgeRecord] = field(default_factory=dict)
 
     def commit(self, plan: Plan) -> None:
-        """Take in a planned change."""
+        """Apply a planned change."""
         for row in plan.removed_nodes.tolist():
             self.node_payloads.pop(row, None)
         for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
@@ -105,7 +105,7 @@ class MemoryRecords:
 
     def nodes(self, rows: Rows) -> list[NodeRecord]:
         """Return the records of nodes; see Records."""
-        # Metadata is handed out, and must not change in the store when it is changed there.
+        # Callers may change the metadata, which must not change the store.
         records = _found(self.node_payloads, rows)
         return [replace(record, metadata=deepcopy(record.metadata)) for record in records]
 
@@ -128,7 +128,7 @@ def _found(payloads: Mapping[int, _Record], rows: Rows) -> list[_Record]:
 def unerased(
     read: Callable[[], list[_Answer]], keys: Iterable[_Key], read_one: Callable[[_Key], _Answer]
 ) -> list[_Answer]:
-    """Return what was read; where some of it has been erased, what is left of it by its keys."""
+    """Return the result of `read`; if records were erased, read the remaining ones by key."""
     try:
         return read()
     except RecordsErasedError:
@@ -140,5 +140,5 @@ def unerased(
 
 
 def portions(rows: Rows) -> Iterator[Rows]:
-    """Yield rows in parts whose nodes or edges are in memory at once."""
+    """Split rows into batches, so that few nodes or edges are in memory at once."""
     return (rows[begin : begin + _AT_ONCE] for begin in range(0, rows.size, _AT_ONCE))

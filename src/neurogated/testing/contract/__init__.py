@@ -1,4 +1,4 @@
-"""`GraphStoreContract`: what every store does, as tests that its author inherits."""
+"""`GraphStoreContract`: the contract of every store, as tests that its author inherits."""
 
 from neurogated.testing.contract.abilities import AbilitiesContract
 from neurogated.testing.contract.history import HistoryContract
@@ -13,8 +13,8 @@ __all__ = ["GraphStoreContract"]
 class GraphStoreContract(
     WritingContract, ReadingContract, ScopesContract, HistoryContract, TimesContract, AbilitiesContract
 ):
-    """The contract of a store; a subclass named `Test…` that says how a store is made inherits all its tests.
+    """The contract of a store. A subclass named `Test…` that overrides `open_store` inherits all tests.
 
-    A durable store also overrides `reopen`, and `kill` where it can be opened again without having been closed. What a
-    store cannot do is skipped with the reason, which `pytest -rs` shows.
+    A durable store also overrides `reopen`. A store that can be opened again without a close overrides `kill`. Tests of
+    missing abilities are skipped; `pytest -rs` shows the reasons.
     """

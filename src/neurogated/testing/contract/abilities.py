@@ -1,4 +1,4 @@
-"""The contract of what only some stores can do: last, look themselves through, erase for good, be shared by threads."""
+"""The contract of closing, the embedder, durability, checks, compaction, transactions and threads."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _STEPS = 12
 _NEW_TYPE = EdgeType.register("KIT_LINK", "link of the kit's", plastic=True, both_ways=False)
 
 
-class _Failed(Exception):  # noqa: N818 - it is no error, the test raises it
-    """What a block of changes raises."""
+class _Failed(Exception):  # noqa: N818 - not an error: the test raises it
+    """The exception that a block of changes raises."""
 
 
 class AbilitiesContract(NamespacesContract):
-    """Closing and the embedder for all; durability, erasure, checks, transactions and threads by ability."""
+    """Closing and the embedder for all stores; durability, erasure, checks, transactions and threads by ability."""
 
     # Every store
 
@@ -62,7 +62,7 @@ class AbilitiesContract(NamespacesContract):
 
     def test_whether_it_learns_is_kept(self, store: GraphStorePort) -> None:
         if not isinstance(store, SupportsFreezing):
-            pytest.skip("the store cannot be frozen")
+            pytest.skip("the store is no SupportsFreezing, so this part of the contract was not tested")
         assert not store.is_frozen()
         for frozen in (True, True, False, False, True):
             store.record_frozen(frozen=frozen)
@@ -106,7 +106,7 @@ class AbilitiesContract(NamespacesContract):
             for use in uses:
                 with pytest.raises(MemoryClosedError):
                     use()
-        # What was taken before is a value and stays.
+        # A view is a value and stays valid.
         assert view.find("a") is not None
 
     # Durability
@@ -166,7 +166,7 @@ class AbilitiesContract(NamespacesContract):
             apply(store, clock, nodes=(node("x"),), edges=(edge("x", "nowhere"),), removed_nodes=("a",))
         assert_tells(self.reopened(store), model)
 
-    # Looking itself through
+    # Checks
 
     def test_a_sound_store_finds_nothing_wrong_with_itself(self, store: GraphStorePort, clock: ManualClock) -> None:
         checked: SupportsCheck = self.able(store, SupportsCheck)
@@ -174,7 +174,7 @@ class AbilitiesContract(NamespacesContract):
         live_through(store, Random(7), clock, 20)
         assert checked.check() == []
 
-    # Erasing
+    # Erasure
 
     @given(random=st.randoms(use_true_random=False), deltas=st.integers(0, 12))
     @PROPERTY
@@ -210,8 +210,8 @@ class AbilitiesContract(NamespacesContract):
         assert compacted.compact() == 1
         assert_shows(view, model)
         assert [one.id for one in store.all_nodes()] == ["a", "c"]
-        apply(store, clock, nodes=(node("b", content="anew"),))
-        assert store.get_node("b").content == "anew"
+        apply(store, clock, nodes=(node("b", content="again"),))
+        assert store.get_node("b").content == "again"
 
     def test_compaction_with_history_leaves_the_present_version_alone(
         self, store: GraphStorePort, clock: ManualClock
@@ -230,7 +230,7 @@ class AbilitiesContract(NamespacesContract):
         assert store.history() == told
         for number in (first, removed):
             assert [one.content for one in store.as_of(number).all_nodes()] == ["new words", "again"]
-        # A store may erase edges that ended as well.
+        # A store may also erase edges that ended.
         assert {edge.key[:2] for edge in store.as_of(first).all_edges()} <= {("a", "b")}
         assert list(store.as_of(removed).all_edges()) == []
         texts = [one.content for entry in store.journal() for one in entry.delta.nodes]
@@ -258,13 +258,13 @@ class AbilitiesContract(NamespacesContract):
         apply(store, clock, removed_nodes=("a",))
         assert compacted.compact() == 1
 
-    # Many changes as one
+    # Transactions
 
     def test_a_block_that_raises_was_never_made(self, store: GraphStorePort, clock: ManualClock) -> None:
         block: SupportsTransaction = self.able(store, SupportsTransaction)
         model = three_nodes(store)
         before = (store.view().sequence, store.history(), store.pending(), found_by(store))
-        with pytest.raises(_Failed), block.transaction():  # noqa: PT012 - the block is what is tested
+        with pytest.raises(_Failed), block.transaction():  # noqa: PT012 - the whole block is under test
             apply(store, clock, nodes=(node("x"),), queued=(PendingTask("cause", ("x",)),))
             apply(store, clock, removed_nodes=("a",), edges=(edge("x", "b"),))
             assert store.has_node("x")
@@ -351,7 +351,7 @@ def _assert_whole_pairs(nodes: int, edges: list[EdgeKey]) -> None:
 
 
 def _run(work: Callable[[int], None]) -> None:
-    """Run `work` in several threads at once; raise what one of them raised."""
+    """Run `work` in several threads at once; raise the error of one of them."""
     with ThreadPoolExecutor(_WORKERS) as pool:
         for done in [pool.submit(work, worker) for worker in range(_WORKERS)]:
             done.result()

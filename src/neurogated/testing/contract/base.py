@@ -1,4 +1,4 @@
-"""What every area of the contract is built on: how a store is made, what it can do, and how it is compared."""
+"""The base of the contract: creation of stores, their abilities, and comparison with the model."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ __all__ = [
 ]
 
 NewStore = Callable[[], GraphStorePort]
-"""Makes one more new, empty store."""
+"""Creates another new, empty store."""
 
 
 class ContractBase:
-    """How a store is made; what it can do is told by the hooks it overrides and the Protocols it fulfils."""
+    """Creates stores. The overridden hooks, and the Protocols that the store fulfils, select the tests."""
 
     threads: ClassVar[bool] = True
     """Whether threads may share a store."""
 
     def open_store(self, folder: Path, *, clock: Clock) -> GraphStorePort:
-        """Return a new, empty store; the one hook that must be overridden.
+        """Return a new, empty store. Every subclass must override this hook.
 
         Args:
-            folder: an empty folder of its own, for what it writes.
-            clock: tells the time by which nodes expire.
+            folder: an empty folder for the files of this store.
+            clock: the clock by which nodes expire.
         """
         raise NotImplementedError(f"{type(self).__name__} must override open_store(folder, *, clock)")
 
     def reopen(self, store: GraphStorePort) -> GraphStorePort:
-        """Close the store and return it opened again; override it if the store is durable."""
+        """Close the store, open it again and return it; override it if the store is durable."""
         raise NotImplementedError(f"{type(self).__name__} does not override reopen(store)")
 
     def kill(self, store: GraphStorePort) -> GraphStorePort:
-        """Return the store opened again as after its process died: without closing it; override it if it is durable."""
+        """Open the store again without closing it, as after its process died; override it if the store is durable."""
         raise NotImplementedError(f"{type(self).__name__} does not override kill(store)")
 
-    # What the tests take
+    # Fixtures
 
     @pytest.fixture
     def clock(self) -> ManualClock:
@@ -68,7 +68,7 @@ class ContractBase:
 
     @pytest.fixture
     def new_store(self, tmp_path_factory: pytest.TempPathFactory, clock: ManualClock) -> Iterator[NewStore]:
-        """Return a function that makes one more new, empty store; all are closed after the test."""
+        """Yield a function that creates another new, empty store; all are closed after the test."""
         self._opened: list[GraphStorePort] = []
 
         def make() -> GraphStorePort:
@@ -84,28 +84,28 @@ class ContractBase:
         """Return a new, empty store."""
         return new_store()
 
-    # What a store can do
+    # Abilities
 
     def reopened(self, store: GraphStorePort) -> GraphStorePort:
-        """Return the store opened again; skips the test where it cannot be."""
+        """Return the store after closing and reopening it; skip the test if it is not durable."""
         self._require_hook("reopen", "durability")
         return self._kept(self.reopen(store))
 
     def killed(self, store: GraphStorePort) -> GraphStorePort:
-        """Return the store opened again as after its process died; skips the test where it cannot be."""
-        self._require_hook("kill", "what is left when a process dies")
+        """Return the store as after the death of its process; skip the test if it cannot be reopened then."""
+        self._require_hook("kill", "survival of a process that dies")
         return self._kept(self.kill(store))
 
     def able(self, store: GraphStorePort, ability: type) -> Any:  # noqa: ANN401 - the ability, which is a Protocol
-        """Return the store as what has an ability; skips the test where it lacks it."""
+        """Return the store if it has an ability; otherwise skip the test."""
         if not isinstance(store, ability):
             pytest.skip(f"{type(store).__name__} is no {ability.__name__}, so this part of the contract was not tested")
         return store
 
     def require_threads(self) -> None:
-        """Skip the test where threads may not share a store."""
+        """Skip the test if threads may not share a store."""
         if not self.threads:
-            pytest.skip(f"{type(self).__name__}.threads is False, so what threads see was not tested")
+            pytest.skip(f"{type(self).__name__}.threads is False, so concurrent use was not tested")
 
     def _require_hook(self, hook: str, what: str) -> None:
         if getattr(type(self), hook) is getattr(ContractBase, hook):
@@ -117,40 +117,40 @@ class ContractBase:
 
 
 def apply(store: GraphStorePort, clock: Clock, **changes: Any) -> int:  # noqa: ANN401 - fields of a delta
-    """Apply one delta, made now; return its number."""
+    """Apply one delta at the clock's time; return its number."""
     return store.apply(GraphDelta(at=clock(), **changes))
 
 
 def plain(node: MemoryNode) -> MemoryNode:
-    """Return a node without when and how often it was used, which is no part of a graph's history."""
+    """Return a node without its accesses, which have no history."""
     fields = {name: getattr(node, name) for name in MemoryNode.__slots__}
     return MemoryNode.restored(**{**fields, "last_accessed": node.created_at, "uses": 0})
 
 
 def journaled(store: GraphStorePort, changes: Collection[int]) -> list[JournalEntry]:
-    """Return the journal but for uses, which a store may journal or not; `changes` are the numbers of other deltas."""
+    """Return the journal without deltas of accesses only, which a store need not journal, except those in `changes`."""
     return [entry for entry in store.journal() if entry.sequence in changes or not entry.delta.tells_of_uses_only]
 
 
 def unused(edge: MemoryEdge) -> MemoryEdge:
-    """Return an edge without when it was last used, which is no part of a graph's history."""
+    """Return an edge without its last access, which has no history."""
     return replace(edge, last_activated=edge.created_at)
 
 
 def assert_tells(store: GraphStorePort, model: GraphModel, *, now: datetime | None = None, past: bool = False) -> None:
-    """Hold nodes, edges and their order against a model.
+    """Compare nodes, edges and their order with a model.
 
     Args:
         store: the store.
-        model: what it should hold.
-        now: its views leave out what has expired by then; nothing has, when left out.
-        past: when nodes and edges were last used does not count.
+        model: its expected contents.
+        now: views omit nodes that have expired by this time; if omitted, no node has expired.
+        past: whether to ignore the accesses of nodes and edges.
     """
     nodes, edges = list(store.all_nodes()), list(store.all_edges())
     expected = {name: plain(node) if past else node for name, node in model.nodes.items()}
     assert {node.id: plain(node) if past else node for node in nodes} == expected
     assert len(nodes) == len(expected)
-    # A node that was removed and added again stands where the store likes.
+    # The store chooses the position of a node that was removed and added again.
     assert [n.id for n in nodes if n.id not in model.returned] == [n for n in expected if n not in model.returned]
     links = {key: unused(edge) if past else edge for key, edge in model.edges.items()}
     assert {edge.key: unused(edge) if past else edge for edge in edges} == links
@@ -168,7 +168,7 @@ def _vitals(node: MemoryNode) -> tuple[float, int, float]:
 
 
 def assert_shows(view: GraphView, model: GraphModel) -> None:
-    """Hold a view against a model: nodes, edges, values, and arcs in every direction."""
+    """Compare a view with a model: nodes, edges, values, and arcs in every direction."""
     rows = view.live_nodes()
     names = [view.ids[row] for row in rows.tolist()]
     assert sorted(names) == sorted(model.nodes)
@@ -192,7 +192,7 @@ def assert_shows(view: GraphView, model: GraphModel) -> None:
 
 
 def shown_by(view: GraphView) -> tuple[list[str], list[tuple[EdgeKey, float]]]:
-    """Return all that a view shows, for comparison with what it shows later."""
+    """Return all contents of a view, for a later comparison."""
     edges = view.live_edges()
     weights = view.weight.take(edges).tolist()
     arcs = view.arcs(view.live_nodes(), both_ways=True)
@@ -204,7 +204,7 @@ def shown_by(view: GraphView) -> tuple[list[str], list[tuple[EdgeKey, float]]]:
 
 
 def _walked(view: GraphView, *, inwards: bool) -> set[tuple[str, str, EdgeType, float]]:
-    """Return where from, where to, type and weight of every arc that leaves a node of the view."""
+    """Return source, target, type and weight of every arc that leaves a node of the view."""
     rows = view.live_nodes()
     arcs = view.arcs(rows, inwards=inwards)
     assert len(set(arcs.edge.tolist())) == arcs.edge.size, "an edge is walked twice"

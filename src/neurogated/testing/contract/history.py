@@ -1,4 +1,4 @@
-"""The contract of the past: history, journal, the graph as of any delta or time, and taking back."""
+"""The contract of the past: history, journal, the graph as of any delta or time, and undo."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Found = tuple[list[tuple[str, float]], dict[str, list[tuple[str, float]]]]
 
 
 class Moment:
-    """A store right after a delta: its number, its time, what it held, and what searches found."""
+    """A store right after a delta: its number, its time, its contents, and its search results."""
 
     def __init__(self, number: int, at: datetime, model: GraphModel, store: GraphStorePort) -> None:
         self.number = number
@@ -42,12 +42,12 @@ class Moment:
 
 
 def found_by(store: GraphStorePort) -> Found:
-    """Return what searches find, each with all its scores."""
+    """Return the results of searches, each with all its scores."""
     return store.nearest(_QUERY, 99), {query: store.keyword_search(query, 99) for query in QUERIES}
 
 
 def assert_searched_alike(store: GraphStorePort, expected: Found) -> None:
-    """Hold searches against what they found before; keyword scores may differ in rounding."""
+    """Compare search results with earlier ones; keyword scores may differ in rounding."""
     nearest, keywords = found_by(store)
     assert nearest == expected[0]
     for query, found in keywords.items():
@@ -55,9 +55,9 @@ def assert_searched_alike(store: GraphStorePort, expected: Found) -> None:
 
 
 def live_through(store: GraphStorePort, random: Random, clock: ManualClock, deltas: int) -> list[Moment]:
-    """Apply a random history; return the moment after each delta, that of the empty store first.
+    """Apply a random history; return the moment after each delta, starting with the empty store.
 
-    A delta that tells of uses only is no part of the history: the moment before it goes on.
+    A delta of accesses only is not part of the history; the moment before it gets the new model.
     """
     moments = [Moment(0, clock(), GraphModel(), store)]
     for delta, model in history_of(random, clock, deltas):
@@ -70,7 +70,7 @@ def live_through(store: GraphStorePort, random: Random, clock: ManualClock, delt
 
 
 def replayed(store: GraphStorePort, clock: ManualClock) -> GraphStore:
-    """Return a graph in memory to which the whole journal was applied."""
+    """Return an in-memory graph to which the whole journal was applied."""
     fresh = GraphStore(clock=clock)
     for entry in store.journal():
         fresh.apply(entry.delta)
@@ -78,7 +78,7 @@ def replayed(store: GraphStorePort, clock: ManualClock) -> GraphStore:
 
 
 class HistoryContract(ContractBase):
-    """Nothing is overwritten: what the graph was after any delta can be asked for."""
+    """Nothing is overwritten: a caller can ask for the graph after any delta."""
 
     def test_history_says_what_changed_when_and_why_and_leaves_touches_out(
         self, store: GraphStorePort, clock: ManualClock

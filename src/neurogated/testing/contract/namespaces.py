@@ -1,4 +1,4 @@
-"""The contract of namespaces: many graphs in one store, whatever their names, that never see each other."""
+"""The contract of namespaces: many isolated graphs in one store, with any names."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ADVERSARIAL = (
     "x" * 5000,
     "x" * 4999,
 )
-"""Names that a careless store takes for paths, statements, numbers or each other."""
+"""Names that a careless store confuses with paths, statements, numbers or each other."""
 
 
 class NamespacesStore(GraphStorePort, SupportsNamespaces, Protocol):
@@ -61,7 +61,7 @@ class NamespacesContract(ContractBase):
     """Several graphs in one store."""
 
     def spaces(self, store: GraphStorePort) -> NamespacesStore:
-        """Return the store as one of several graphs; skips the test where it is none."""
+        """Return the store if it supports namespaces; otherwise skip the test."""
         return cast(NamespacesStore, self.able(store, SupportsNamespaces))
 
     def test_any_name_is_a_graph_of_its_own(self, store: GraphStorePort, clock: ManualClock) -> None:

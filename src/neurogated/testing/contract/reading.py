@@ -1,4 +1,4 @@
-"""The contract of views and searches: snapshots that never change, and searches that a brute force confirms."""
+"""The contract of views and searches: immutable snapshots, and searches that agree with brute force."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TAGS = (subject_tag("lyon"), speaker_tag("ann"), _TIMED, "unknown")
 
 
 def most_alike(nodes: Collection[MemoryNode], query: Sequence[float]) -> dict[str, float]:
-    """Return the cosine of every node that has a vector, by brute force in double precision."""
+    """Return the cosine of every node with a vector, by brute force in double precision."""
     asked = np.asarray(query, dtype=np.float64)
     found: dict[str, float] = {}
     for one in nodes:
@@ -47,9 +47,9 @@ def most_alike(nodes: Collection[MemoryNode], query: Sequence[float]) -> dict[st
 
 
 def assert_searches_agree(store: GraphStorePort, query: Sequence[float], view: GraphView | None = None) -> None:
-    """Hold vector search against brute force: scores, order and ties for every `k`, and the scores by row.
+    """Compare vector search with brute force: scores, order and ties for every `k`, and the scores by row.
 
-    Whether a node is overlooked is tested of a store that `SupportsExactSearch`.
+    Completeness is tested only for a store that `SupportsExactSearch`.
     """
     shown = view or store.view()
     rows = shown.live_nodes()
@@ -74,7 +74,7 @@ def assert_searches_agree(store: GraphStorePort, query: Sequence[float], view: G
 
 
 def keyword_scores(store: GraphStorePort, query: str, view: GraphView | None = None) -> dict[str, float]:
-    """Return what a keyword search finds, having held it against keywords split by hand and the scores by row."""
+    """Return the scores of a keyword search, after comparing it with brute force and with the scores by row."""
     shown = view or store.view()
     rows = shown.live_nodes()
     names = [shown.ids[row] for row in rows.tolist()]
@@ -102,7 +102,7 @@ def _tagged(store: GraphStorePort, wanted: Sequence[str]) -> set[str]:
 
 
 class ReadingContract(ContractBase):
-    """Views are snapshots; searches are exact, and ties come in order of id."""
+    """Views are snapshots; searches are exact, and ties are in order of id."""
 
     # Views
 
@@ -220,7 +220,7 @@ class ReadingContract(ContractBase):
         assert keyword_scores(store, "heron") == keyword_scores(store, "Lyon") == {}
         assert _tagged(store, [subject_tag("lyon")]) == set()
         assert _tagged(store, [speaker_tag("ann")]) == keyword_scores(store, "stone").keys() == {"a"}
-        # Metadata alone changes, the text does not.
+        # Only title and metadata change, the content stays.
         apply(store, clock, nodes=(text_node("a", "A stone.", title="Lyon", found=Found(times=["today"])),))
         assert keyword_scores(store, "Lyon").keys() == _tagged(store, [_TIMED]) == {"a"}
 

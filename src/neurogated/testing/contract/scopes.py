@@ -1,4 +1,4 @@
-"""The contract of scopes and filters: what one user's searches find, and that no edge joins two users."""
+"""The contract of scopes and filters: each user's searches are isolated, and no edge joins two users."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SCORE = 1e-9
 
 
 class ScopesContract(ContractBase):
-    """Searches under a filter find what a store would find that holds nothing else."""
+    """A filtered search has the results of a store that holds only the admitted memories."""
 
     @PROPERTY
     @given(random=st.randoms(use_true_random=False), which=st.sampled_from(_FILTERS))
@@ -67,7 +67,7 @@ class ScopesContract(ContractBase):
         apply(alone, clock, nodes=tuple(admitted))
         assert [one.id for one in store.find(which)] == [one.id for one in admitted]
         _assert_alike(store, alone, which, admitted)
-        # The past is searched under a filter, too, whatever has come since.
+        # A filtered search of the past is not affected by later writes.
         apply(store, clock, nodes=tuple(_random_node(random, len(nodes) + 20 + extra) for extra in range(3)))
         _assert_alike(store.as_of(number), alone, which, admitted)
 
@@ -109,19 +109,19 @@ class ScopesContract(ContractBase):
     def test_a_memory_does_not_go_over_to_another_user(self, store: GraphStorePort, clock: ManualClock) -> None:
         apply(store, clock, nodes=(_of("a", "ana"),))
         for scope in (Scope("bob"), Scope()):
-            with pytest.raises(InputError, match="cannot go over"):
+            with pytest.raises(InputError, match="cannot move to"):
                 apply(store, clock, nodes=(node("a", scope=scope),))
         moved = node("a", scope=Scope("ana", session_id="monday"))
         apply(store, clock, nodes=(moved,))
         assert store.get_node("a") == moved
         assert [one.id for one in store.find(Filter(scope=ScopeFilter("ana", session_id="monday")))] == ["a"]
-        # The past still has it, so its id stays with its user when it is removed.
+        # The past still has the memory, so its id stays with its user after the removal.
         apply(store, clock, removed_nodes=("a",))
-        with pytest.raises(InputError, match="cannot go over"):
+        with pytest.raises(InputError, match="cannot move to"):
             apply(store, clock, nodes=(_of("a", "bob"),))
         apply(store, clock, nodes=(moved,))
         assert store.get_node("a") == moved
-        with pytest.raises(InputError, match="cannot go over"):
+        with pytest.raises(InputError, match="cannot move to"):
             apply(store, clock, removed_nodes=("a",), nodes=(_of("a", "bob"),))
 
     def test_the_id_of_a_removed_memory_stays_with_its_user_until_it_is_erased(
@@ -130,7 +130,7 @@ class ScopesContract(ContractBase):
         apply(store, clock, nodes=(_of("a", "ana"), _of("b", "ana")))
         apply(store, clock, removed_nodes=("a",))
         again = self.reopened(store)
-        with pytest.raises(InputError, match="cannot go over"):
+        with pytest.raises(InputError, match="cannot move to"):
             apply(again, clock, nodes=(_of("a", "bob"),))
         compacting = self.able(again, SupportsCompaction)
         assert compacting.compact() == 1
@@ -182,7 +182,7 @@ class ScopesContract(ContractBase):
         entry = store.history()[-1]
         assert (entry.sequence, entry.reason, entry.changes) == (number, "tired", {"nodes changed": 1})
         assert store.as_of(number - 1).get_node("a").importance == before.importance
-        # A new version has an energy of its own.
+        # A new version brings its own energy.
         apply(store, clock, nodes=(node("a", base_energy=0.5),))
         assert store.get_node("a").base_energy == 0.5
 
@@ -237,7 +237,7 @@ def _near(found: list[tuple[str, float]]) -> list[tuple[str, float]]:
 
 
 def _assert_alike(store: GraphStorePort, alone: GraphStorePort, which: Filter, admitted: Sequence[MemoryNode]) -> None:
-    """Hold searches under a filter against those of a store that has the admitted nodes alone."""
+    """Compare filtered searches with those of a store that holds only the admitted nodes."""
     view, theirs = store.view(filters=which), alone.view()
     names = [one.id for one in admitted]
     rows, their_rows = view.rows(names), theirs.rows(names)

@@ -1,4 +1,4 @@
-"""The contract of time: what holds in the world at a time, and what expires."""
+"""The contract of time: valid time and expiry."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LYON = subject_tag("lyon")
 
 
 def _mortal(store: GraphStorePort, clock: ManualClock) -> GraphModel:
-    """Put a node that expires in an hour between two that do not; return the model of it."""
+    """Put a node that expires in an hour and two that do not; return the model."""
     model = GraphModel()
     delta = GraphDelta(
         nodes=(
@@ -45,7 +45,7 @@ def _mortal(store: GraphStorePort, clock: ManualClock) -> GraphModel:
 
 
 class TimesContract(ContractBase):
-    """`view(valid_at=…)` shows what held then; what has expired is neither shown nor found, until it is removed."""
+    """`view(valid_at=…)` shows the nodes valid then. Expired nodes are hidden until they are removed."""
 
     # Expiry
 
@@ -59,7 +59,7 @@ class TimesContract(ContractBase):
         clock.advance(_INSTANT)
         assert_tells(store, model, now=clock())
         assert store.expired(clock()) == ["m"]
-        # Who removes it must still be able to read it, and to find what it shares with others.
+        # Maintenance must still be able to read it and its tags before it removes it.
         assert store.nodes_with([_LYON]) == ["m"]
         assert _LYON in store.tags_of(["m"])[0]
         assert store.get_node("m").content == "a heron"
@@ -141,7 +141,7 @@ class TimesContract(ContractBase):
         model.apply(delta)
         for moment in (-2 * _HOUR, -_HOUR, -_INSTANT, 0 * _HOUR, _HOUR / 2, _HOUR - _INSTANT, _HOUR, 2 * _HOUR):
             assert_shows(store.view(valid_at=start + moment), model.at(clock(), start + moment))
-        # Told without a time, everything there is holds.
+        # Without `valid_at`, everything is shown.
         assert_tells(store, model)
 
     def test_searches_in_a_view_at_a_time_keep_to_it(self, store: GraphStorePort, clock: ManualClock) -> None:
@@ -178,7 +178,7 @@ class TimesContract(ContractBase):
 
 
 def _random_times(random: Random, model: GraphModel, clock: ManualClock) -> GraphDelta:
-    """Return a delta that puts two nodes and an edge with times of their own."""
+    """Return a delta that puts two nodes and an edge with random times."""
 
     def moment() -> timedelta:
         return random.randint(-3, 4) * _HOUR

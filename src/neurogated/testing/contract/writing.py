@@ -1,4 +1,4 @@
-"""The contract of writes: what is put comes back, what is removed is gone, and a delta is made whole or not at all."""
+"""The contract of writes: puts can be read, removed nodes are gone, and every delta is atomic."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from neurogated.testing.model import GraphModel
 
 __all__ = ["PROPERTY", "WritingContract", "three_nodes"]
 
-# A property of the kit is run by several classes on stores that are made for each example anew.
+# Several classes run each property, on a new store for each example.
 PROPERTY = settings(
     deadline=None,
     max_examples=15,
@@ -37,7 +37,7 @@ PROPERTY = settings(
 _SEQ = EdgeKey("a", "b", EdgeType.SEQ)
 _SIM = EdgeKey("b", "c", EdgeType.SIM)
 _NONE = EdgeKey("a", "c", EdgeType.SEQ)
-# What a delta may have wrong, the graph being that of `three_nodes`.
+# Invalid parts of a delta, for the graph of `three_nodes`.
 _UNFIT: dict[str, tuple[type[Exception], GraphDelta]] = {
     "edge to nowhere": (InputError, GraphDelta(edges=(edge("x", "nowhere"),))),
     "edge from nowhere": (InputError, GraphDelta(edges=(edge("nowhere", "x"),))),
@@ -68,7 +68,7 @@ _UNFIT: dict[str, tuple[type[Exception], GraphDelta]] = {
         InputError, GraphDelta(removed_nodes=("a",), weights=(WeightChange(_SEQ, 0.5),))
     ),
 }  # fmt: skip
-# What stands beside it, and would be stored if the delta were not refused whole.
+# Valid parts beside the invalid one; a store that is not atomic would keep them.
 _FIT = GraphDelta(
     nodes=(node("x", 3.0, 4.0),),
     edges=(edge("x", "b"),),
@@ -79,7 +79,7 @@ _FIT = GraphDelta(
 
 
 def three_nodes(store: GraphStorePort) -> GraphModel:
-    """Put nodes a, b and c, a SEQ edge from a to b and a SIM edge from b to c; return the model of it."""
+    """Put nodes a, b and c, a SEQ edge from a to b and a SIM edge from b to c; return the model."""
     model = GraphModel()
     delta = GraphDelta(
         nodes=(node("a", 1.0, 0.0), node("b", 1.0, 1.0), node("c", 1.0, 2.0)),
@@ -92,7 +92,7 @@ def three_nodes(store: GraphStorePort) -> GraphModel:
 
 
 class WritingContract(ContractBase):
-    """Nodes and edges come and go, in deltas that are made whole or not at all."""
+    """Nodes and edges are put and removed by atomic deltas."""
 
     def test_a_node_comes_back_equal(self, store: GraphStorePort, clock: ManualClock) -> None:
         full = node(
@@ -210,7 +210,7 @@ class WritingContract(ContractBase):
         apply(store, clock, nodes=(node("b", 0.0, 1.0),))
         assert list(store.all_edges()) == []
         assert store.nearest([0.0, 1.0], 1)[0][0] == "b"
-        # In one delta the removal comes first.
+        # Within a delta, removals come first.
         apply(store, clock, edges=(edge("a", "b"),))
         apply(store, clock, removed_nodes=("b",), nodes=(node("b", content="third"),))
         assert list(store.all_edges()) == []
@@ -254,7 +254,7 @@ class WritingContract(ContractBase):
         assert (store.view().sequence, store.history(), [entry.sequence for entry in store.journal()]) == before
         assert sorted(name for name, _ in store.nearest([3.0, 4.0], 5)) == ["a", "b", "c"]
         assert "x" not in dict(store.keyword_search("text of x", 5))
-        # It is as good as before, and what was refused leaves no name behind.
+        # The store still works, and the refused delta left no name behind.
         fit = replace(_FIT, at=clock())
         store.apply(fit)
         model.apply(fit)
@@ -290,7 +290,7 @@ class WritingContract(ContractBase):
         apply(store, clock, operators=(Decay(0.5, start + timedelta(hours=1), 0.1),))
         weights = {found.key[:2]: found.weight for found in store.all_edges()}
         assert weights == {("a", "b"): 0.25, ("a", "d"): 0.15, ("d", "a"): 0.1, ("b", "c"): 0.5}
-        # Idle is what was used before the moment, not at it.
+        # An edge is idle if its last access is before the moment, not at it.
         apply(store, clock, operators=(Decay(0.5, start, 0.0),))
         assert {found.key[:2]: found.weight for found in store.all_edges()} == weights
 

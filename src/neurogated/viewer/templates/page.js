@@ -3,50 +3,43 @@
   const canvas = document.getElementById("canvas");
   const chosen = document.getElementById("chosen");
   const idle = [...chosen.childNodes];
-  const items = new Map([...document.querySelectorAll("[data-item]")].map((item) => [item.dataset.item, item]));
-  const boxes = new Map([...canvas.querySelectorAll("[data-node]")].map((box) => [box.dataset.node, box]));
-  const arcs = new Map([...canvas.querySelectorAll("[data-arc]")].map((arc) => [arc.dataset.arc, arc]));
-  const buttons = [...document.querySelectorAll("button[data-node]")];
   const beside = window.matchMedia("(min-width: 75rem)");
+  // A thing is a box or a flow of the picture; parts of the list name the thing that they are about.
   let pinned = null;
   let shown = null;
 
-  const words = (text) => (text ? text.split(" ") : []);
+  const thingAt = (target) => {
+    const part = target.closest("[data-lit], [data-of]");
+    return part && (part.dataset.lit ? part : document.getElementById(part.dataset.of));
+  };
+  const itemOf = (thing) => document.getElementById("n" + thing.dataset.node);
+  const litBy = (thing) => thing.dataset.lit.split(" ").map((id) => document.getElementById(id)).filter(Boolean);
 
-  function tell(number) {
-    if (number === null) {
+  function tell(thing) {
+    if (!thing) {
       chosen.replaceChildren(...idle);
       return;
     }
-    const item = items.get(number);
-    const path = item.querySelector(".path").cloneNode(true);
-    // A copy is read, not used: its buttons would be second ones of the same name.
-    for (const link of path.querySelectorAll("button")) {
-      const name = document.createElement("span");
-      name.append(...link.childNodes);
-      link.replaceWith(name);
-    }
+    const words = document.createElement("p");
     const here = document.createElement("a");
-    here.href = "#" + item.id;
+    here.href = "#" + itemOf(thing).id;
     here.textContent = "Read it";
-    path.prepend(item.querySelector(".pick .rank").cloneNode(true), " ");
-    path.append(" · ", here);
-    chosen.replaceChildren(path);
+    words.append(thing.dataset.told, " · ", here);
+    chosen.replaceChildren(words);
   }
 
-  function show(number) {
-    if (number === shown) return;
-    shown = number;
+  function show(thing) {
+    if (thing === shown) return;
+    shown = thing;
     for (const part of document.querySelectorAll(".lit, .chosen-one")) part.classList.remove("lit", "chosen-one");
-    canvas.classList.toggle("tracing", number !== null);
-    if (number !== null) {
-      const { nodes, arcs: over } = items.get(number).dataset;
-      for (const node of words(nodes)) boxes.get(node).classList.add("lit");
-      for (const arc of words(over)) arcs.get(arc).classList.add("lit");
-      boxes.get(number).classList.add("chosen-one");
-      items.get(number).classList.add("chosen-one");
+    canvas.classList.toggle("tracing", Boolean(thing));
+    if (thing) {
+      for (const part of litBy(thing)) part.classList.add("lit");
+      thing.classList.add("chosen-one");
+      itemOf(thing).classList.add("chosen-one");
+      for (const row of document.querySelectorAll(`.flow[data-of="${thing.id}"]`)) row.classList.add("lit");
     }
-    tell(number);
+    tell(thing);
   }
 
   function within(box, frame) {
@@ -59,43 +52,48 @@
     if (inner.right > outer.right) frame.scrollLeft += inner.right - outer.right + room;
   }
 
-  function pin(number, from) {
-    pinned = number === pinned ? null : number;
-    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.node === pinned));
+  function pin(thing, from) {
+    pinned = thing === pinned ? null : thing;
+    for (const button of document.querySelectorAll("[aria-pressed]"))
+      button.setAttribute("aria-pressed", String(Boolean(pinned) && thingAt(button) === pinned));
     show(pinned);
-    if (pinned === null) return;
+    if (!pinned) return;
     if (canvas.contains(from)) {
       // Where the list lies below the picture, jumping there would take the picture from the eye.
-      if (beside.matches) items.get(pinned).scrollIntoView({ block: "nearest" });
+      if (beside.matches) itemOf(pinned).scrollIntoView({ block: "nearest" });
     } else {
-      // The memory itself comes last: where not all of its way fits, it is what must be seen.
-      for (const node of [...words(items.get(pinned).dataset.nodes), pinned]) within(boxes.get(node), canvas.parentElement);
+      // The box itself comes last: where not all that is lit fits, it is what must be seen.
+      for (const part of [...litBy(pinned).filter((one) => one.matches(".box")), pinned]) within(part, canvas.parentElement);
     }
   }
 
-  const numberAt = (target) => {
-    const button = target.closest("button[data-node]");
-    return button ? button.dataset.node : (target.closest("[data-item]")?.dataset.item ?? null);
-  };
   document.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-go]");
+    if (link) {
+      const item = document.getElementById("n" + link.dataset.go);
+      item.scrollIntoView({ block: "nearest" });
+      const thing = thingAt(item);
+      if (thing && thing !== pinned) pin(thing, link);
+      return;
+    }
     if (event.target.closest("details, a")) return;
     // Who marks words to copy them does not choose the memory they stand in.
     if (!event.target.closest("button") && String(window.getSelection()).length) return;
-    const number = numberAt(event.target);
-    if (number !== null) pin(number, event.target);
-    else if (canvas.contains(event.target) && pinned !== null) pin(pinned, event.target);
+    const thing = thingAt(event.target);
+    if (thing) pin(thing, event.target);
+    else if (canvas.contains(event.target) && pinned) pin(pinned, event.target);
   });
   document.addEventListener("pointerover", (event) => {
-    if (event.pointerType === "mouse") show(numberAt(event.target) ?? pinned);
+    if (event.pointerType === "mouse") show(thingAt(event.target) ?? pinned);
   });
   document.documentElement.addEventListener("pointerleave", () => show(pinned));
   document.addEventListener("focusin", (event) => {
-    if (event.target.matches(":focus-visible")) show(numberAt(event.target) ?? pinned);
+    if (event.target.matches(":focus-visible")) show(thingAt(event.target) ?? pinned);
   });
   document.addEventListener("focusout", () => show(pinned));
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
-    if (pinned !== null) pin(pinned, document.body);
+    if (pinned) pin(pinned, document.body);
     show(null);
   });
 })();

@@ -15,7 +15,7 @@ __all__ = ["Column", "PatchedColumn"]
 
 
 class Column:
-    """An append-only array that grows by doubling; what was appended never changes."""
+    """An append-only array that grows by doubling. Appended values never change."""
 
     def __init__(self, dtype: DTypeLike) -> None:
         self._buffer = np.empty(1, dtype=dtype)
@@ -23,7 +23,7 @@ class Column:
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> Self:
-        """Return a column that begins with `values`, which must not change any more; they are not copied."""
+        """Return a column that starts with `values`, without a copy; they must not change afterwards."""
         column = cls(values.dtype)
         column._buffer, column._size = values, values.size
         return column
@@ -33,7 +33,7 @@ class Column:
 
     @property
     def values(self) -> NDArray[Any]:
-        """The values so far, without copying; later appends do not show in it."""
+        """The present values, without a copy; later appends do not change the result."""
         return self._buffer[: self._size]
 
     def extend(self, values: ArrayLike) -> None:
@@ -51,9 +51,9 @@ class Column:
 
 
 class PatchedColumn:
-    """A growing column whose values may change: changes are kept aside and folded in when there are many.
+    """A growing column whose values may change. Changes are patches; many patches are folded into a new base.
 
-    A snapshot shares the base and copies only the patches, so it costs little and later changes do not reach it.
+    A snapshot shares the base and copies only the patches, so it is cheap and isolated from later changes.
     """
 
     def __init__(self, dtype: DTypeLike, fold_at: int) -> None:
@@ -65,7 +65,7 @@ class PatchedColumn:
 
     @classmethod
     def of(cls, values: NDArray[Any], fold_at: int) -> Self:
-        """Return a column that begins with `values`, which must not change any more; they are not copied."""
+        """Return a column that starts with `values`, without a copy; they must not change afterwards."""
         column = cls(values.dtype, fold_at)
         column.replace(values)
         return column
@@ -79,7 +79,7 @@ class PatchedColumn:
         self._snapshot = None
 
     def set(self, rows: Iterable[int] | Rows, values: ArrayLike) -> None:
-        """Change the values at `rows`, each row named once; `values` is one for each or one for all."""
+        """Change the values at `rows`, which are distinct; `values` has one for each row or one for all."""
         changed = np.asarray(rows, dtype=np.int64)
         if not changed.size:
             return
@@ -93,16 +93,16 @@ class PatchedColumn:
             self.replace(self.snapshot().all())
 
     def replace(self, values: NDArray[Any]) -> None:
-        """Put a whole new column, which must not change any more, in the place of the old one."""
+        """Replace the whole column by `values`, which must not change afterwards."""
         self._base, self._snapshot = Column.of(values), None
         self._rows, self._patches = self._rows[:0], self._patches[:0]
 
     def take(self, rows: Rows) -> NDArray[Any]:
-        """Return the values at `rows` as they are now."""
+        """Return the present values at `rows`."""
         return self.snapshot().take(rows)
 
     def snapshot(self) -> PatchedValues:
-        """Return the column as it is now."""
+        """Return the present column."""
         if self._snapshot is None:
             self._snapshot = PatchedValues(self._base.values, self._rows, self._patches)
         return self._snapshot

@@ -1,4 +1,4 @@
-"""The part of a graph around some nodes, as a small view of its own."""
+"""The neighbourhood of some nodes, as a small view."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _NOTHING = np.empty(0, dtype=np.int64)
 
 
 def neighbourhood(view: ColumnView, around: Iterable[str], hops: int) -> ColumnView:
-    """Return the view of the nodes that `hops` edges, in either direction, lead to, and of the edges among them.
+    """Return the view of all nodes within `hops` edges of `around`, in either direction, and of the edges among them.
 
-    Its rows are its own, and searches on it find its nodes alone.
+    The view has its own row numbers, and searches on it find only its nodes.
 
     Raises:
-        UnknownIdError: the view does not show a node.
-        InputError: `hops` is no number of hops.
+        UnknownIdError: the view does not show a node of `around`.
+        InputError: `hops` is not an integer from 0 on.
     """
     hops = checked_count("hops", hops)
     reached = frontier = np.unique(view.rows(checked_names("around", around)))

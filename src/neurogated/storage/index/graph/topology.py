@@ -1,4 +1,4 @@
-"""The graph index of a graph: node and edge columns with layered adjacency, without texts and vectors."""
+"""The columns of nodes and edges of a graph with layered adjacency, without texts and vectors."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _Named = TypeVar("_Named")
 
 
 class Fading(NamedTuple):
-    """One evaluation of a decay."""
+    """One application of a decay."""
 
     sequence: int
-    """The number of its delta."""
+    """The number of the delta that holds the decay."""
     operator: Decay
     spared: Rows
-    """Rows of edges that had been used and do not fade, ascending."""
+    """Rows of the edges that the decay spares because they were accessed, ascending."""
 
 
 def _adjacency(leaving: NDArray[Any], reached: NDArray[Any], edges: Rows, nodes: int) -> Adjacency:
@@ -46,7 +46,7 @@ def _adjacency(leaving: NDArray[Any], reached: NDArray[Any], edges: Rows, nodes:
 
 
 class Topology:
-    """Rows, columns and layers of one graph. `commit` takes what `planning` found valid, and cannot fail."""
+    """Rows, columns and layers of one graph. `commit` takes a plan that `resolve` validated, and cannot fail."""
 
     def __init__(self, overlay_edges: int) -> None:
         self.sequence = 0
@@ -55,7 +55,7 @@ class Topology:
         self._rows_by_id: dict[str, int] = {}
         self._alive = PatchedColumn(np.bool_, overlay_edges)
         self._nodes = {name: PatchedColumn(dtype, overlay_edges) for name, dtype in NODE_COLUMNS.items()}
-        # Rows that never held a node have the first one.
+        # Kind 0 is the default of rows that never held a node.
         self._kinds = [DEFAULT_KIND]
         self._scopes = ScopeRows()
         self._edge_types: list[EdgeType] = []
@@ -69,12 +69,12 @@ class Topology:
 
     @classmethod
     def of(cls, view: ColumnView, ids: list[str], overlay_edges: int) -> Self:
-        """Return a graph index that begins with what `view` shows, whose arrays must not change; `ids` is taken over.
+        """Return a topology with the contents of `view`, whose arrays must not change. It takes over `ids`.
 
         Args:
             view: a whole graph, without patches.
-            ids: id of every node row.
-            overlay_edges: how many edges are gathered before they are sorted.
+            ids: the id of every node row.
+            overlay_edges: how many new edges stay unsorted before they become a layer.
         """
         topology = cls(overlay_edges)
         topology.sequence = view.sequence
@@ -86,7 +86,7 @@ class Topology:
         topology._edge_types = list(view.edge_types)
         topology._edge_source = Column.of(view.edge_source)
         topology._edge_target = Column.of(view.edge_target)
-        # Files that were written when there were fewer types have narrower numbers.
+        # Files from a time with fewer types have a narrower dtype.
         topology._edge_type = Column.of(view.edge_type.astype(TYPE_CODE, copy=False))
         topology._weight = PatchedColumn.of(view.weight.base, overlay_edges)
         topology._last_activated = PatchedColumn.of(view.last_activated.base, overlay_edges)
@@ -94,19 +94,19 @@ class Topology:
         return topology
 
     def remap(self, base: Layer) -> None:
-        """Put a layer that was made aside, of all edges from the first on, in the place of those it covers."""
+        """Use `base`, a layer of all edges from row 0 on, instead of the layers that it covers."""
         above = [layer for layer in self._layers if layer.begin >= base.end]
-        # One that was merged meanwhile may lie across the end of the new one; its edges are sorted anew.
+        # A layer merged meanwhile may cross the end of `base`. Then all edges after `base` are sorted again.
         self._layers = [base, *above] if above and above[0].begin == base.end else [base]
         self._view = None
 
     @property
     def ids(self) -> list[str]:
-        """Id of every node row; the same list as long as rows keep their numbers."""
+        """The id of every node row; the same list object while rows keep their numbers."""
         return self._ids
 
     def view(self) -> ColumnView:
-        """Return the graph as it is now; the same object until the next change."""
+        """Return the present graph; the same object until the next change."""
         if self._view is None:
             columns: dict[str, Any] = {name: column.snapshot() for name, column in self._nodes.items()}
             self._view = ColumnView(
@@ -130,7 +130,7 @@ class Topology:
         return self._view
 
     def commit(self, plan: Plan, sequence: int) -> None:
-        """Make the planned change, numbered `sequence`."""
+        """Apply a plan as the delta numbered `sequence`."""
         delta, at = plan.delta, to_micros(plan.delta.at)
         self._weight.set(plan.removed_edges, np.nan)
         self._alive.set(plan.removed_nodes, values=False)
@@ -184,7 +184,7 @@ class Topology:
         self._view = None
 
     def change_nodes(self, plan: Plan) -> None:
-        """Write the energies and importances that a plan changes."""
+        """Write the energies and importances of a plan's node changes."""
         changes = list(zip(plan.changed_nodes.tolist(), plan.delta.node_changes, strict=True))
         charged = {row: change for row, change in changes if change.energy is not None}
         rated = {row: change.importance for row, change in changes if change.importance is not None}
@@ -195,7 +195,7 @@ class Topology:
         self.set_node_column("importance", list(rated), list(rated.values()))
 
     def set_node_column(self, name: str, rows: Sequence[int] | Rows, values: ArrayLike) -> None:
-        """Write one column of nodes that there are."""
+        """Write one column of existing nodes."""
         self._nodes[name].set(rows, values)
         self._view = None
 
@@ -209,7 +209,7 @@ class Topology:
         )
 
     def append_edges(self, ends: tuple[Rows, Rows], types: ArrayLike, weights: ArrayLike, activated: ArrayLike) -> None:
-        """Append edge columns, all of one length."""
+        """Append edges, given as columns of equal length."""
         self._edge_source.extend(ends[0])
         self._edge_target.extend(ends[1])
         self._edge_type.extend(types)
@@ -218,7 +218,7 @@ class Topology:
         self._view = None
 
     def remove_edges(self, edges: Rows) -> None:
-        """Mark edge rows as those of removed edges."""
+        """Mark edges as removed."""
         self._weight.set(edges, np.nan)
         self._view = None
 
@@ -228,39 +228,39 @@ class Topology:
         self._view = None
 
     def touch(self, nodes: Rows, moments: ArrayLike, uses: ArrayLike) -> None:
-        """Note when nodes were last used, in microseconds, and how often in all."""
+        """Record the last access of nodes, in microseconds, and their total uses."""
         self.set_node_column("last_accessed", nodes, moments)
         self.set_node_column("uses", nodes, uses)
 
     def use_edges(self, edges: Rows, moments: ArrayLike) -> None:
-        """Note when edges were last used, in microseconds."""
+        """Record the last access of edges, in microseconds."""
         self._last_activated.set(edges, moments)
         self._view = None
 
     def mark_removed(self, nodes: Rows) -> None:
-        """Mark node rows as those of removed nodes."""
+        """Mark nodes as removed."""
         self._alive.set(nodes, values=False)
         self._view = None
 
     def kind_codes(self, kinds: Iterable[str]) -> NDArray[np.int16]:
-        """Return the position of each kind in this graph's list of kinds, lengthening it as needed."""
+        """Return the code of each kind in this graph; assign codes to new kinds."""
         return _codes(self._kinds, kinds)
 
     def scope_codes(self, scopes: Iterable[Scope]) -> NDArray[np.int32]:
-        """Return the number of each scope in this graph, numbering those that are new."""
+        """Return the code of each scope in this graph; assign codes to new scopes."""
         return self._scopes.codes(scopes)
 
     def type_codes(self, types: Iterable[EdgeType]) -> NDArray[np.int16]:
-        """Return the position of each type in this graph's list of types, lengthening it as needed."""
+        """Return the code of each type in this graph; assign codes to new types."""
         return _codes(self._edge_types, types)
 
     def decay(self, fadings: Sequence[Fading], since: Rows | None = None) -> None:
-        """Evaluate decays over the plastic edges, one after the other.
+        """Apply decays to the plastic edges, one after the other.
 
         Args:
             fadings: in the order of their deltas.
-            since: (edges,) number of the delta each weight is from; a decay leaves alone what is not older than it.
-                All weights are older when left out.
+            since: (edges,) number of the delta that wrote each weight; a decay changes only weights from earlier
+                deltas. If omitted, all weights are from earlier deltas.
         """
         if not fadings:
             return
@@ -284,7 +284,7 @@ class Topology:
         self._view = None
 
     def _current_layers(self) -> tuple[Layer, ...]:
-        """Return all layers, the unsorted tail sealed into one; the tail stays open until it is long enough."""
+        """Return all layers. The newest edges form a temporary layer until they are many enough for a permanent one."""
         sealed = self._layers[-1].end if self._layers else 0
         end = len(self._weight)
         if end == sealed:
@@ -293,7 +293,7 @@ class Topology:
         if end - sealed < self._overlay_edges:
             return (*self._layers, tail)
         self._layers.append(tail)
-        # Neighbouring layers of similar size are merged, so an edge is sorted anew about log2(edges) times in all.
+        # Merge neighbouring layers of similar size, so that each edge is sorted only about log2(edges) times.
         while len(self._layers) > 1 and _size(self._layers[-2]) < 2 * _size(self._layers[-1]):
             upper, lower = self._layers.pop(), self._layers.pop()
             self._layers.append(self._layer(lower.begin, upper.end))
@@ -307,13 +307,13 @@ class Topology:
 def layer_of(
     begin: int, end: int, ends: tuple[NDArray[np.int32], NDArray[np.int32]], weight: PatchedValues, nodes: int
 ) -> Layer:
-    """Sort the edges of the rows from `begin` to before `end` by the nodes they leave and reach.
+    """Return the adjacency of the edge rows in [`begin`, `end`), in both directions.
 
     Args:
         begin: first edge row.
         end: row after the last one.
         ends: source and target of every edge row.
-        weight: of every edge row; NaN marks those that are removed and left out.
+        weight: of every edge row; NaN marks removed edges, which the layer omits.
         nodes: number of node rows.
     """
     rows = np.arange(begin, end)
@@ -323,7 +323,7 @@ def layer_of(
 
 
 def _codes(known: list[_Named], values: Iterable[_Named]) -> NDArray[np.int16]:
-    """Return the position of each value in a list, which gains those it lacks."""
+    """Return the index of each value in `known`; append values that it lacks."""
     codes = {value: code for code, value in enumerate(known)}
     found = np.array([codes.setdefault(value, len(codes)) for value in values], dtype=TYPE_CODE)
     known.extend(list(codes)[len(known) :])

@@ -1,4 +1,4 @@
-"""A graph's graph index as files: every column an array, the adjacency sorted into one layer."""
+"""Files of a topology: one array for each column, and the adjacency as one layer."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _NOTHING = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class TopologySnapshot:
-    """A graph as it was at one moment, to be written while it goes on changing."""
+    """A graph at one moment, to be written while the topology changes."""
 
     view: ColumnView
     """The whole graph."""
 
-    def write(self, folder: Path, previous: Path | None) -> None:  # noqa: ARG002 - nothing of it only grows
+    def write(self, folder: Path, previous: Path | None) -> None:  # noqa: ARG002 - no file of `previous` is reusable
         """Write the graph into `folder`; see `derived.PartSnapshot`."""
         view = self.view
         for name in _COLUMNS:
@@ -64,7 +64,7 @@ def _save_layer(folder: Path, layer: Layer) -> None:
 
 
 def load_base_layer(folder: Path) -> Layer:
-    """Return the layer of all edges that `TopologySnapshot` wrote."""
+    """Load the layer of all edges that `TopologySnapshot` wrote."""
     edges = load_array(folder / f"{_EDGES[0]}.npy").size
     return Layer(0, edges, *(_load_adjacency(folder, direction) for direction in _DIRECTIONS))
 
@@ -76,11 +76,11 @@ def _load_adjacency(folder: Path, direction: str) -> Adjacency:
 
 
 def load_topology(folder: Path, overlay_edges: int) -> Topology:
-    """Return the graph index that `TopologySnapshot` wrote; the arrays stay on disk until they are looked at.
+    """Load the topology that `TopologySnapshot` wrote. The arrays are memory-mapped.
 
     Raises:
         OSError: a file is missing.
-        ValueError: a file is not what was written.
+        ValueError: a file has other contents.
     """
     described = json.loads((folder / _GRAPH).read_text(encoding="utf-8"))
     ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))

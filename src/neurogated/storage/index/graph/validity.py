@@ -1,4 +1,4 @@
-"""When nodes and edges hold: valid time of both, and when nodes expire."""
+"""Valid time of nodes and edges, and expiry of nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def micros_or_none(moment: datetime | None) -> int | None:
 
 
 class _Lasting(Protocol):
-    """Something that may hold for a time only."""
+    """A node or an edge with a valid time."""
 
     @property
     def valid_from(self) -> datetime | None:
@@ -36,15 +36,15 @@ class _Lasting(Protocol):
 
 
 class _Expiring(_Lasting, Protocol):
-    """Something that may also be meant to be forgotten."""
+    """A node or a record of a node, which may expire."""
 
     @property
     def expires_at(self) -> datetime | None:
-        """When it is to be forgotten."""
+        """When it expires."""
 
 
 class _Spans:
-    """From when to before when rows hold, in microseconds since 1970; a row that always does takes no space."""
+    """Half-open valid times of rows, in microseconds since 1970. Rows that are always valid take no space."""
 
     def __init__(self) -> None:
         self._spans: dict[int, tuple[float, float]] = {}
@@ -56,31 +56,31 @@ class _Spans:
         return spans
 
     def put(self, row: int, begin: float | None, end: float | None) -> None:
-        """Give `row` its span; None stands for always."""
+        """Set the span of `row`; None means unbounded on that side."""
         self._spans.pop(row, None)
         if begin is not None or end is not None:
             self._spans[row] = (-math.inf if begin is None else begin, math.inf if end is None else end)
 
     def remove(self, rows: Rows) -> None:
-        """Forget rows."""
+        """Remove rows."""
         for row in rows.tolist() if self._spans else ():
             self._spans.pop(row, None)
 
     def outside(self, moment: float) -> Rows:
-        """Return the rows that do not hold at `moment`, ascending."""
+        """Return the rows that are not valid at `moment`, ascending."""
         found = [row for row, (begin, end) in self._spans.items() if not begin <= moment < end]
         return np.array(sorted(found), dtype=np.int64)
 
 
 class _Deadlines:
-    """When rows are to be forgotten, in microseconds since 1970, and which are due; rows that never are take no space.
+    """Expiry times of rows, in microseconds since 1970, and the rows that are due. Rows without one take no space.
 
-    Asking costs as much as is due or has become so since, however many more are to come.
+    The cost of `due` depends on the rows that are or became due, not on the rows that are due later.
     """
 
     def __init__(self) -> None:
         self._times: dict[int, int] = {}
-        # A heap of times and rows; one that is no longer in `_times` is passed over when its turn comes.
+        # A heap of (time, row). An entry that is no longer in `_times` is stale and skipped.
         self._coming: list[tuple[int, int]] = []
         self._due: set[int] = set()
         self._asked_at: float = -math.inf
@@ -96,7 +96,7 @@ class _Deadlines:
         return deadlines
 
     def put(self, row: int, time: int | None) -> None:
-        """Give `row` its time, None for never."""
+        """Set the expiry time of `row`, None for never."""
         if self._times.get(row) == time:
             return
         self._forget(row)
@@ -108,12 +108,12 @@ class _Deadlines:
                 heapq.heapify(self._coming)
 
     def remove(self, rows: Rows) -> None:
-        """Forget rows."""
+        """Remove rows."""
         for row in rows.tolist() if self._times else ():
             self._forget(row)
 
     def due(self, now: int) -> Rows:
-        """Return the rows whose time has come by `now`, ascending."""
+        """Return the rows that are due at `now`, ascending."""
         if now < self._asked_at:
             self._set_back(now)
         self._asked_at = now
@@ -124,7 +124,7 @@ class _Deadlines:
         return np.sort(np.fromiter(self._due, np.int64, len(self._due)))
 
     def next_time(self) -> float:
-        """Return when the next row becomes due after the latest `due`, infinity if none does."""
+        """Return the time of the first row that is due after the last call of `due`; infinity if there is none."""
         while self._coming and self._times.get(self._coming[0][1]) != self._coming[0][0]:
             heapq.heappop(self._coming)
         return self._coming[0][0] if self._coming else math.inf
@@ -142,7 +142,7 @@ class _Deadlines:
 
 @dataclass(frozen=True, slots=True)
 class _Visible:
-    """A view without what had expired at `since`, good until `until`."""
+    """A view without the nodes that have expired at `since`; valid until `until`."""
 
     whole: ColumnView
     view: ColumnView
@@ -152,7 +152,7 @@ class _Visible:
 
 @dataclass(slots=True)
 class Validity:
-    """The spans of a graph's nodes and edges, and the views that follow from them."""
+    """Valid times and expiry times of a graph, and the views that they imply."""
 
     _nodes: _Spans = field(default_factory=_Spans)
     _edges: _Spans = field(default_factory=_Spans)
@@ -164,40 +164,40 @@ class Validity:
         return Validity(self._nodes.copy(), self._edges.copy(), self._expiry.copy(), self._visible)
 
     def put_nodes(self, rows: Iterable[int], nodes: Iterable[_Expiring]) -> None:
-        """Take in nodes, in the place of those at the same rows."""
+        """Upsert nodes at `rows`."""
         for row, node in zip(rows, nodes, strict=True):
             self.put_node(
                 row, micros_or_none(node.valid_from), micros_or_none(node.valid_to), micros_or_none(node.expires_at)
             )
 
     def put_node(self, row: int, begin: int | None, end: int | None, expires: int | None) -> None:
-        """Take in one node's times in microseconds."""
+        """Upsert the times of one node, in microseconds."""
         self._nodes.put(row, begin, end)
         self._expiry.put(row, expires)
         self._visible = None
 
     def put_edges(self, rows: Iterable[int], edges: Iterable[_Lasting]) -> None:
-        """Take in edges."""
+        """Add edges at `rows`."""
         for row, edge in zip(rows, edges, strict=True):
             self.put_edge(row, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to))
 
     def put_edge(self, row: int, begin: int | None, end: int | None) -> None:
-        """Take in one edge's times in microseconds."""
+        """Add the times of one edge, in microseconds."""
         self._edges.put(row, begin, end)
 
     def remove(self, nodes: Rows, edges: Rows) -> None:
-        """Forget removed nodes and edges."""
+        """Remove nodes and edges."""
         self._nodes.remove(nodes)
         self._expiry.remove(nodes)
         self._edges.remove(edges)
         self._visible = None
 
     def expired(self, now: int) -> Rows:
-        """Return the nodes that are to be forgotten by `now`, ascending."""
+        """Return the nodes that have expired at `now`, ascending."""
         return self._expiry.due(now)
 
     def visible(self, whole: ColumnView, now: int, valid_at: int | None) -> ColumnView:
-        """Return `whole` without what has expired by `now`, nor what does not hold at `valid_at`."""
+        """Return `whole` without nodes that have expired at `now`, and without rows that are invalid at `valid_at`."""
         view = self._without_expired(whole, now) if self._expiry else whole
         if valid_at is None:
             return view
@@ -205,7 +205,7 @@ class Validity:
 
     def _without_expired(self, whole: ColumnView, now: int) -> ColumnView:
         known = self._visible
-        # Asked before every question; between two expiries the answer is the same, unless the clock goes back.
+        # Every question calls this. The view stays the same between two expiries, unless the clock goes back.
         if known is None or known.whole is not whole or not known.since <= now < known.until:
             nothing = np.empty(0, dtype=np.int64)
             view = whole.without(self.expired(now), nothing)

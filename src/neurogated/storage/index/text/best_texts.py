@@ -1,9 +1,10 @@
-"""The best texts of a segment for a query, without looking at most of the others.
+"""Finds the best texts of a segment for a query without scoring most of the others.
 
-This is MaxScore (Turtle and Flood, 1995), a word at a time: words are taken by weight, the heaviest first, and each
-adds its impact to the texts that hold it. Once the words that are left cannot together lift a text to the k-th best
-score found so far, only texts met already go on; they are looked up in the other words and dropped as soon as they
-cannot reach it. Impacts are rounded up, so that nothing that belongs to the best is ever dropped.
+This is MaxScore (Turtle and Flood, 1995), one word at a time. The search takes words in descending order of weight and
+adds the impact of each to the texts that hold it. At some point the remaining words together cannot lift a new text to
+the k-th best score found so far. From then on only texts met before are candidates. The search looks them up in the
+remaining words and drops those that cannot reach the k-th best score. Impacts are rounded up, so it never drops one of
+the best texts.
 """
 
 from __future__ import annotations
@@ -19,36 +20,36 @@ from neurogated.storage.index.text.segment import Places, Segment
 
 __all__ = ["Eligible", "best_texts", "kth_best"]
 
-# Bound on the single precision operations behind a sum of impacts, beside one for each word of the query.
+# Bound on the single-precision operations in a sum of impacts, besides one for each word of the query.
 _ROUNDINGS = 16
-# How much further the search goes before it scores its best texts again to know the k-th best better.
+# By this factor the candidates grow or shrink before the search scores the best of them, to raise the pruning bound.
 _GROWTH = 8
-# Candidates beyond so many times k are worth narrowing down before they are scored.
+# More candidates than this many times k are narrowed down before they are scored.
 _FEW = 4
-# While so many looks at texts are left, it is worth scoring some, to be done sooner.
+# With at least this many (word, text) pairs left, it pays to score some texts now.
 _WORTH_SCORING = 2**20
-# A sample from which a rank can be read has so many texts for each that is wanted.
+# A sample from which a rank is estimated has this many texts for each wanted one.
 _SAMPLE = 16
 
 Eligible = Callable[[Places], Places]
 
 
 def best_texts(segment: Segment, weights: Weights, k: int, least: float, eligible: Eligible) -> Places:
-    """Return places of texts; the `k` best of the segment that score `least` or more are there, and all that tie.
+    """Return places of texts that include the `k` best with a score of at least `least`, and all ties.
 
     Args:
         segment: where to search.
         weights: the words of the query.
         k: how many.
-        least: a score that is of no use to fall below.
-        eligible: those of some places that count; others may be returned all the same.
+        least: pruning threshold.
+        eligible: returns those of some places that count; the result may include others.
     """
     search = _Search(segment, weights, k, least, eligible)
     return search.narrowed(*search.met())
 
 
 def kth_best(scores: NDArray[np.floating], k: int) -> float:
-    """Return the k-th best score, 0 where there are fewer."""
+    """Return the k-th best score, 0 if there are fewer."""
     if scores.size < k:
         return 0
     return float(np.partition(scores, scores.size - k)[scores.size - k])
@@ -59,7 +60,7 @@ class _Search:
 
     def __init__(self, segment: Segment, weights: Weights, k: int, least: float, eligible: Eligible) -> None:
         max_impacts = segment.max_impacts_of(weights.words)
-        # A text's score grows at most in proportion when the mean length does, and falls no faster.
+        # A text's score grows at most in proportion to the mean length, and falls no faster.
         drift = max(weights.mean / segment.mean, 1)
         units = weights.values * (SATURATION / IMPACT_STEPS) * drift
         held = np.flatnonzero(max_impacts)
@@ -67,20 +68,20 @@ class _Search:
         self.segment = segment
         self.words: list[int] = weights.words[order].tolist()
         self.units = units[order].astype(np.float32)
-        # What the words from each on can add at most.
+        # Upper bound on the sum of the impacts of the words from each position on.
         self.rests: list[float] = np.append(np.cumsum((units * max_impacts)[order][::-1])[::-1], 0).tolist()
-        # What words add to scores at least, as a share of what they add to sums beyond one step each.
+        # Lower bound on a word's part of a score, as a share of its part of a sum minus one step.
         self.surety = min(weights.mean / segment.mean, 1) / drift
         self.margin = (_ROUNDINGS + len(self.words)) * float(np.finfo(np.float32).eps)
         self.weights, self.k, self.least, self.eligible = weights, k, least, eligible
         self.next = 0
 
     def met(self) -> tuple[Places, NDArray[np.float32]]:
-        """Return the places that the heavy words lead to, and what these words add up to there."""
+        """Return the places that the heavy words reach, and the sums of these words' impacts there."""
         segment = self.segment
         sums = np.zeros(len(segment), dtype=np.float32)
         met: list[NDArray[np.int32]] = []
-        # Where a score to reach is known from other texts, it is rarely worth looking for a better one.
+        # If other segments already gave a threshold, it is rarely worth scoring texts for a better one.
         count, look_at, everywhere = 0, (len(segment) * len(self.words) if self.least else _FEW * self.k), False
         while self.next < len(self.words) and not self._settled():
             word, unit = self.words[self.next], self.units[self.next]
@@ -108,7 +109,7 @@ class _Search:
         return self._collected(met, sums)
 
     def narrowed(self, places: Places, sums: NDArray[np.float32]) -> Places:
-        """Return those of the places met that the other words may lift to the k-th best."""
+        """Return those of the places that the remaining words may lift to the k-th best score."""
         looked_at = _GROWTH * places.size
         while places.size > _FEW * self.k:
             if _GROWTH * places.size <= looked_at:
@@ -127,7 +128,7 @@ class _Search:
         return self.rests[self.next] * (1 + self.margin) < self.least
 
     def _possible(self, sums: NDArray[np.float32]) -> Rows:
-        """Return which sums can still reach the k-th best."""
+        """Return the positions of the sums that can still reach the k-th best score."""
         lowest = self.least * (1 - self.margin) - self.rests[self.next]
         return np.flatnonzero(sums >= np.float32(max(lowest * (1 - self.margin), float(np.finfo(np.float32).tiny))))
 
@@ -138,19 +139,19 @@ class _Search:
             possible = self._possible(here)
             places.append(some[possible])
             found.append(here[possible])
-            # Each place is collected once.
+            # Zero the sums, so that each place is collected once.
             sums[some] = 0
         return np.concatenate(places), np.concatenate(found)
 
     def _raise(self, places: Places, sums: NDArray[np.float32]) -> None:
-        """Look at about twice `k` of the most promising places, for a better bound on the k-th best score."""
+        """Score about `2 * k` of the most promising places, for a better bound on the k-th best score."""
         wanted = min(2 * self.k, sums.size)
         step = max(sums.size // (wanted * _SAMPLE), 1)
         sample = np.sort(sums[::step])
         taken = max(wanted // step, 1)
         promising = np.flatnonzero(sums >= sample[-taken])
         while promising.size < wanted // 2:
-            # Where the sample says too little, more of it is taken: from fewer than `k` scores there is no bound.
+            # The sample suggests too few places; fewer than `k` scores give no bound.
             taken = min(2 * taken, sample.size)
             promising = np.flatnonzero(sums >= sample[-taken])
         if self.next == len(self.words):
@@ -161,7 +162,7 @@ class _Search:
         self.least = max(self.least, kth_best(scores, self.k))
 
     def _sure(self, places: Places, sums: NDArray[np.float32]) -> float:
-        """Return what `k` of different places score at least, by the impacts of all words; 0 where there are fewer.
+        """Return a lower bound on the scores of `k` distinct places from the sums of all words; 0 if there are fewer.
 
         An impact is at most one step too high.
         """
@@ -172,7 +173,7 @@ class _Search:
         return max(0.0, least * self.surety * (1 - self.margin))
 
     def _impacts(self, places: Places) -> NDArray[np.float32]:
-        """Return what the next word adds at some places."""
+        """Return the next word's impacts at some places."""
         word, unit = self.words[self.next], self.units[self.next]
         row = self.segment.column(word)
         impacts: NDArray[np.float32]

@@ -1,4 +1,4 @@
-"""BM25: how well texts answer a query, from how often they hold its words."""
+"""BM25: scores texts for a query by how often they hold its words."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ __all__ = ["IMPACT_STEPS", "SATURATION", "Statistics", "Weights", "rated", "roun
 _K1 = 1.2
 _B = 0.75
 SATURATION = _K1 + 1
-"""What a word counts for, beside its weight, in a text that holds nothing else, infinitely often."""
-# Lengths are rounded as Lucene and tantivy keep them in a byte: exact up to 40, then to four significant bits above 24.
+"""Upper bound of a word's part of a score, divided by the word's weight."""
+# Lengths are rounded as in Lucene and tantivy: exact up to 40, then four significant bits of the excess over 24.
 _EXACT_LENGTHS = 24
 _LENGTH_BITS = 4
 IMPACT_STEPS = 255
-"""Impacts are kept in a byte."""
-# How many texts are scored at once; their words fit the cache of a processor.
+"""An impact is a byte."""
+# How many texts are scored in one batch, so that their words fit the processor's cache.
 _AT_ONCE = 4096
-# Up to so many pairs of a word and a text it is quicker to score all texts than to find those worth scoring.
+# Up to this many (word, text) pairs, scoring all texts is quicker than searching for the best.
 _FEW = 2**18
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What BM25 needs to know of all texts to weigh the words of one query."""
+    """The statistics of all texts that BM25 needs for the words of one query."""
 
     texts: int
     keywords: int
     """Sum of the lengths of all texts."""
     frequencies: NDArray[np.int64]
-    """How many texts hold each word of the query, in the order of its numbers."""
+    """How many texts hold each word of the query, in the order of the words' numbers."""
 
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(
@@ -50,23 +50,23 @@ class Statistics:
 
 
 class Weights:
-    """The words of a query and what each is worth; words that no text holds are worth nothing and left out."""
+    """The words of a query with their weights, without words that no text holds."""
 
     def __init__(self, words: NDArray[np.int64], known: Statistics) -> None:
-        """Weigh `words`, ascending, each once."""
+        """Compute the weights of `words`, which are ascending and distinct."""
         held = known.frequencies > 0
         frequencies = known.frequencies[held]
         self.words = words[held]
         self.values = np.log1p((known.texts - frequencies + (1 / 2)) / (frequencies + 1 / 2))
         self.mean = known.keywords / max(known.texts, 1)
-        # A table of all words up to the query's last tells quicker than a search does which words of a text count; the
-        # place after them stands for all words beyond.
+        # This table maps a word number to its position in the query; a table is quicker than a search. Its last entry
+        # stands for all larger numbers.
         self._places = np.zeros(int(self.words[-1]) + 2 if self.words.size else 1, dtype=np.uint16)
         self._places[self.words] = np.arange(1, self.words.size + 1)
         self._of_all: dict[int, NDArray[np.float64] | None] = {}
 
     def scores_of_all(self, segment: Segment) -> NDArray[np.float64] | None:
-        """Return what `scores` gives for every text of a segment; None where that takes too long."""
+        """Return the scores of all texts of a segment; None if that takes too long."""
         if segment.serial not in self._of_all:
             worthwhile = self.words.size * len(segment) <= _FEW
             self._of_all[segment.serial] = self._scores_of_all(segment) if worthwhile else None
@@ -80,7 +80,7 @@ class Weights:
         parts, divisors = np.empty_like(scores), np.empty_like(scores)
         for (places, times), value in zip(segment.times(self.words), self.values * SATURATION, strict=True):
             if places is None:
-                # In place, since room for so many numbers would take as long as the sums.
+                # In place, since allocating the arrays would take as long as the sums.
                 parts[:] = times
                 np.add(parts, length_norm, out=divisors)
                 np.multiply(parts, value, out=parts)
@@ -91,9 +91,9 @@ class Weights:
         return scores
 
     def scores(self, texts: ForwardIndex, lengths: NDArray[Any], places: Places) -> NDArray[np.float64]:
-        """Return the score of the texts at `places`; all have been rounded to `lengths`.
+        """Return the score of the texts at `places`; `lengths` are the rounded lengths of all texts.
 
-        Every text's words are added in the order of their numbers, so that equal texts score equal to the last bit.
+        It adds the words of every text in the order of their numbers, so equal texts have equal scores to the last bit.
         """
         if not self.words.size or not places.size:
             return np.zeros(places.size)
@@ -114,7 +114,7 @@ class Weights:
 
 
 def rated(texts: ForwardIndex) -> Impacts:
-    """Return what words count for in their texts, rounded up, in steps of 1 / `IMPACT_STEPS`."""
+    """Return the impacts of the words of texts, rounded up to steps of 1 / `IMPACT_STEPS`."""
     sizes = np.diff(texts.ends, prepend=0)
     owners = np.repeat(np.arange(len(texts), dtype=np.int32), sizes)
     counts = texts.all_counts()
@@ -123,16 +123,16 @@ def rated(texts: ForwardIndex) -> Impacts:
     lengths = rounded_lengths(true_lengths)
     length_norm = _length_norm(lengths, mean).astype(np.float32)[owners]
     times = counts.astype(np.float32)
-    # One step is added for what single precision rounds off.
+    # The slack covers the rounding errors of single precision.
     values = np.minimum(np.ceil(IMPACT_STEPS * (times / (times + length_norm)) * (1 + _slack())), IMPACT_STEPS)
-    # A tag counts for nothing, but 0 stands for a word that a text does not hold.
+    # A tag adds nothing to a score, but 0 means that the text does not hold the word.
     return Impacts(lengths, np.maximum(values, 1).astype(np.uint8), mean)
 
 
 def rounded_lengths(lengths: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return lengths of texts as tantivy keeps them."""
+    """Return the lengths of texts, rounded as in tantivy."""
     excess = np.maximum(lengths - _EXACT_LENGTHS, 0)
-    # The number of bits of 0 is 0, as it is of other numbers by their exponent.
+    # `frexp` returns the number of bits of an integer as its exponent, and 0 for 0.
     dropped = np.maximum(np.frexp(excess.astype(np.float64))[1] - _LENGTH_BITS, 0)
     return np.where(lengths > _EXACT_LENGTHS, (excess >> dropped << dropped) + _EXACT_LENGTHS, lengths).astype(np.int32)
 

@@ -1,4 +1,4 @@
-"""Keyword search in a table of postings at one moment."""
+"""Keyword search in a posting table at one moment."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from neurogated.storage.index.text.segment import Places, Segment
 __all__ = ["Found", "best", "joined", "scores", "search", "statistics", "statistics_of"]
 
 _NOTHING = np.empty(0, dtype=np.int64)
-# What scores less shares no keyword.
+# A text with a lower score shares no keyword.
 _LEAST_SCORE = float(np.nextafter(0, 1))
 
 
 class Found(NamedTuple):
-    """Texts that a search found."""
+    """Texts found by a search."""
 
     keys: Rows
     scores: NDArray[np.float64]
@@ -35,7 +35,7 @@ def statistics(table: PostingTable, words: NDArray[np.int64]) -> Statistics:
 
 
 def statistics_of(view: TableView, words: NDArray[np.int64], keys: Rows) -> Statistics:
-    """Return what the texts of some keys add to the statistics."""
+    """Return the statistics of the texts of some keys."""
     known = Statistics(0, 0, np.zeros(words.size, dtype=np.int64))
     for part, here, places in view.located(keys):
         entries, _ = part.texts.entries(places)
@@ -46,11 +46,11 @@ def statistics_of(view: TableView, words: NDArray[np.int64], keys: Rows) -> Stat
 
 
 def search(view: TableView, weights: Weights, k: int, without: Rows) -> Found:
-    """Return texts with their scores, among them the `k` best and all that tie with them."""
+    """Return texts with their scores; they include the `k` best and all ties."""
     found = Found(_NOTHING, np.empty(0))
     if k < 1 or not weights.words.size:
         return found
-    # The longest segment comes first: the k-th best score that is known from there saves work in the others.
+    # The longest segment comes first: its k-th best score is a pruning threshold for the others.
     for part in view.parts:
         if not len(part.texts):
             continue
@@ -70,17 +70,17 @@ def search(view: TableView, weights: Weights, k: int, without: Rows) -> Found:
 
 
 def _best_of_all(part: Segment, scores: NDArray[np.float64], k: int, least: float, eligible: Eligible) -> Found:
-    """Return the `k` best texts of a segment that score `least` or more, and all that tie, from the scores of all."""
+    """Return the `k` best texts of a segment with a score of at least `least`, and all ties, given all scores."""
     places = np.flatnonzero(scores >= max(least, kth_best(scores, k), _LEAST_SCORE))
     counting = eligible(places)
     if counting.size < min(places.size, k):
-        # What does not count has taken the places of others.
+        # Ineligible texts took places among the `k` best; search again without that bound.
         counting = eligible(np.flatnonzero(scores >= max(least, _LEAST_SCORE)))
     return Found(part.texts.keys[counting], scores[counting])
 
 
 def _eligible(view: TableView, part: Segment | Memtable, without: Rows, places: Places) -> Places:
-    """Return those of the places in a part whose texts may appear."""
+    """Return those of the places in a part whose texts may be results."""
     living = view.living(part, places)
     if not without.size:
         return living
@@ -90,12 +90,12 @@ def _eligible(view: TableView, part: Segment | Memtable, without: Rows, places: 
 
 
 def joined(some: Found, others: Found) -> Found:
-    """Return what two searches found."""
+    """Return the texts of two searches."""
     return Found(np.concatenate((some.keys, others.keys)), np.concatenate((some.scores, others.scores)))
 
 
 def scores(view: TableView, weights: Weights, keys: Rows, *, each: bool = False) -> NDArray[np.float64]:
-    """Return the score of each key; with `each` only their texts are scored, otherwise whole segments may be."""
+    """Return the score of each key. With `each` only these texts are scored; otherwise whole segments may be."""
     scores = np.zeros(keys.size)
     for part, here, places in view.located(keys):
         of_all = weights.scores_of_all(part) if isinstance(part, Segment) and not each else None
@@ -104,7 +104,7 @@ def scores(view: TableView, weights: Weights, keys: Rows, *, each: bool = False)
 
 
 def best(found: Found, k: int) -> tuple[Rows, NDArray[np.float64]]:
-    """Return what is among the `k` best and shares a keyword, best first, ties in order of key."""
+    """Return the `k` best texts that share a keyword, and all ties, best first, equal scores in order of key."""
     if k < 1:
         return found.keys[:0], found.scores[:0]
     good = np.flatnonzero(found.scores >= max(kth_best(found.scores, k), _LEAST_SCORE))

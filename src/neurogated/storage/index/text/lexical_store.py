@@ -1,4 +1,4 @@
-"""The inverted index of texts: keyword search among them, and which of them hold a keyword or a tag."""
+"""The inverted index of texts: keyword search, and lookup of the texts that hold a keyword or a tag."""
 
 from __future__ import annotations
 
@@ -31,39 +31,39 @@ _NOTHING = np.empty(0, dtype=np.int64)
 
 
 class LexicalStore:
-    """Texts and their tags under integer keys, searched by BM25 with the statistics of all texts at that moment.
+    """Texts with tags under integer keys, searched by BM25 with the statistics of all present texts.
 
-    A term is a keyword or a tag. A tag holds a blank, which no keyword does; it counts in no score. How the texts are
-    spread over segments decides how many of them are looked at but never what is returned: scores are computed in
-    double precision from the counts of keywords. Methods may be called from several threads.
+    A term is a keyword or a tag. A tag contains a blank, a keyword never does. Tags do not count in scores. The
+    distribution of texts over segments affects speed but never results: scores are computed in double precision from
+    the counts of keywords. Methods are thread-safe.
 
     Args:
-        memtable_texts: how many texts may wait before they are made a segment; more make searches slower, puts quicker.
-        table: the texts there are; a new table when left out.
+        memtable_texts: capacity of the memtable; a larger one makes searches slower and puts quicker.
+        table: the texts; a new empty table if omitted.
     """
 
     def __init__(self, memtable_texts: int = MEMTABLE_TEXTS, table: PostingTable | None = None) -> None:
         self._table = PostingTable(rated, memtable_texts) if table is None else table
-        # The last question, how much had changed by then, and its weights: a question is asked several times over.
+        # The last query, the change counter then, and the query's weights: a query is usually repeated.
         self._asked = "", 0, Weights(_NOTHING, Statistics(0, 0, _NOTHING))
-        # The same of the last question among some texts.
+        # The same for the last query with `among`.
         self._asked_among = "", 0, _NOTHING, self._asked[2]
 
     def __len__(self) -> int:
         return self._table.texts
 
     def put(self, keys: Rows, texts: Sequence[str], tags: Sequence[Collection[str]] = ()) -> None:
-        """Add texts, or put them in the place of those with the same keys.
+        """Upsert texts by their keys.
 
         Args:
-            keys: (n,) keys, 0 or larger, each once.
+            keys: (n,) distinct keys, 0 or larger.
             texts: n texts of any content.
-            tags: the tags of each text; none when left out.
+            tags: the tags of each text; none if omitted.
         """
         _put(self._table, keys, texts, tags)
 
     def remove(self, keys: Rows) -> None:
-        """Forget the texts of `keys`; keys without one are passed over."""
+        """Remove the texts of `keys`; keys without a text are skipped."""
         self._table.remove(keys)
 
     def search(
@@ -71,14 +71,14 @@ class LexicalStore:
     ) -> tuple[Rows, NDArray[np.float64]]:
         """Return keys and scores of the `k` best texts, best first, ties in order of key.
 
-        Only texts that share a keyword with the query appear, each keyword of the query counting once. All that tie
-        with the k-th are returned too, for the caller to break the tie.
+        Only texts that share a keyword with the query are results. Each distinct keyword of the query counts once. The
+        result includes all texts that tie with the k-th, so that the caller can break the tie.
 
         Args:
             query: any text.
             k: how many.
-            without: keys of texts that are not to appear; they count in the statistics all the same.
-            among: keys of the texts that may appear and that alone count in the statistics; all when left out.
+            without: keys of texts that are no results; they still count in the statistics.
+            among: keys of the texts that may be results; only they count in the statistics. All if omitted.
         """
         hidden = np.unique(without) if without.size else without
         if among is not None:
@@ -87,26 +87,26 @@ class LexicalStore:
         return best(self._table.read(lambda view: search(view, self._asked_weights(query), k, hidden)), k)
 
     def scores(self, query: str, keys: Rows, among: Rows | None = None) -> NDArray[np.float64]:
-        """Return the score of each key as `search` gives it, 0 where there is no text or no keyword is shared."""
+        """Return the score of each key as in `search`; 0 for a missing text or one that shares no keyword."""
         if among is not None:
             return self._table.read(lambda view: scores(view, self._weights_among(view, query, among), keys, each=True))
         return self._table.read(lambda view: scores(view, self._asked_weights(query), keys))
 
     def terms_of(self, key: int, at_most: int | None = None) -> dict[str, int]:
-        """Return the terms of a text and how often it holds each keyword, 0 for a tag; none where there is no text.
+        """Return the terms of a text with their counts, 0 for a tag; an empty dict for a missing text.
 
-        With `at_most`, terms that more texts hold are left out.
+        With `at_most`, terms that more texts hold are omitted.
         """
         return self.terms_of_each([key], at_most)[0]
 
     def terms_of_each(self, keys: Sequence[int], at_most: int | None = None) -> list[dict[str, int]]:
-        """Return what `terms_of` returns for each key."""
+        """Return the result of `terms_of` for each key."""
         return self._table.words_of(np.array(keys, dtype=np.int64), at_most)
 
     def keys_with(self, terms: Collection[str], limit: int | None = None, among: Rows | None = None) -> Rows:
-        """Return the keys whose texts hold all of `terms`, ascending, the first `limit` of them where it is given.
+        """Return the first `limit` keys, or all, whose texts hold all of `terms`, ascending.
 
-        No terms are held by no text. With `among`, ascending, only these keys are looked at.
+        Without terms the result is empty. With `among`, ascending, only these keys are searched.
         """
         with self._table.lock:
             numbers = self._table.vocabulary.numbers(list(terms))
@@ -117,9 +117,9 @@ class LexicalStore:
         return self._table.read(lambda view: keys_with(view, numbers, limit))
 
     def rare_keys_with(self, limits: Mapping[str, int], among: Rows | None = None) -> dict[str, Rows]:
-        """Return the keys whose texts hold each term, ascending, except for terms above their limit.
+        """Return the keys whose texts hold each term, ascending, for terms within their limit.
 
-        With `among`, ascending, only these keys are looked at and counted.
+        With `among`, ascending, only these keys are searched and counted.
         """
         terms = list(limits)
         with self._table.lock:
@@ -130,7 +130,7 @@ class LexicalStore:
             return {terms[place]: keys for place, keys in few}
         with self._table.lock:
             frequencies = self._table.frequencies_of(numbers)
-            # Under the lock, so that no more texts hold a term than were counted.
+            # Under the lock, so that the counts match the view.
             view = self._table.view()
             rare = np.flatnonzero(frequencies <= np.fromiter(limits.values(), np.int64, len(terms)))
             asked = rare[frequencies[rare] > 0]
@@ -138,17 +138,17 @@ class LexicalStore:
             return {terms[place]: found.get(place, _NOTHING) for place in rare.tolist()}
 
     def existing(self, terms: Iterable[str], without: Rows = _NOTHING, among: Rows | None = None) -> frozenset[str]:
-        """Return those of `terms` that some text holds whose key is not among `without`, and is among `among`."""
+        """Return those of `terms` that a text holds whose key is in `among` and not in `without`."""
         asked = list(terms)
         if among is not None:
             shown = np.setdiff1d(among, without) if without.size else among
             return frozenset(asked).difference(self.rare_keys_with(dict.fromkeys(asked, 0), shown))
         with self._table.lock:
             numbers = self._table.vocabulary.numbers(asked)
-            # Most of what is asked for is mostly unknown.
+            # Most of the queried terms are usually unknown.
             known = {term: number for term, number in zip(asked, numbers, strict=True) if number != UNKNOWN}
             frequencies = self._table.frequencies_of(np.array(list(known.values()), dtype=np.int64)).tolist()
-        # More texts than are left out cannot all be among them.
+        # A term that more texts hold than `without` has keys needs no lookup.
         return frozenset(
             term
             for term, count in zip(known, frequencies, strict=True)
@@ -156,38 +156,38 @@ class LexicalStore:
         )
 
     def having(self, terms: Collection[str], keys: Rows) -> NDArray[np.bool_]:
-        """Return (terms, keys) whether the text of each key holds each of `terms`."""
+        """Return (terms, keys) bool: whether the text of each key holds each of `terms`."""
         with self._table.lock:
             numbers = self._table.vocabulary.numbers(list(terms))
         return self._table.read(lambda view: holding(view, numbers, keys))
 
     def isolated(self) -> LexicalStore:
-        """Return one with the same texts, for reading, which later changes here do not reach."""
+        """Return a read-only index of the same texts, isolated from later changes."""
         return LexicalStore(table=self._table.isolated())
 
     def wait(self) -> None:
-        """Wait until no work goes on in the background."""
+        """Wait until the background work ends."""
         self._table.wait()
 
     def freeze(self) -> TableSnapshot:
-        """Return the present state; quick, and not to be called while another thread changes it."""
+        """Return the present state. This is quick; no other thread may change the index meanwhile."""
         return self._table.freeze()
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Return one over the files of a state that was written; raises OSError or ValueError."""
+        """Return an index over the files of a written state; raises OSError or ValueError."""
         return cls(table=PostingTable.load(folder, rated))
 
     def remap(self, folder: Path) -> None:
-        """Use the files of a state of this one in the place of what is in memory; raises OSError or ValueError."""
+        """Use the files of a written state of this index instead of memory; raises OSError or ValueError."""
         self._table.remap(folder)
 
     def overlaid(self, changed: Rows) -> OverlaidLexicalStore:
-        """Return an index of the texts here but those of `changed`, beside which others can be put."""
+        """Return an overlay on this index that hides the texts of `changed` and can hold others for them."""
         return OverlaidLexicalStore(self, self._table, changed)
 
     def _weights_among(self, view: TableView, query: str, among: Rows) -> Weights:
-        """Return the weights of a query among the texts of some keys, which are asked for several times in a row."""
+        """Return the weights of a query among the texts of some keys, cached for repeated calls."""
         asked, changes, keys, weights = self._asked_among
         if asked != query or changes != self._table.changes or keys is not among:
             with self._table.lock:
@@ -212,41 +212,41 @@ class LexicalStore:
 
 
 class OverlaidLexicalStore:
-    """The texts of an index but those of some keys, with others in their place: what the texts once were.
+    """An index of past texts: the texts of a base index, except those of some keys, for which it holds others.
 
-    The statistics are those of exactly these texts. It is valid as long as the index underneath does not change.
+    The statistics are those of exactly these texts. It is valid until the base index changes.
     """
 
     def __init__(self, base: LexicalStore, table: PostingTable, changed: Rows) -> None:
-        """Lay an index over `base`, which answers from `table`."""
+        """Overlay `base`, whose texts are in `table`."""
         self._base = base
         self._table = table
         self._changed = np.unique(changed)
-        # Words of both tables have the same numbers, so that equal texts score equal to the last bit. Words that only
-        # these texts hold must not reach the table: its files would list words that it does not count.
+        # Both tables number common words equally, so that equal texts have equal scores to the last bit. Words that
+        # only the overlay holds must not enter the base table: its files would list words that it does not count.
         with table.lock:
             self._own = PostingTable(rated, vocabulary=ExtendedVocabulary(table.vocabulary))
         self._above = LexicalStore(table=self._own)
 
     def hide(self, keys: Rows) -> None:
-        """Let texts of the index no longer count, because they change there."""
+        """Hide texts of the base index, because they change there."""
         self._changed = np.union1d(self._changed, keys)
 
     def __len__(self) -> int:
         return self._table.texts - statistics_of(self._table.view(), _NOTHING, self._changed).texts + self._own.texts
 
     def put(self, keys: Rows, texts: Sequence[str], tags: Sequence[Collection[str]] = ()) -> None:
-        """Add texts, or put them in the place of those added here with the same keys."""
-        # The table's lock first, because words are looked up there.
+        """Upsert texts of the overlay by their keys."""
+        # The base table's lock guards the lookup of words.
         with self._table.lock:
             _put(self._own, keys, texts, tags)
 
     def remove(self, keys: Rows) -> None:
-        """Forget texts that were added here."""
+        """Remove texts of the overlay."""
         self._own.remove(keys)
 
     def terms_of(self, key: int, at_most: int | None = None) -> dict[str, int]:
-        """Return what `LexicalStore.terms_of` would return if it held these texts."""
+        """Return the terms of a text; see `LexicalStore.terms_of`."""
         terms = (self._above if key in self._changed else self._base).terms_of(key)
         if at_most is None:
             return terms
@@ -254,27 +254,27 @@ class OverlaidLexicalStore:
         return {term: count for term, count in terms.items() if term in rare}
 
     def terms_of_each(self, keys: Sequence[int], at_most: int | None = None) -> list[dict[str, int]]:
-        """Return what `terms_of` returns for each key."""
+        """Return the result of `terms_of` for each key."""
         return [self.terms_of(key, at_most) for key in keys]
 
     def keys_with(self, terms: Collection[str], limit: int | None = None, among: Rows | None = None) -> Rows:
-        """Return the keys whose texts hold all of `terms`, ascending, the first `limit` of them where it is given."""
+        """Return the first `limit` keys, or all, whose texts hold all of `terms`, ascending."""
         below = self._base.keys_with(terms, None if limit is None else limit + self._changed.size, among)
         return np.union1d(below[~np.isin(below, self._changed)], self._above.keys_with(terms, limit, among))[:limit]
 
     def rare_keys_with(self, limits: Mapping[str, int], among: Rows | None = None) -> dict[str, Rows]:
-        """Return the keys whose texts hold each term, ascending, except for terms above their limit."""
+        """Return the keys whose texts hold each term, ascending, for terms within their limit."""
         found = ((term, self.keys_with([term], limit + 1, among)) for term, limit in limits.items())
         return {term: keys for term, keys in found if keys.size <= limits[term]}
 
     def existing(self, terms: Iterable[str], without: Rows = _NOTHING, among: Rows | None = None) -> frozenset[str]:
-        """Return those of `terms` that some text holds whose key is not among `without`, and is among `among`."""
+        """Return those of `terms` that a text holds whose key is in `among` and not in `without`."""
         asked = list(terms)
         below = self._base.existing(asked, np.union1d(self._changed, without), among)
         return below | self._above.existing(asked, without, among)
 
     def having(self, terms: Collection[str], keys: Rows) -> NDArray[np.bool_]:
-        """Return (terms, keys) whether the text of each key holds each of `terms`."""
+        """Return (terms, keys) bool: whether the text of each key holds each of `terms`."""
         above = np.isin(keys, self._changed)
         held: NDArray[np.bool_] = np.where(above, self._above.having(terms, keys), self._base.having(terms, keys))
         return held
@@ -282,7 +282,7 @@ class OverlaidLexicalStore:
     def search(
         self, query: str, k: int, without: Rows = _NOTHING, among: Rows | None = None
     ) -> tuple[Rows, NDArray[np.float64]]:
-        """Return what `LexicalStore.search` would return if it held these texts."""
+        """Return keys and scores of the `k` best texts; see `LexicalStore.search`."""
         hidden = np.unique(without)
         if among is not None:
             shown = np.setdiff1d(among, hidden)
@@ -293,7 +293,7 @@ class OverlaidLexicalStore:
         return best(joined(below, above), k)
 
     def scores(self, query: str, keys: Rows, among: Rows | None = None) -> NDArray[np.float64]:
-        """Return the score of each key as `search` gives it, 0 where there is no text or no keyword is shared."""
+        """Return the score of each key as in `search`; 0 for a missing text or one that shares no keyword."""
         weights = self._weights(query, among)
         below = self._table.read(lambda view: scores(view, weights, keys))
         below[np.isin(keys, self._changed)] = 0
@@ -302,8 +302,8 @@ class OverlaidLexicalStore:
     def _weights(self, query: str, among: Rows | None = None) -> Weights:
         keywords = split_keywords(query)
         with self._table.lock:
-            # A number of a word that only these texts hold may be another word's in the table. Only texts that have
-            # changed hold that one, and these count neither in the statistics nor in what is found.
+            # The number of a word that only the overlay holds may mean another word in the base table. Only changed
+            # texts hold that word, and they count neither in the statistics nor in the results.
             words = _numbers(self._own, keywords)
             if among is not None:
                 below = statistics_of(self._table.view(), words, np.setdiff1d(among, self._changed))
@@ -320,5 +320,5 @@ def _put(table: PostingTable, keys: Rows, texts: Sequence[str], tags: Sequence[C
 
 
 def _numbers(table: PostingTable, keywords: Sequence[str]) -> NDArray[np.int64]:
-    """Return the numbers of keywords, ascending, each once."""
+    """Return the numbers of keywords, ascending and distinct."""
     return np.array(sorted({*table.vocabulary.numbers(list(dict.fromkeys(keywords)))} - {-1}), dtype=np.int64)

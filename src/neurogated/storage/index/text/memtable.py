@@ -1,4 +1,4 @@
-"""The texts of a table that came last, in no segment yet."""
+"""The memtable: the newest texts of a table, which are in no segment yet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Memtable", "NewTexts"]
 
 
 class Memtable(NamedTuple):
-    """The texts that came last, at one moment."""
+    """The newest texts at one moment."""
 
     serial: int
     texts: ForwardIndex
@@ -30,25 +30,25 @@ class Memtable(NamedTuple):
         return held[places]
 
     def holding(self, words: Sequence[int], begin: int = 0, end: int | None = None) -> Rows:
-        """Return the places, of those from `begin` to before `end`, whose texts hold all of `words`, ascending."""
+        """Return the places in [`begin`, `end`) whose texts hold all of `words`, ascending."""
         texts = self.texts
         found = [np.searchsorted(texts.ends, np.flatnonzero(texts.words == word), side="right") for word in words]
         places: Rows = found[0] if len(found) == 1 else reduce(np.intersect1d, found)
         return places[places.searchsorted(begin) : None if end is None else places.searchsorted(end)]
 
-    def at_most(self, words: Sequence[int]) -> int:  # noqa: ARG002 - whichever
-        """Return an upper bound on how many texts hold all of `words`, known without looking."""
+    def at_most(self, words: Sequence[int]) -> int:  # noqa: ARG002 - the bound is the same for all words
+        """Return a cheap upper bound on the number of texts that hold all of `words`."""
         return len(self.texts)
 
 
 class NewTexts:
-    """The texts of the memtable, as they come."""
+    """The mutable contents of the memtable."""
 
     def __init__(self, serial: int, rate: Rater) -> None:
         self.serial = serial
         self._rate = rate
         self._texts: dict[int, tuple[NDArray[np.int32], NDArray[Any]]] = {}
-        # All of them in columns, which texts in order of their keys are appended to; made again after any other change.
+        # All texts in columns. Texts in ascending order of keys are appended; any other change rebuilds the columns.
         self._columns = _Columns.empty()
         self._is_joined = True
 
@@ -56,7 +56,7 @@ class NewTexts:
         return len(self._texts)
 
     def put(self, texts: ForwardIndex) -> None:
-        """Add texts, or put them in the place of those with the same keys."""
+        """Upsert texts by their keys."""
         known, is_joined = self._columns.keys.values, self._is_joined
         self._is_joined = False
         counts, start = texts.all_counts(), 0
@@ -68,7 +68,7 @@ class NewTexts:
             self._is_joined = True
 
     def remove(self, keys: Rows) -> None:
-        """Forget the texts of `keys`; keys without one are passed over."""
+        """Remove the texts of `keys`; keys without a text are skipped."""
         for key in keys.tolist():
             if self._texts.pop(key, None) is not None:
                 self._is_joined = False
@@ -90,7 +90,7 @@ class NewTexts:
 
 
 class _Columns(NamedTuple):
-    """Texts in columns that grow; see `ForwardIndex`."""
+    """Texts in growing columns; see `ForwardIndex`."""
 
     keys: Column
     ends: Column

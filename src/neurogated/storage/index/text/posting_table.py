@@ -1,4 +1,4 @@
-"""Which words which texts hold, while texts come and go: segments that never change, and a short memtable."""
+"""A mutable table of the words of texts: immutable segments and a short memtable."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from neurogated.storage.index.text.term_dictionary import Vocabulary
 __all__ = ["MEMTABLE_TEXTS", "NOWHERE", "PostingTable", "TableView"]
 
 NOWHERE = -1
-"""The owner of a key without text."""
+"""The owner of a key without a text."""
 MEMTABLE_TEXTS = 512
-"""How many texts wait before they are made a segment."""
-# A segment is so many times as long as the next: larger means fewer segments to search, and more merging.
+"""How many texts the memtable holds before it is flushed to a segment."""
+# A segment is at least this many times as long as the next. A larger ratio means fewer segments and more merging.
 _RATIO = 8
-# Merges of more texts than that take longer than a writer should wait.
+# Merges of more texts run in the background, since a writer should not wait that long.
 _SHORT_MERGE = 4096
-# How many segments may wait for a long merge before writers do.
+# With more segments than this, writers wait for the running merge.
 _MOST_SEGMENTS = 12
 
 _logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """A table at one moment, to be read without its lock."""
+    """A table at one moment, which readers use without its lock."""
 
     segments: tuple[Segment, ...]
     memtable: Memtable
@@ -53,17 +53,17 @@ class TableView:
         return (*self.segments, self.memtable)
 
     def owner_of(self, keys: Rows) -> NDArray[np.int32]:
-        """Return which part has the text of each key, by serial number."""
+        """Return the serial number of the part that owns the text of each key."""
         return _get(self.owners, keys, NOWHERE)
 
     def living(self, part: Segment | Memtable, places: Places | None = None) -> Places:
-        """Return those of the places in a part, all when left out, whose texts were neither replaced nor removed."""
+        """Return those of the places in a part whose texts are live; all live places if omitted."""
         keys = part.texts.keys if places is None else part.texts.keys[places]
         alive = self.owners[keys] == part.serial
         return np.flatnonzero(alive) if places is None else places[alive]
 
     def located(self, keys: Rows) -> Iterator[tuple[Segment | Memtable, Rows, Rows]]:
-        """Yield each part that has texts of `keys`, which of the keys they are, and their places in the part."""
+        """Yield each part that has texts of `keys`, the positions of these keys, and their places in the part."""
         owners = self.owner_of(keys)
         for part in self.parts:
             if not len(part.texts):
@@ -71,22 +71,22 @@ class TableView:
             (here,) = (owners == part.serial).nonzero()
             if here.size:
                 places = np.searchsorted(part.texts.keys, keys[here])
-                # The owners are live: texts may have come into the memtable since this view was taken.
+                # The owners are live: texts may have entered the memtable after this view was taken.
                 there = part.texts.keys.take(places, mode="clip") == keys[here]
                 yield part, here[there], places[there]
 
 
 class PostingTable:
-    """Texts under integer keys, each a set of words with how often it holds them.
+    """Texts under integer keys; each text is a set of words with their counts.
 
-    New texts are put into a short memtable, which becomes a segment when it is full; segments are merged so that each
-    is much longer than the next, long merges in a thread of their own. Replaced and removed texts stay in their
-    segments, without counting, until these are merged. Readers wait only for the moments in which something changes.
+    New texts go to a short memtable. A full memtable is flushed to a segment. Merges keep each segment much longer than
+    the next; long merges run in a thread. Replaced and removed texts stay in their segments as tombstones until a
+    merge. Readers take the lock only briefly.
 
     Args:
-        rate: tells what the words of texts count for.
-        memtable_texts: how many texts may wait in the memtable.
-        vocabulary: numbers of words, shared with no other table; a new one when left out.
+        rate: computes the impacts of the words of texts.
+        memtable_texts: capacity of the memtable.
+        vocabulary: the numbers of words, shared with no other table; a new one if omitted.
     """
 
     def __init__(self, rate: Rater, memtable_texts: int = MEMTABLE_TEXTS, vocabulary: Vocabulary | None = None) -> None:
@@ -97,7 +97,7 @@ class PostingTable:
         self.total = 0
         self._memtable_texts = memtable_texts
         self._last_serial = 0
-        # Exchanged as one, so that an interrupt leaves either the old or the new.
+        # Replaced together, so that an interrupt leaves either the old or the new parts.
         self._parts: tuple[tuple[Segment, ...], NewTexts] = ((), NewTexts(0, rate))
         self._owners = _Places(np.int32)
         self._frequencies = _Places(np.int32)
@@ -107,12 +107,12 @@ class PostingTable:
         self._last_merging = NOWHERE
 
     def put(self, keys: Rows, words: Sequence[Collection[str]], counts: NDArray[Any]) -> None:
-        """Add texts, or put them in the place of those with the same keys.
+        """Upsert texts by their keys.
 
         Args:
-            keys: (n,) keys, 0 or larger, each once.
-            words: for each key the words its text holds, each once.
-            counts: how often the texts hold their words, one text after the other; 0 for a tag.
+            keys: (n,) distinct keys, 0 or larger.
+            words: for each key the distinct words of its text.
+            counts: the counts of all words, text after text; 0 for a tag.
         """
         with self.lock:
             held = list(chain.from_iterable(words))
@@ -134,7 +134,7 @@ class PostingTable:
             self.wait()
 
     def remove(self, keys: Rows) -> None:
-        """Forget the texts of `keys`; keys without one are passed over."""
+        """Remove the texts of `keys`; keys without a text are skipped."""
         with self.lock:
             keys = np.unique(keys[_get(self._owners.values, keys, NOWHERE) != NOWHERE])
             if not keys.size:
@@ -148,13 +148,13 @@ class PostingTable:
             self._tidy()
 
     def frequencies_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many texts hold each word, 0 for a number that is none."""
+        """Return how many texts hold each word; 0 for an unknown number."""
         return _get(self._frequencies.values, words, 0).astype(np.int64)
 
     def words_of(self, keys: Rows, at_most: int | None = None) -> list[dict[str, int]]:
-        """Return for each key the words of its text in the order of their numbers, and how often it holds each.
+        """Return for each key the words of its text with their counts, in the order of the words' numbers.
 
-        Words that more than `at_most` texts hold are left out, where it is given. A key without text has none.
+        With `at_most`, words that more texts hold are omitted. A key without a text has no words.
         """
         found: list[dict[str, int]] = [{} for _ in range(keys.size)]
         with self.lock:
@@ -171,7 +171,7 @@ class PostingTable:
         return found
 
     def view(self) -> TableView:
-        """Return the table as it is now, to be read as long as nothing changes."""
+        """Return the present table; the view is valid until the next change."""
         with self.lock:
             if self._view is None:
                 segments, new = self._parts
@@ -179,7 +179,7 @@ class PostingTable:
             return self._view
 
     def read(self, question: Callable[[TableView], _Answer]) -> _Answer:
-        """Return the answer to a question that only reads, asked again should the table have changed meanwhile."""
+        """Return the answer to a read-only question; ask again if the table changed meanwhile."""
         with self.lock:
             view, changes = self.view(), self.changes
         answer = question(view)
@@ -187,9 +187,9 @@ class PostingTable:
             return answer if changes == self.changes else question(self.view())
 
     def isolated(self) -> PostingTable:
-        """Return a table with the same texts, for reading, which later changes here do not reach; segments are shared.
+        """Return a read-only table with the same texts, isolated from later changes. It shares the segments.
 
-        It shares the lock too, which guards the vocabulary.
+        It also shares the lock, which guards the vocabulary.
         """
         with self.lock:
             table = PostingTable(self.rate, self._memtable_texts, self.vocabulary)
@@ -200,12 +200,12 @@ class PostingTable:
             return table
 
     def wait(self) -> None:
-        """Wait until no merge is under way."""
+        """Wait until no merge is running."""
         while (merging := self._merging) is not None:
             merging.join()
 
     def freeze(self) -> TableSnapshot:
-        """Return the present state, to be written while the table goes on changing."""
+        """Return the present state, to be written while the table changes."""
         with self.lock:
             view, kept = self.view(), self.vocabulary.kept
             counters = Counters(view.owners.copy(), self._frequencies.values.copy())
@@ -215,7 +215,7 @@ class PostingTable:
 
     @classmethod
     def load(cls, folder: Path, rate: Rater) -> Self:
-        """Return a table over the files of a state that was written; raises OSError or ValueError."""
+        """Return a table over the files of a written state; raises OSError or ValueError."""
         state = TableSnapshot.read(folder)
         table = cls(rate, vocabulary=Vocabulary(state.words))
         table.texts, table.total = state.numbers.texts, state.numbers.total
@@ -223,13 +223,13 @@ class PostingTable:
         table._owners.extend(state.counters.owners)
         table._frequencies.extend(state.counters.frequencies)
         memtable = NewTexts(state.numbers.memtable_serial, rate)
-        # Copied, so that the files do not stay in use.
+        # A copy, so that the files do not stay in use.
         memtable.put(state.memtable.take(np.arange(len(state.memtable))))
         table._parts = state.segments, memtable
         return table
 
     def remap(self, folder: Path) -> None:
-        """Use the files of a state of this table in the place of what is in memory; raises OSError or ValueError."""
+        """Use the files of a written state of this table instead of memory; raises OSError or ValueError."""
         state = TableSnapshot.read(folder)
         mapped = {segment.name: segment for segment in state.segments}
         with self.lock:
@@ -257,7 +257,7 @@ class PostingTable:
         return self._last_serial
 
     def _flush(self) -> None:
-        """Make a segment of the memtable."""
+        """Turn the memtable into a segment."""
         segments, new = self._parts
         segment = Segment.of(new.joined().texts, self.rate, uuid4().hex, new.serial)
         self._parts = (*segments, segment), NewTexts(self._new_serial(), self.rate)
@@ -265,12 +265,12 @@ class PostingTable:
         self._tidy()
 
     def _tidy(self) -> None:
-        """Merge segments that have become too many for their lengths, or hold too little that counts."""
+        """Merge segments that are too many for their lengths, or that hold too many tombstones."""
         segments = self._parts[0]
         if self._merging is None and sum(map(len, segments)) > 2 * self.texts + self._memtable_texts:
             first = 0
         else:
-            # Those that are being merged stay what they are until then, and so do the longer ones before them.
+            # The segments of a running merge, and the longer ones before them, are not merged again now.
             free = 1 + max((place for place, s in enumerate(segments) if s.serial == self._last_merging), default=-1)
             first = free + _first_to_merge(segments[free:])
             if first >= len(segments) - 1:
@@ -287,14 +287,14 @@ class PostingTable:
         try:
             self._merge(run)
         except JOB_FAILURES:
-            # What was to be merged is searched as it is.
-            _logger.exception("%d segments cannot be merged; searching goes on without", len(run))
+            # The unmerged segments remain searchable.
+            _logger.exception("merging %d segments failed; searches use them unmerged", len(run))
         finally:
             with self.lock:
                 self._merging, self._last_merging = None, NOWHERE
 
     def _merge(self, run: Sequence[Segment]) -> None:
-        """Put one segment in the place of those of `run`, which follow each other."""
+        """Replace the consecutive segments of `run` by one."""
         with self.lock:
             view, serial = self.view(), self._new_serial()
         texts = ForwardIndex.joined([part.texts.take(view.living(part)) for part in run])
@@ -303,7 +303,7 @@ class PostingTable:
         with self.lock:
             segments, memtable = self._parts
             at = 1 + max(place for place, part in enumerate(segments) if part.serial in old)
-            # Both are there while the texts change hands, so that an interrupt loses and doubles nothing.
+            # Old and new segments coexist while the owners change, so an interrupt neither loses nor doubles a text.
             self._parts = (*segments[:at], merged, *segments[at:]), memtable
             owners = self._owners.values
             owners[texts.keys[np.isin(owners[texts.keys], old)]] = serial
@@ -313,7 +313,7 @@ class PostingTable:
 
 
 def _first_to_merge(segments: Sequence[Segment]) -> int:
-    """Return which segment, with all that follow it, should become one; the last if none should."""
+    """Return the position of the first segment to merge with all that follow; the last position for no merge."""
     first = max(len(segments) - 1, 0)
     length = sum(map(len, segments[first:]))
     while first and len(segments[first - 1]) < _RATIO * length:
@@ -323,16 +323,16 @@ def _first_to_merge(segments: Sequence[Segment]) -> int:
 
 
 class _Places(Column):
-    """A column whose values may change."""
+    """A column with mutable values."""
 
     def reach(self, size: int, filling: int) -> None:
-        """Make the column at least `size` long."""
+        """Extend the column to at least `size` values."""
         if size > len(self):
             self.extend(np.full(size - len(self), filling))
 
 
 def _get(values: NDArray[Any], places: Rows, missing: int) -> NDArray[Any]:
-    """Return the values at `places`, `missing` where there are none."""
+    """Return the values at `places`; `missing` for places out of range."""
     if places.size and places.min() >= 0 and places.max() < values.size:
         return values[places]
     within = (places >= 0) & (places < values.size)

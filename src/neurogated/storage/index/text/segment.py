@@ -1,4 +1,4 @@
-"""Which words texts hold, from either side, in arrays that never change: what an index is made of."""
+"""Immutable arrays of the words of texts: a forward index by text and posting lists by word."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neurogated.storage.checkpoint.array_files import load_arrays, save_arrays
 
 __all__ = ["ForwardIndex", "Impacts", "Places", "Rater", "Segment", "looked_up", "spread"]
 
-# A word that more than one in so many texts hold is kept as a row of all texts: about as large, and quicker to add up.
+# A word that more than one in this many texts hold becomes a dense row: about as large as its list, and quicker to add.
 _DENSE_SHARE = 8
 _HALF_BITS = 16
 
@@ -28,36 +28,36 @@ class ForwardIndex:
     """The words of n texts, text by text."""
 
     keys: NDArray[np.int64]
-    """(n,) ascending, each once."""
+    """(n,) ascending and distinct."""
     ends: NDArray[np.int64]
-    """(n,) where the words of each text end."""
+    """(n,) the end of each text's words."""
     words: NDArray[np.int32]
-    """Numbers of words, ascending within each text, each once."""
+    """Word numbers, ascending and distinct within each text."""
     counts: NDArray[Any]
-    """How often the text holds each of `words`; one number for all of them where it is always the same."""
+    """The count of each of `words` in its text; a single number if all counts are equal."""
 
     def __len__(self) -> int:
         return self.keys.size
 
     def entries(self, places: Places) -> tuple[Rows, Rows]:
-        """Return which of `words` belong to the texts at `places`, text by text, and how many to each."""
+        """Return the positions in `words` of the texts at `places`, text by text, and the number of words of each."""
         ends, starts = self.ends[places], self.ends[places - 1]
         starts[places == 0] = 0
         sizes = ends - starts
         return spread(starts, sizes), sizes
 
     def text_at(self, place: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
-        """Return the words of one text and how often it holds each."""
+        """Return the words of one text and their counts."""
         start, end = int(self.ends[place - 1]) if place else 0, int(self.ends[place])
         counts = self.counts[start:end] if self.counts.size > 1 else np.broadcast_to(self.counts, end - start)
         return self.words[start:end], counts
 
     def all_counts(self) -> NDArray[Any]:
-        """Return how often the texts hold each of `words`."""
+        """Return the counts of all `words`."""
         return self.counts if self.counts.size > 1 else np.broadcast_to(self.counts[:1], self.words.size)
 
     def counts_at(self, entries: Rows) -> NDArray[Any]:
-        """Return how often the texts hold the words at `entries`."""
+        """Return the counts at the positions `entries` of `words`."""
         return self.counts[entries] if self.counts.size > 1 else np.broadcast_to(self.counts[:1], entries.size)
 
     def take(self, places: Places) -> ForwardIndex:
@@ -70,7 +70,7 @@ class ForwardIndex:
     def packed(
         cls, keys: NDArray[np.int64], ends: NDArray[np.int64], words: NDArray[np.int32], counts: NDArray[Any]
     ) -> ForwardIndex:
-        """Return texts with their counts in the smallest form that holds them."""
+        """Return texts with their counts in the smallest dtype that holds them."""
         if not counts.size:
             return cls(keys, ends, words, np.ones(1, dtype=np.uint8))
         most = counts.max()
@@ -79,7 +79,7 @@ class ForwardIndex:
 
     @classmethod
     def joined(cls, parts: Sequence[ForwardIndex]) -> ForwardIndex:
-        """Return the texts of all parts, which have no key in common, in the order of their keys."""
+        """Return the texts of all parts, whose keys are disjoint, in the order of their keys."""
         keys = np.concatenate([part.keys for part in parts])
         ends = np.cumsum(np.concatenate([np.diff(part.ends, prepend=0) for part in parts]))
         words = np.concatenate([part.words for part in parts])
@@ -88,14 +88,14 @@ class ForwardIndex:
 
 
 class Impacts(NamedTuple):
-    """How much each word counts for the text that holds it, beside the word's own weight."""
+    """The impact of each word on the score of its text, without the word's weight."""
 
     lengths: NDArray[Any]
-    """(n,) lengths of the texts as they are scored."""
+    """(n,) rounded lengths of the texts."""
     values: NDArray[np.uint8]
-    """One for each of the texts' words, above 0."""
+    """One for each word of each text, above 0."""
     mean: float
-    """Mean length that the impacts are for."""
+    """The mean length for which the impacts were computed."""
 
 
 Rater = Callable[[ForwardIndex], Impacts]
@@ -103,34 +103,34 @@ Rater = Callable[[ForwardIndex], Impacts]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Texts, and for each of their words the places of the texts that hold it."""
+    """Texts with the posting lists of their words."""
 
     name: str
-    """What no other segment is called, wherever it comes from."""
+    """Globally unique."""
     serial: int
-    """What no other segment of the same table has."""
+    """Unique in its table."""
     mean: float
-    """Mean length that the impacts are for."""
+    """The mean length for which the impacts were computed."""
     lengths: NDArray[Any]
-    """(n,) lengths of the texts as they are scored."""
+    """(n,) rounded lengths of the texts."""
     held: NDArray[np.int32]
-    """Words that some text holds, ascending, but the common ones."""
+    """The words of the texts, ascending, except the common ones."""
     ends: NDArray[np.int64]
-    """Where the places of each of `held` end."""
+    """The end of each posting list of `held` in `places`."""
     places: NDArray[np.int32]
-    """Places of the texts that hold a word, ascending, word by word."""
+    """The posting lists, word by word: places of the texts that hold the word, ascending."""
     impacts: NDArray[np.uint8]
-    """What the word counts for at each of `places`, 1 for a tag."""
+    """The impact of the word at each of `places`, 1 for a tag."""
     place_times: NDArray[Any]
-    """How often each of `places` holds the word; one number where it is always the same."""
+    """The count of the word at each of `places`; a single number if all counts are equal."""
     max_impacts: NDArray[np.uint8]
     """The highest impact of each of `held`."""
     common: NDArray[np.int32]
-    """Words that many texts hold, ascending."""
+    """The words that many texts hold, ascending."""
     rows: NDArray[np.uint8]
-    """For each of `common` its impact on each text, 0 for texts without it."""
+    """The impact of each of `common` on each text, 0 for texts without it."""
     row_times: NDArray[Any]
-    """For each of `common` how often each text holds it."""
+    """The count of each of `common` in each text."""
     row_max_impacts: NDArray[np.uint8]
     """The highest impact of each of `common`."""
     texts: ForwardIndex
@@ -140,7 +140,7 @@ class Segment:
 
     @classmethod
     def of(cls, texts: ForwardIndex, rate: Rater, name: str, serial: int) -> Segment:
-        """Return a segment of these texts."""
+        """Build a segment of these texts."""
         lengths, values, mean = rate(texts)
         width = int(texts.words.max(initial=-1)) + 1
         entries = _by_word(texts.words)
@@ -180,7 +180,7 @@ class Segment:
 
     @classmethod
     def load(cls, folder: Path, name: str, serial: int, mean: float) -> Segment:
-        """Map a segment that `save` wrote; raises OSError or ValueError."""
+        """Memory-map a segment that `save` wrote; raises OSError or ValueError."""
         texts = ForwardIndex(**load_arrays(folder, f"{name}.texts", ForwardIndex))
         return cls(name=name, serial=serial, mean=mean, texts=texts, **load_arrays(folder, name, cls))
 
@@ -190,24 +190,24 @@ class Segment:
         save_arrays(folder, f"{self.name}.texts", self.texts)
 
     def numbered(self, serial: int) -> Segment:
-        """Return the same segment under another number."""
+        """Return the same segment with another serial number."""
         return replace(self, serial=serial)
 
     def column(self, word: int) -> NDArray[np.uint8] | None:
-        """Return the impact of a common word on each text, None for other words."""
-        # As the same type: otherwise numpy would turn the whole array into the wider one first.
+        """Return the impact of a common word on each text; None for other words."""
+        # An int32 key, since numpy would otherwise convert the whole array to the wider type.
         at = int(self.common.searchsorted(np.int32(word)))
         return self.rows[at] if at < self.common.size and self.common[at] == word else None
 
     def postings(self, word: int) -> slice:
-        """Return which of `places` are those of a word that is not common."""
+        """Return the slice of `places` that is the posting list of a word that is not common."""
         at = int(self.held.searchsorted(np.int32(word)))
         if at == self.held.size or self.held[at] != word:
             return slice(0, 0)
         return slice(int(self.ends[at - 1]) if at else 0, int(self.ends[at]))
 
     def times(self, words: NDArray[np.int64]) -> Iterator[tuple[Places | None, NDArray[Any]]]:
-        """Yield for each of `words` the places of the texts that hold it, None for all, and how often each does."""
+        """Yield for each of `words` the places of the texts that hold it, or None for all texts, and its counts."""
         numbers = words.astype(np.int32)
         ends, sole = self.ends, self.place_times.size <= 1
         (rows, is_common), (columns, is_held) = (looked_up(known, numbers) for known in (self.common, self.held))
@@ -221,7 +221,7 @@ class Segment:
                 yield self.places[:0], self.place_times[:0]
 
     def max_impacts_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the highest impact of each of `words`, 0 for those that no text holds."""
+        """Return the highest impact of each of `words`; 0 for words that no text holds."""
         max_impacts = np.zeros(words.size, dtype=np.int64)
         for known, highest in ((self.common, self.row_max_impacts), (self.held, self.max_impacts)):
             at, found = looked_up(known, words.astype(np.int32))
@@ -238,15 +238,15 @@ class Segment:
         return (found.take(at, mode="clip") == places) if found.size else np.zeros(places.size, dtype=np.bool_)
 
     def holding(self, words: Sequence[int], begin: int = 0, end: int | None = None) -> Rows:
-        """Return the places, of those from `begin` to before `end`, whose texts hold all of `words`, ascending.
+        """Return the places in [`begin`, `end`) whose texts hold all of `words`, ascending.
 
-        At least one word is given.
+        `words` must not be empty.
         """
         rows = [self.column(word) for word in words]
         columns = [row[begin:end] for row in rows if row is not None]
         places = [self.places[self.postings(word)] for word, row in zip(words, rows, strict=True) if row is None]
         if not places:
-            # Flags are looked through several times as fast as numbers.
+            # Scanning flags is several times as fast as intersecting places.
             return begin + np.flatnonzero(np.minimum.reduce(columns) > 0)
         fewest, *others = sorted(places, key=len)
         if begin or end is not None:
@@ -259,20 +259,20 @@ class Segment:
         return fewest.astype(np.int64)
 
     def at_most(self, words: Sequence[int]) -> int:
-        """Return an upper bound on how many texts hold all of `words`, known without looking."""
+        """Return a cheap upper bound on the number of texts that hold all of `words`."""
         found = (self.postings(word) for word in words if self.column(word) is None)
         return min((held.stop - held.start for held in found), default=len(self))
 
 
 def _by_word(words: NDArray[np.int32]) -> Rows:
-    """Return the order that sorts `words` and keeps equal ones as they are: numpy's radix sort of each half."""
+    """Return the stable order that sorts `words`, by numpy's radix sort of each 16-bit half."""
     order = np.argsort(words.astype(np.uint16), kind="stable")
     high = words >> _HALF_BITS
     return order[np.argsort(high.astype(np.uint16)[order], kind="stable")] if high.any() else order
 
 
 def looked_up(known: NDArray[np.int32], numbers: NDArray[np.int32]) -> tuple[Rows, NDArray[np.bool_]]:
-    """Return where each of `numbers` is among `known`, ascending, or would have to be, and which of them are there."""
+    """Return the insertion position of each of `numbers` in `known`, which is ascending, and whether it is there."""
     places: Rows = known.searchsorted(numbers)
     if not known.size:
         return places, np.zeros(numbers.size, dtype=np.bool_)
@@ -280,7 +280,7 @@ def looked_up(known: NDArray[np.int32], numbers: NDArray[np.int32]) -> tuple[Row
 
 
 def spread(starts: Rows, sizes: Rows) -> Rows:
-    """Return the numbers of runs that begin at `starts` and are `sizes` long, one run after the other."""
+    """Return the concatenated ranges that begin at `starts` and have the lengths `sizes`."""
     ends = sizes.cumsum()
     numbers: Rows = (starts - ends + sizes).repeat(sizes)
     numbers += np.arange(numbers.size)

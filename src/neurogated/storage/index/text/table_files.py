@@ -1,4 +1,4 @@
-"""One state of a table of texts and words, in files."""
+"""Files of one state of a posting table."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ __all__ = ["Counters", "Numbers", "TableSnapshot"]
 
 _FORMAT = 4
 _STATE = "state.json"
-# A list of words is so many times as long as the next: longer ones are seldom written again.
+# A dictionary is at least this many times as long as the next, so that long ones are seldom rewritten.
 _RATIO = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What changes in place: who has each text, and how many texts hold each word."""
+    """The arrays that a table changes in place."""
 
     owners: NDArray[np.int32]
-    """For each key the serial number of the part that has its text, or none."""
+    """For each key the serial number of the part that owns its text, or `NOWHERE`."""
     frequencies: NDArray[np.int32]
-    """For each word how many texts hold it."""
+    """For each word the number of texts that hold it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What is known of a table as a whole."""
+    """The totals of a table."""
 
     texts: int
     total: int
-    """How many words the texts hold, repeated as often as they occur."""
+    """Number of words of all texts, with repetitions."""
     memtable_serial: int
     last_serial: int
 
 
 @dataclass(frozen=True, slots=True)
 class TableSnapshot:
-    """A state of a table; nothing in it changes any more."""
+    """An immutable state of a table."""
 
     segments: tuple[Segment, ...]
     memtable: ForwardIndex
     counters: Counters
     words: tuple[TermDictionary, ...]
     new_words: list[str]
-    """Words that come after those in the lists."""
+    """Words after those in `words`, in the order of their numbers."""
     numbers: Numbers
 
     def write(self, folder: Path, previous: Path | None) -> None:
         """Write files into `folder`, which is empty; raises OSError.
 
         Args:
-            folder: where to.
-            previous: the folder of an earlier state of the same table; segments and words are linked from there.
+            folder: the target.
+            previous: the folder of an earlier state of the same table; unchanged segments and words become hard links.
         """
         words = self._dictionaries()
         parts: list[Segment | TermDictionary] = [*self.segments, *words]
@@ -79,12 +79,12 @@ class TableSnapshot:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Map the files of a state; raises OSError, or ValueError for files of another form."""
+        """Memory-map the files of a state; raises OSError, or ValueError for another format."""
         state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
         try:
             return cls._read(folder, state)
         except (KeyError, TypeError, EOFError) as error:
-            message = f"{folder} holds no keyword index of format {_FORMAT}; make the index anew"
+            message = f"{folder} holds no keyword index of format {_FORMAT}; rebuild the index"
             raise ValueError(message) from error
 
     @classmethod
@@ -96,12 +96,12 @@ class TableSnapshot:
         memtable = ForwardIndex(**load_arrays(folder, "memtable", ForwardIndex))
         counters = Counters(**load_arrays(folder, "counters", Counters))
         if counters.frequencies.size != sum(map(len, words)):
-            message = f"the files in {folder} belong to different states; make the index anew"
+            message = f"the files in {folder} belong to different states; rebuild the index"
             raise ValueError(message)
         return cls(segments, memtable, counters, words, [], Numbers(**state["numbers"]))
 
     def _dictionaries(self) -> list[TermDictionary]:
-        """Return all words, as lists of which each is much longer than the next."""
+        """Return dictionaries of all words, each much longer than the next."""
         lists = [*self.words]
         if self.new_words:
             lists.append(TermDictionary.of(self.new_words))

@@ -1,4 +1,4 @@
-"""Numbers of words: what is in files is looked up by checksum, what is new in a dictionary."""
+"""Numbers of words: words in files are looked up by checksum, new words in a dict."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from neurogated.storage.checkpoint.array_files import load_arrays, save_arrays
 __all__ = ["UNKNOWN", "ExtendedVocabulary", "TermDictionary", "Vocabulary"]
 
 UNKNOWN = -1
-# How many words from files are also remembered in memory, where looking one up is quickest.
+# How many words from files are cached in memory, where a lookup is quickest.
 _REMEMBERED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class TermDictionary:
-    """Words that never change, numbered from 0, in arrays that may be mapped from files."""
+    """An immutable list of words, numbered from 0, in arrays that may be mapped from files."""
 
     name: str
-    """What no other list is called, wherever it comes from."""
+    """Globally unique."""
     text: NDArray[np.uint8]
-    """All words one after the other, in UTF-8."""
+    """All words concatenated, in UTF-8."""
     ends: NDArray[np.int64]
-    """Where each word ends in the text."""
+    """The end of each word in `text`."""
     checksums: NDArray[np.uint32]
     """CRC-32 of each word, ascending."""
     order: NDArray[np.int32]
-    """The word of each checksum."""
+    """The number of the word of each checksum."""
 
     @classmethod
     def of(cls, words: Sequence[str]) -> TermDictionary:
-        """Return a list of words, each once."""
+        """Return a dictionary of distinct words."""
         encoded = [_bytes(word) for word in words]
         ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
         checksums = np.fromiter(map(crc32, encoded), np.uint32, len(encoded))
@@ -54,22 +54,22 @@ class TermDictionary:
 
     @classmethod
     def load(cls, folder: Path, name: str) -> TermDictionary:
-        """Map a list that `save` wrote; raises OSError or ValueError."""
+        """Memory-map a dictionary that `save` wrote; raises OSError or ValueError."""
         words = cls(name, **load_arrays(folder, name, cls))
         if not words.ends.size == words.checksums.size == words.order.size:
-            message = f"the words in {folder} do not fit each other; make the index anew"
+            message = f"the word arrays in {folder} have different lengths; rebuild the index"
             raise ValueError(message)
         return words
 
     def save(self, folder: Path) -> None:
-        """Write the list to files named after it; raises OSError."""
+        """Write the dictionary to files named after it; raises OSError."""
         save_arrays(folder, self.name, self)
 
     def __len__(self) -> int:
         return self.ends.size
 
     def followed_by(self, other: TermDictionary) -> TermDictionary:
-        """Return the words of both, those of the other numbered on."""
+        """Return the words of both; the numbers of `other` follow those of this one."""
         checksums = np.empty(len(self) + len(other), dtype=np.uint32)
         checksums[self.order] = self.checksums
         checksums[len(self) + other.order] = other.checksums
@@ -77,7 +77,7 @@ class TermDictionary:
         return self._ordered(np.concatenate((self.text, other.text)), ends, checksums)
 
     def find(self, words: Sequence[bytes], checksums: NDArray[np.uint32]) -> dict[int, int]:
-        """Return the places in `words`, which is given with its checksums, of words of this list, and their numbers."""
+        """Return for each known word its position in `words` and its number; `checksums` are those of `words`."""
         found: dict[int, int] = {}
         if not len(self):
             return found
@@ -105,13 +105,13 @@ class TermDictionary:
 
 
 class Vocabulary:
-    """Words and their numbers, given in order of arrival and never taken back.
+    """Numbers of words, assigned in order of arrival and never reassigned.
 
-    The first words may be in files, in lists of which each is much longer than the next; the rest is in memory.
+    The first words may be in files, in dictionaries of which each is much longer than the next. The rest is in memory.
     """
 
     def __init__(self, kept: Sequence[TermDictionary] = ()) -> None:
-        """Begin with the words of `kept`."""
+        """Start with the words of `kept`."""
         self._kept = tuple(kept)
         self._covered = sum(map(len, self._kept))
         self._new: list[str] = []
@@ -123,15 +123,15 @@ class Vocabulary:
 
     @property
     def kept(self) -> tuple[TermDictionary, ...]:
-        """The lists of the first words."""
+        """The dictionaries of the first words."""
         return self._kept
 
     def number(self, word: str) -> int:
-        """Return the number of a word, `UNKNOWN` if it has none."""
+        """Return the number of a word, or `UNKNOWN`."""
         return self.numbers([word])[0]
 
     def numbers(self, words: Sequence[str]) -> list[int]:
-        """Return the number of each word, `UNKNOWN` where it has none."""
+        """Return the number of each word, or `UNKNOWN`."""
         numbers = list(map(self._numbers.get, words, repeat(UNKNOWN)))
         if not self._covered:
             return numbers
@@ -153,13 +153,13 @@ class Vocabulary:
         return numbers
 
     def add(self, words: Iterable[str]) -> dict[str, int]:
-        """Return the number of each word; words without one are given the next."""
+        """Return the number of each word; assign numbers to new words."""
         distinct = list(dict.fromkeys(words))
         numbers = dict(zip(distinct, self.numbers(distinct), strict=True))
         for word, number in numbers.items():
             if number == UNKNOWN:
                 numbers[word] = len(self)
-                # In this order no two words get one number, wherever an interrupt strikes.
+                # In this order no interrupt can give one number to two words.
                 self._new.append(word)
                 self._numbers[word] = numbers[word]
         return numbers
@@ -176,11 +176,11 @@ class Vocabulary:
         return words + [self._new[number] for number in new.tolist()]
 
     def new_words(self) -> list[str]:
-        """Return a copy of the words that are in none of the lists, in the order of their numbers."""
+        """Return a copy of the words that are in no dictionary, in the order of their numbers."""
         return self._new.copy()
 
     def cover(self, kept: Sequence[TermDictionary]) -> None:
-        """Take lists of this vocabulary's first words in the place of those in memory."""
+        """Use dictionaries of this vocabulary's first words instead of memory."""
         covered = sum(map(len, kept))
         if covered >= self._covered:
             new = self._new[covered - self._covered :]
@@ -189,9 +189,9 @@ class Vocabulary:
 
 
 class ExtendedVocabulary(Vocabulary):
-    """The words that another vocabulary has now, and words of its own, which the other one never gets.
+    """The present words of another vocabulary, and own words, which the other one never gets.
 
-    Words that the other vocabulary gets later are unknown here, so their numbers are free for words added here.
+    Words that the other vocabulary gets later are unknown here, so their numbers are free for own words.
     """
 
     def __init__(self, base: Vocabulary) -> None:
@@ -200,7 +200,7 @@ class ExtendedVocabulary(Vocabulary):
         self._covered = len(base)
 
     def numbers(self, words: Sequence[str]) -> list[int]:
-        """Return the number of each word, `UNKNOWN` where it has none."""
+        """Return the number of each word, or `UNKNOWN`."""
         known = self._base.numbers(words)
         return [
             number if UNKNOWN < number < self._covered else self._numbers.get(word, UNKNOWN)

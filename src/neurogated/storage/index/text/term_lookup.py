@@ -1,4 +1,4 @@
-"""Which texts hold which terms, in a table at one moment."""
+"""Lookup of the texts that hold a term, in a posting table at one moment."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from neurogated.storage.index.text.term_dictionary import UNKNOWN
 __all__ = ["among", "holding", "keys_with", "keys_with_among", "keys_with_each", "keys_with_each_among"]
 
 _NOTHING = np.empty(0, dtype=np.int64)
-# How many texts are looked through at once where the first few are wanted, and how much more each time.
+# How many texts the first step scans when only the first few matches are wanted, and the growth of each step.
 _FEW = 4096
 _WIDENING = 8
-# How many texts are looked through word by word before terms are looked up one by one.
+# Up to this many texts are scanned by their words; more are found through the posting lists of the terms.
 _LATEST = 1024
 
 
 def keys_with_among(view: TableView, numbers: Sequence[int], keys: Rows) -> Rows:
-    """Return those of some keys, ascending, whose texts hold all of one or more terms."""
+    """Return those of `keys`, ascending, whose texts hold all of one or more terms."""
     if keys.size > _LATEST:
         return among(keys, keys_with(view, numbers))
     return keys[holding(view, numbers, keys).all(axis=0)]
 
 
 def keys_with(view: TableView, numbers: Sequence[int], limit: int | None = None) -> Rows:
-    """Return the keys whose texts hold all of one or more terms, ascending, the first `limit` of them."""
+    """Return the first `limit` keys, or all, whose texts hold all of one or more terms, ascending."""
     found = [_first_with(view, part, numbers, limit) for part in view.parts]
-    # Each part is in order already, and this sort makes use of it.
+    # Each part is sorted already, which makes the stable sort fast.
     return np.sort(np.concatenate(found), kind="stable")[:limit]
 
 
 def _first_with(view: TableView, part: Segment | Memtable, numbers: Sequence[int], limit: int | None) -> Rows:
-    """Return the first keys of a part whose texts hold all of the terms: `limit` or more, if there are so many."""
+    """Return the first matching keys of a part: at least `limit`, or all if there are fewer."""
     size = len(part.texts)
-    # What few can hold is looked up whole; of what many hold the beginning is enough.
+    # Rare terms are looked up completely; for common terms the beginning suffices.
     step = size if limit is None or part.at_most(numbers) <= _FEW else _FEW
     begin, found, count = 0, [_NOTHING], 0
     while begin < size and (limit is None or count < limit):
@@ -53,7 +53,7 @@ def _first_with(view: TableView, part: Segment | Memtable, numbers: Sequence[int
 
 
 def holding(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
-    """Return (terms, keys) whether the text of each key holds each term."""
+    """Return (terms, keys) bool: whether the text of each key holds each term."""
     held = np.zeros((len(numbers), keys.size), dtype=np.bool_)
     known = [(place, number) for place, number in enumerate(numbers) if number != UNKNOWN]
     for part, here, places in view.located(keys) if known else ():
@@ -65,9 +65,9 @@ def holding(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.b
 def keys_with_each_among(
     view: TableView, numbers: Rows, keys: Rows, limits: Sequence[int]
 ) -> Iterator[tuple[int, Rows]]:
-    """Yield the place of each term that few of some keys' texts hold, up to its limit, and these keys, ascending.
+    """Yield the position of each term within its limit among some keys, and the keys that hold it, ascending.
 
-    The latest texts are looked through. That is quick, and tells of most terms that they are held by more.
+    It first scans the newest texts. That is quick, and shows for most terms that they exceed their limit.
     """
     latest = keys[-_LATEST:]
     held = [(place, found) for place, found in enumerate(_looked_through(view, numbers, latest))]
@@ -80,12 +80,12 @@ def keys_with_each_among(
 
 
 def among(keys: Rows, found: Rows) -> Rows:
-    """Return those found that are among some keys, ascending."""
+    """Return those of `found` that are in `keys`, which is ascending."""
     return found[keys.take(keys.searchsorted(found), mode="clip") == found] if keys.size else found[:0]
 
 
 def _looked_through(view: TableView, numbers: Rows, keys: Rows) -> list[Rows]:
-    """Return those of some keys, ascending, whose texts hold each of some terms; the texts are looked through."""
+    """Return for each term those of `keys`, ascending, whose texts hold it, by scanning the texts."""
     order = np.argsort(numbers, kind="stable")
     wanted = numbers[order]
     held, holders = [_NOTHING], [_NOTHING]
@@ -105,7 +105,7 @@ def _looked_through(view: TableView, numbers: Rows, keys: Rows) -> list[Rows]:
 
 
 def keys_with_each(view: TableView, numbers: Rows) -> list[Rows]:
-    """Return the keys whose texts hold each of some terms, which are different ones, ascending."""
+    """Return for each of some distinct terms the keys whose texts hold it, ascending."""
     if not numbers.size:
         return []
     order = np.argsort(numbers)
@@ -123,7 +123,7 @@ def keys_with_each(view: TableView, numbers: Rows) -> list[Rows]:
 
 
 def _in_memtable(memtable: Memtable, numbers: Rows) -> tuple[Rows, Rows]:
-    """Return which of the ascending `numbers` the texts of a memtable hold, and the places of these texts, in pairs."""
+    """Return pairs of a position in `numbers`, which is ascending, and the place of a text that holds that word."""
     words = memtable.texts.words
     which = np.searchsorted(numbers, words)
     entries = np.flatnonzero(numbers.take(which, mode="clip") == words)
@@ -131,7 +131,7 @@ def _in_memtable(memtable: Memtable, numbers: Rows) -> tuple[Rows, Rows]:
 
 
 def _in_segment(segment: Segment, numbers: Rows) -> tuple[Rows, Rows]:
-    """Return the same of a segment."""
+    """Return the same pairs for a segment."""
     wanted = numbers.astype(np.int32)
     at, found = looked_up(segment.held, wanted)
     rare = np.flatnonzero(found)

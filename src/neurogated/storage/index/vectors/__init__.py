@@ -1,1 +1,1 @@
-"""Nearest neighbours among vectors."""
+"""Nearest neighbours among vectors, exact or approximate."""

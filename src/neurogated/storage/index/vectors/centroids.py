@@ -1,4 +1,4 @@
-"""Centres of clusters of vectors, for an index that looks only into the clusters near a question."""
+"""Centroids of clusters of vectors, for an index that searches only the clusters nearest to a query."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["nearest_centroids", "spherical_kmeans"]
 
 Floats = NDArray[np.float32]
 
-# Rounds of Lloyd's algorithm; more change nothing that could be measured in what is found.
+# Rounds of Lloyd's algorithm; more rounds do not improve recall measurably.
 _ROUNDS = 5
-# How many vectors are compared with all centroids at once: the time between two looks at whether to go on.
+# How many vectors are compared with all centroids between two checks of `stop`.
 _AT_ONCE = 8192
 
 
 def spherical_kmeans(sample: Floats, count: int, rng: np.random.Generator, stop: Callable[[], bool]) -> Floats:
-    """Return about `count` centres (n, d) of unit length of clusters of `sample` (m, d), rows of unit length.
+    """Return about `count` unit centroids (n, d) of clusters of `sample` (m, d), whose rows are unit vectors.
 
-    Clusters are split in two levels, about the square root of `count` each, which takes a small part of the time of
-    splitting at once; one round over all centres then makes up for it (k-means by cosine: Dhillon and Modha, 2001).
+    The clustering has two levels of about the square root of `count` clusters each, which is far quicker than one
+    level. A final round over all centroids corrects the result (k-means by cosine: Dhillon and Modha, 2001).
 
     Raises:
         Stopped: `stop` became true.
@@ -42,7 +42,7 @@ def spherical_kmeans(sample: Floats, count: int, rng: np.random.Generator, stop:
 
 
 def nearest_centroids(vectors: Floats, centroids: Floats, stop: Callable[[], bool]) -> NDArray[np.int64]:
-    """Return the number of the centroid (n, d) that has the largest product with each vector (m, d)."""
+    """Return the number of the centroid (n, d) with the largest inner product with each vector (m, d)."""
     return np.concatenate([nearest for _, nearest in _assigned(vectors, centroids, stop)])
 
 
@@ -64,7 +64,7 @@ def _drawn(sample: Floats, count: int, rng: np.random.Generator) -> Floats:
 
 
 def _lloyd(sample: Floats, centroids: Floats, rounds: int, stop: Callable[[], bool]) -> Floats:
-    """Move each centroid to the middle of what is nearest to it; one that nothing is nearest to stays."""
+    """Move each centroid to the mean direction of its nearest vectors; a centroid without any stays."""
     for _ in range(rounds):
         sums = np.zeros_like(centroids)
         for chunk, nearest in _assigned(sample, centroids, stop):

@@ -1,4 +1,4 @@
-"""Vectors of nodes and search among them: exact while they are few, approximate where they are many."""
+"""Search among the vectors of nodes: exact if they are few, approximate if they are many."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NOTHING = np.empty(0, dtype=np.int64)
 
 
 class VectorSettings(TypedDict, total=False):
-    """The settings `VECTOR_…` of an index."""
+    """The settings `VECTOR_…` of an index, as keyword arguments."""
 
     exact_below: int
     precision: str
@@ -43,11 +43,11 @@ class VectorSettings(TypedDict, total=False):
 class EmbeddingStore:
     """Vectors under integer keys, searched by cosine; the first vector fixes the dimension.
 
-    Up to `exact_below` vectors the search is exact. Above that a thread in the background files them in an approximate
-    index; those it has not come to are searched exactly, so that a vector is found as soon as `put` returns. Cosines
-    are exact whichever way a vector was found.
+    Up to `exact_below` vectors the search is exact. With more, a background thread adds vectors to an approximate
+    index. Vectors that are not indexed yet are searched exactly, so a search finds a vector as soon as `put` returns.
+    Cosines are always exact.
 
-    Any number of threads may read while one writes: a search sees the vectors as they were when it began.
+    Any number of threads may read while one writes: each search sees the vectors as they were when it began.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class EmbeddingStore:
         lists: float = _DEFAULTS.vectors.lists,
         probes: int = _DEFAULTS.vectors.probes,
     ) -> None:
-        """Make an empty index; the arguments are the settings `VECTOR_…` of the same names."""
+        """Create an empty index; the arguments are the settings `VECTOR_…` of the same names."""
         self._options = SearchOptions(exact_below, tail, lists, probes)
         self._precision = precision
-        # Replaced whole by every change, so that who reads takes it once and then needs no lock.
+        # Each change replaces the state; readers take it once and need no lock.
         self._state: VectorState | None = None
         self._writing = threading.Lock()
         self._worker = BackgroundWorker(self)
@@ -70,11 +70,11 @@ class EmbeddingStore:
 
     @classmethod
     def load(cls, folder: Path, **settings: Unpack[VectorSettings]) -> Self:
-        """Return the index that was kept in `folder`, mapped into memory; whether the files are whole is not checked.
+        """Memory-map the index in `folder`; it does not verify the contents of the files.
 
         Raises:
             OSError: a file is missing or cannot be read.
-            ValueError: the files hold another precision, or are not what they should be.
+            ValueError: the files hold another precision or format.
         """
         index = cls(**settings)
         index._state = load_vectors(folder, index._precision)
@@ -88,24 +88,24 @@ class EmbeddingStore:
 
     @property
     def dimension(self) -> int | None:
-        """Length of every vector, None while there has been none."""
+        """Length of every vector; None before the first vector."""
         return None if self._state is None else self._state.matrix.dimension
 
     @property
     def indexed(self) -> int:
-        """How many places of vectors the approximate index covers; 0 while the search is exact."""
+        """How many slots the approximate index covers; 0 while the search is exact."""
         return 0 if self._state is None or self._state.lists is None else self._state.lists.end
 
     @property
     def trained_on(self) -> int:
-        """How many vectors the approximate index was laid out for; 0 while there is none."""
+        """Number of vectors when the approximate index was trained; 0 while there is none."""
         return 0 if self._state is None or self._state.lists is None else self._state.lists.trained_on
 
     def check(self, vector: Vector, owner: str) -> None:
-        """Refuse a vector of another dimension.
+        """Check the dimension of a vector.
 
         Raises:
-            InputError: names `owner` and both dimensions.
+            InputError: it is another; the message names `owner` and both dimensions.
         """
         if self.dimension is not None and len(vector) != self.dimension:
             raise InputError(
@@ -114,23 +114,23 @@ class EmbeddingStore:
             )
 
     def put(self, keys: Rows, vectors: NDArray[np.float32]) -> None:
-        """Add vectors, or put them in the place of those with the same keys.
+        """Upsert vectors by their keys.
 
         Args:
-            keys: (n,) keys, 0 or larger, each once.
+            keys: (n,) distinct keys, 0 or larger.
             vectors: (n, dimension) float32.
         """
         with self.changing() as change:
             change.put(keys, vectors)
 
     def remove(self, keys: Rows) -> None:
-        """Forget the vectors of `keys`; keys without one are passed over."""
+        """Remove the vectors of `keys`; keys without a vector are skipped."""
         with self.changing() as change:
             change.remove(keys)
 
     @contextmanager
     def changing(self) -> Iterator[VectorChange]:
-        """Give a change to fill, which a search sees whole or not at all, since it is made when the block ends."""
+        """Yield a change to fill; it applies atomically when the block ends."""
         with self._writing:
             change = VectorChange(self._state, self._precision)
             yield change
@@ -139,13 +139,13 @@ class EmbeddingStore:
         self._worker.wake()
 
     def isolated(self) -> EmbeddingStore:
-        """Return an index of the same vectors, for reading, which later changes here do not reach."""
+        """Return a read-only index of the same vectors, isolated from later changes."""
         isolated = EmbeddingStore(precision=self._precision, **self._options._asdict())
         isolated._state = self._state
         return isolated
 
     def get(self, key: int) -> NDArray[np.float32] | None:
-        """Return the vector of `key`, None if it has none; at a reduced precision it is not quite what was put."""
+        """Return the vector of `key`, None if it has none; quantisation may have rounded it."""
         state = self._state
         slot = -1 if state is None else int(state.slots.of(np.array([key]))[0])
         if state is None or slot < 0:
@@ -161,7 +161,7 @@ class EmbeddingStore:
         return np.mean(units, axis=0, dtype=np.float32) if units else np.empty(0, dtype=np.float32)
 
     def matches(self, key: int, vector: Vector) -> bool:
-        """Return whether putting `vector` under `key` would change nothing."""
+        """Return whether `put` of `vector` under `key` would change nothing."""
         state = self._state
         slot = -1 if state is None else int(state.slots.of(np.array([key]))[0])
         if state is None or slot < 0 or len(vector) != state.matrix.dimension:
@@ -172,38 +172,37 @@ class EmbeddingStore:
     def search(self, query: Vector, k: int, without: Rows = _NOTHING, among: Rows | None = None) -> Found:
         """Return keys and cosines of at least the `k` most similar vectors, best first.
 
-        All that tie with the k-th are returned too, for the caller to break the tie; of an approximate search, those
-        that were found.
+        The result includes all vectors found that tie with the k-th, so that the caller can break the tie.
 
         Args:
             query: a vector.
             k: how many.
-            without: keys that do not count.
-            among: the keys that count; all when left out.
+            without: keys to exclude.
+            among: keys to search; all if omitted.
         """
         return self._nearest([query], k, without, among)[0]
 
     def search_batch(
         self, queries: Sequence[Vector], k: int, without: Rows = _NOTHING, among: Rows | None = None
     ) -> list[Found]:
-        """Return what `search` returns for each query; together they take less time than one after the other."""
+        """Return the result of `search` for each query; one batch takes less time than single searches."""
         return self._nearest(queries, k, without, among)
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float64]:
-        """Return the cosine of `query` with the vector of each key, as `search` gives it; 0 for a key without one."""
+        """Return the cosine of `query` with the vector of each key as in `search`; 0 for a key without a vector."""
         state = self._state
         return np.zeros(keys.size) if state is None else cosines(state, self._checked_query(query), keys)
 
     def freeze(self) -> VectorSnapshot:
-        """Return the present state, to be written while this index goes on changing."""
+        """Return the present state, to be written while this index changes."""
         return VectorSnapshot(self._state)
 
     def remap(self, folder: Path) -> None:
-        """Map the files that a frozen state of this index was written to, in the place of the memory they hold.
+        """Memory-map the files of a frozen state of this index and release the memory of those vectors.
 
         Raises:
             OSError: a file cannot be read.
-            ValueError: the files are not what they should be.
+            ValueError: the files have another format.
         """
         kept = load_vectors(folder, self._precision)
         with self._writing:
@@ -212,41 +211,41 @@ class EmbeddingStore:
 
     @property
     def busy(self) -> bool:
-        """Whether a thread in the background is indexing."""
+        """Whether the background thread is indexing."""
         return self._worker.busy
 
     def wait(self) -> None:
-        """Wait until the approximate index holds what it should."""
+        """Wait until the approximate index is up to date."""
         self._worker.wait()
 
     def close(self) -> None:
-        """Stop the work in the background; what is not indexed yet stays searched exactly."""
+        """Stop the background work; vectors that are not indexed yet are still searched exactly."""
         self._worker.stop()
 
     def next_job(self) -> IndexingJob | None:
-        """Return what the worker in the background is to do."""
+        """Return the next job of the background worker; None if the index is up to date."""
         state = self._state
-        # After a failure it is tried again when there is much more, not at every change.
+        # After a failure, retry only when the number of slots has doubled.
         if state is None or state.slots.size < 2 * self._failed_at:
             return None
         return state.next_job(self._options)
 
     def finish_job(self, result: tuple[str, InvertedLists]) -> None:
-        """Take up an approximate index that was made in the background."""
+        """Use an approximate index that the background worker built."""
         epoch, lists = result
         with self._writing:
             if self._state is not None and self._state.epoch == epoch:
-                # The work may have begun before `remap`, of which it would undo a part.
+                # The job may have begun before `remap`; keep the segments that are mapped since.
                 kept = lists if self._state.lists is None else lists.with_kept(self._state.lists)
                 self._state = self._state._replace(lists=kept)
 
     def fail_job(self, error: BaseException) -> None:
-        """Search on without what could not be made."""
+        """Continue without the approximate index, because the job failed."""
         self._failed_at = 0 if self._state is None else self._state.slots.size
-        _log.warning("vectors are searched without an approximate index, which could not be made: %r", error)
+        _log.warning("building the approximate vector index failed; vectors outside it are searched exactly: %r", error)
 
     def _tidied(self, state: VectorState) -> VectorState:
-        """Return the state, written anew when most of its room is taken by what was replaced or removed."""
+        """Return the state, compacted if most of its slots hold replaced or removed vectors."""
         gone = state.slots.size - state.slots.living
         return state.rewritten() if gone > max(state.slots.living, self._options.tail) else state
 
@@ -264,7 +263,7 @@ class EmbeddingStore:
 
 
 class OverlaidEmbeddingStore(EmbeddingStore):
-    """Vectors of some keys in the place of those they have in another store: what the vectors once were."""
+    """An index of past vectors: the vectors of a base index, except those of some keys, for which it holds others."""
 
     def __init__(self, base: EmbeddingStore, changed: Rows) -> None:
         super().__init__()
@@ -273,13 +272,13 @@ class OverlaidEmbeddingStore(EmbeddingStore):
         self._is_changed = frozenset(changed.tolist())
 
     def isolated(self) -> OverlaidEmbeddingStore:
-        """Return an index of the same vectors, for reading, which later changes here and below do not reach."""
+        """Return a read-only index of the same vectors, isolated from later changes here and in the base."""
         isolated = OverlaidEmbeddingStore(self._base.isolated(), self._changed)
         isolated._state = self._state
         return isolated
 
     def hide(self, keys: Rows) -> None:
-        """Let vectors of the other store no longer count, because they change there."""
+        """Hide vectors of the base index, because they change there."""
         self._changed = np.union1d(self._changed, keys)
         self._is_changed |= frozenset(keys.tolist())
 
@@ -291,15 +290,15 @@ class OverlaidEmbeddingStore(EmbeddingStore):
 
     @property
     def dimension(self) -> int | None:
-        """Length of every vector, None while there has been none."""
+        """Length of every vector; None before the first vector."""
         return self._base.dimension or super().dimension
 
     def get(self, key: int) -> NDArray[np.float32] | None:
-        """Return the vector of `key`, None if it has none."""
+        """Return the vector of `key`; None if it has none."""
         return super().get(key) if key in self._is_changed else self._base.get(key)
 
     def matches(self, key: int, vector: Vector) -> bool:
-        """Return whether `vector` would be kept as what `key` has."""
+        """Return whether `put` of `vector` under `key` would change nothing."""
         return super().matches(key, vector) if key in self._is_changed else self._base.matches(key, vector)
 
     def search(self, query: Vector, k: int, without: Rows = _NOTHING, among: Rows | None = None) -> Found:
@@ -309,7 +308,7 @@ class OverlaidEmbeddingStore(EmbeddingStore):
     def search_batch(
         self, queries: Sequence[Vector], k: int, without: Rows = _NOTHING, among: Rows | None = None
     ) -> list[Found]:
-        """Return what `search` returns for each query."""
+        """Return the result of `search` for each query."""
         below = self._base.search_batch(queries, k, np.union1d(self._changed, without), among)
         found = []
         for layers in zip(below, super().search_batch(queries, k, without, among), strict=True):
@@ -319,7 +318,7 @@ class OverlaidEmbeddingStore(EmbeddingStore):
         return found
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float64]:
-        """Return the cosine of `query` with the vector of each key, 0 for a key without one."""
+        """Return the cosine of `query` with the vector of each key; 0 for a key without a vector."""
         own = np.isin(keys, self._changed)
         scores: NDArray[np.float64] = np.where(
             own, super().similarities(query, keys), self._base.similarities(query, keys)

@@ -1,4 +1,4 @@
-"""FAISS, loaded when it is first of use."""
+"""FAISS, imported on first use."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["load_faiss"]
 
 
 @functools.cache
-def load_faiss() -> Any:  # noqa: ANN401 - what it says of its types is neither whole nor right
-    """Return the package; loading takes a while, and small memories never need it."""
+def load_faiss() -> Any:  # noqa: ANN401 - its type hints are incomplete and partly wrong
+    """Return the package. Importing takes a while, and small memories never need it."""
     import faiss  # noqa: PLC0415
 
     if hasattr(os, "register_at_fork"):
-        # The thread that forked would wait in the child for the threads that OpenMP had in the parent.
+        # In the child, the forking thread would deadlock on the parent's OpenMP threads.
         os.register_at_fork(after_in_child=functools.partial(faiss.omp_set_num_threads, 1))
     return faiss

@@ -1,4 +1,4 @@
-"""Files of an index of vectors: written beside what they were derived from, mapped when they are read."""
+"""Files of a vector index: part of a checkpoint, memory-mapped when loaded."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _ALIVE = "alive.npy"
 
 
 class VectorSnapshot(NamedTuple):
-    """One state of an index, to be written while the index itself goes on changing."""
+    """One state of an index, to be written while the index changes."""
 
     state: VectorState | None
     """None for an index that never held a vector."""
 
     def write(self, folder: Path, previous: Path | None) -> None:
-        """Write files into `folder`, which is empty; those that did not change are links to those in `previous`.
+        """Write files into `folder`, which is empty; unchanged files are links to those in `previous`.
 
         Raises:
             OSError: a file cannot be written.
@@ -61,11 +61,11 @@ def _write(state: VectorState, folder: Path, previous: Path | None) -> dict[str,
 
 
 def load_vectors(folder: Path, precision: str) -> VectorState | None:
-    """Return the state whose files are in `folder`, None for that of an index that never held a vector.
+    """Load the state in `folder`; None if the index never held a vector.
 
     Raises:
         OSError: a file is missing or cannot be read.
-        ValueError: the files hold another precision, or are not what they should be.
+        ValueError: the files hold another precision or format.
     """
     about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
     if about is None:
@@ -73,7 +73,7 @@ def load_vectors(folder: Path, precision: str) -> VectorState | None:
     try:
         if about["precision"] != precision:
             raise ValueError(
-                f"{folder} holds vectors as {about['precision']}, but VECTOR_PRECISION is {precision}; make it anew"
+                f"{folder} holds vectors as {about['precision']}, but VECTOR_PRECISION is {precision}; rebuild it"
             )
         kept = [KeptBlock(name, count) for name, count in about["blocks"]]
         matrix = VectorMatrix.mapped(folder, about["dimension"], precision, kept)
@@ -81,7 +81,7 @@ def load_vectors(folder: Path, precision: str) -> VectorState | None:
         slots = Slots.of_columns(np.load(folder / _KEYS), np.load(folder / _ALIVE))
         epoch = about["epoch"]
     except (EOFError, KeyError, TypeError) as error:
-        raise ValueError(f"{folder} does not hold what this version writes ({error!r}); make it anew") from error
+        raise ValueError(f"{folder} holds another format than this version writes ({error!r}); rebuild it") from error
     if slots.size != matrix.size:
-        raise ValueError(f"{folder} holds {slots.size} keys of {matrix.size} vectors; make it anew")
+        raise ValueError(f"{folder} holds {slots.size} keys of {matrix.size} vectors; rebuild it")
     return VectorState(slots, matrix, lists, epoch)

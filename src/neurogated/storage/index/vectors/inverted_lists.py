@@ -1,4 +1,4 @@
-"""An approximate index of vectors: inverted lists of neighbours, a byte a number (FAISS's IVF-SQ8)."""
+"""An approximate vector index: inverted lists with one byte per dimension (FAISS's IVF-SQ8)."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ __all__ = ["InvertedLists", "Segment", "Source"]
 
 _CENTROIDS = "centroids.npy"
 _BOUNDS = "bounds.npy"
-# FAISS's number for it; the default is one thread for all.
+# FAISS's number for parallel queries; the default searches all queries in one thread.
 _BY_QUERY = 3
-# Bytes of the number of a slot.
+# Bytes of a slot number.
 _ID_SIZE = 8
 
 Source = Iterable[tuple[Rows, Floats]]
-"""Slots with their vectors, scaled to length one, some at a time."""
+"""Batches of slots with their unit vectors."""
 
 
 class Segment(NamedTuple):
-    """Lists of the vectors of consecutive slots; never changed once they are made."""
+    """Inverted lists of the vectors of consecutive slots; immutable."""
 
     begin: int
     """The first slot."""
@@ -40,28 +40,29 @@ class Segment(NamedTuple):
     index: Any
     """FAISS's IndexIVFScalarQuantizer."""
     name: str
-    """Of the file they are in or will be."""
+    """Name of its file, also before it is written."""
 
 
 class InvertedLists(NamedTuple):
-    """Vectors in lists by the nearest of some centroids; a search looks into the lists nearest to the question.
+    """One list of vectors per centroid; a search scans the lists of the centroids nearest to the query.
 
-    Sivic and Zisserman, 2003; Jégou et al., 2011. They are made of segments, so that adding to them disturbs no reader.
+    Sivic and Zisserman, 2003; Jégou et al., 2011. The lists are split into segments, so that adding vectors does not
+    disturb readers.
     """
 
     trained_on: int
-    """How many vectors there were when the centroids were chosen."""
+    """Number of vectors when the centroids were computed."""
     centroids: Floats
     """(lists, dimension) of unit length."""
     bounds: Floats
-    """(2 * dimension,) least value and range of each number; a byte divides it evenly."""
+    """(2 * dimension,) minimum and range of each dimension, quantised uniformly to a byte."""
     quantizer: Any
     """FAISS's index of the centroids."""
     segments: tuple[Segment, ...] = ()
 
     @classmethod
     def trained(cls, centroids: Floats, sample: Floats, trained_on: int) -> InvertedLists:
-        """Return empty lists around `centroids`, for vectors like those of `sample`."""
+        """Return empty lists around `centroids`, for vectors distributed like `sample`."""
         low, high = sample.min(axis=0), sample.max(axis=0)
         return cls._of(trained_on, centroids, np.concatenate((low, high - low)))
 
@@ -74,7 +75,7 @@ class InvertedLists(NamedTuple):
 
     @property
     def end(self) -> int:
-        """One after the last slot that is indexed."""
+        """One after the last indexed slot."""
         return self.segments[-1].end if self.segments else 0
 
     @property
@@ -83,14 +84,14 @@ class InvertedLists(NamedTuple):
         return ranges
 
     def _shares(self, vectors: Floats) -> Floats:
-        """Return each number as a share of its range, 0–1 within the bounds."""
+        """Return each number as a share of its range; 0–1 within the bounds."""
         low = self.bounds[: self.bounds.size // 2]
         shares: Floats = np.zeros(vectors.shape, dtype=np.float32)
         np.divide(vectors - low, self._ranges, out=shares, where=self._ranges > 0)
         return shares
 
     def extended(self, source: Source, end: int, stop: Callable[[], bool]) -> InvertedLists:
-        """Return the lists with the vectors of `source`, which are all that count of the slots up to `end`.
+        """Return the lists with the vectors of `source` added: all live vectors of the slots from the end to `end`.
 
         Raises:
             Stopped: `stop` became true.
@@ -100,7 +101,7 @@ class InvertedLists(NamedTuple):
         for slots, vectors in source:
             lists, shares = nearest_centroids(vectors, self.centroids, stop), self._shares(vectors)
             index.add_core(slots.size, faiss.swig_ptr(shares), faiss.swig_ptr(slots), faiss.swig_ptr(lists))
-        # Small segments before it are taken in, so that there are few; each vector is copied a few times at most.
+        # Smaller segments before it are merged in, so that there are few. Each vector is copied only a few times.
         while kept and kept[-1].end - kept[-1].begin <= 2 * (end - begin):
             smaller = kept.pop()
             smaller.index.copy_subset_to(index, faiss.InvertedLists.SUBSET_TYPE_ID_RANGE, smaller.begin, smaller.end)
@@ -108,7 +109,7 @@ class InvertedLists(NamedTuple):
         return self._replace(segments=(*kept, Segment(begin, end, index, f"{uuid4().hex}.lists")))
 
     def renumbered(self, slots: Rows, count: int) -> InvertedLists:
-        """Return the lists with slot i called `slots[i]`, or left out for -1; `count` are left."""
+        """Return the lists with slot i renumbered to `slots[i]`, or removed for -1; `count` slots remain."""
         faiss = load_faiss()
         index = self._empty_index()
         for segment in self.segments:
@@ -125,18 +126,18 @@ class InvertedLists(NamedTuple):
         return self._replace(segments=(Segment(0, count, index, f"{uuid4().hex}.lists"),))
 
     def search(self, queries: Floats, k: int, probes: int, eligible: NDArray[np.uint8] | None) -> Rows:
-        """Return the slots (q, n ≥ k) that are likely the most similar to each query, -1 where too few were found.
+        """Return slots (q, n ≥ k), likely the nearest neighbours of each query; -1 fills up missing ones.
 
         Args:
             queries: (q, dimension) of unit length.
-            k: how many are wanted.
-            probes: how many lists are looked into.
-            eligible: a bit for each slot that counts, the lowest of a byte first; None if all do.
+            k: how many.
+            probes: how many lists to scan.
+            eligible: one bit per slot, set if the slot counts, lowest bit of a byte first; None if all count.
         """
         faiss = load_faiss()
         probes = min(probes, len(self.centroids))
         nearness, lists = self.quantizer.search(queries, probes)
-        # What the least values add is the same for all vectors.
+        # The minima add the same constant to the scores of all vectors, so they are left out.
         weights = np.ascontiguousarray(queries * self._ranges)
         chosen = None if eligible is None else faiss.IDSelectorBitmap(eligible)
         parameters = faiss.SearchParametersIVF(sel=chosen, nprobe=probes)
@@ -156,7 +157,7 @@ class InvertedLists(NamedTuple):
         return np.take_along_axis(slots, best, axis=1)
 
     def write(self, folder: Path, keep: Callable[[str, Callable[[Path], None]], None]) -> dict[str, Any]:
-        """Write what `load` needs into `folder`; `keep` is given the name of each larger file and what writes it.
+        """Write the files for `load` into `folder`; `keep` gets the name of each larger file and its writer.
 
         Raises:
             OSError: a file cannot be written.
@@ -174,24 +175,24 @@ class InvertedLists(NamedTuple):
         faiss = load_faiss()
         try:
             faiss.write_InvertedLists(_in_memory(segment.index.invlists), faiss.FileIOWriter(str(path)))
-            # FAISS says nothing when the disk has no room for the last bytes, which are written as the file is closed.
+            # FAISS reports no error if the disk is full when it closes the file, so read the file back.
             self.mapped(path.parent, segment.begin, segment.end, path.name)
-        except (RuntimeError, ValueError) as error:  # RuntimeError is FAISS's for whatever goes wrong
+        except (RuntimeError, ValueError) as error:  # FAISS raises RuntimeError for all its errors
             raise OSError(f"{path} cannot be written ({error})") from error
 
     @classmethod
     def load(cls, folder: Path, about: Mapping[str, Any]) -> InvertedLists:
-        """Return the lists in `folder`, mapped into memory; `about` is what `write` returned.
+        """Memory-map the lists in `folder`; `about` is the result of `write`.
 
         Raises:
             OSError: a file cannot be read.
-            ValueError: a file is not what it should be.
+            ValueError: a file has another format.
         """
         lists = cls._of(int(about["trained_on"]), np.load(folder / _CENTROIDS), np.load(folder / _BOUNDS))
         return lists._replace(segments=tuple(lists.mapped(folder, *segment) for segment in about["segments"]))
 
     def with_kept(self, kept: InvertedLists) -> InvertedLists:
-        """Return the same lists, with the segments that `kept` has mapped from files in the place of these."""
+        """Return the same lists, with the segments that `kept` has mapped from files."""
         mapped = {segment.name: segment for segment in kept.segments}
         return self._replace(segments=tuple(mapped.get(segment.name, segment) for segment in self.segments))
 
@@ -202,28 +203,28 @@ class InvertedLists(NamedTuple):
             self.quantizer, dimension, count, faiss.ScalarQuantizer.QT_8bit_uniform, faiss.METRIC_INNER_PRODUCT
         )
         index.by_residual = False
-        # The bounds are applied here: to each vector and each query once, not to every number that is compared.
+        # The bounds are applied here once to each vector and each query, not in every comparison.
         faiss.copy_array_to_vector(np.array([0, 1], dtype=np.float32), index.sq.trained)
         index.is_trained = True
-        # Several queries at once are shared out among the cores; one is answered by one thread.
+        # FAISS distributes several queries over the cores; one thread answers a single query.
         index.parallel_mode = _BY_QUERY
         return index
 
     def mapped(self, folder: Path, begin: int, end: int, name: str) -> Segment:
-        """Return a segment of these lists from its file; raises ValueError."""
+        """Memory-map a segment of these lists from its file; raises ValueError."""
         faiss = load_faiss()
         path = folder / name
         try:
             lists = faiss.read_InvertedLists(
                 faiss.FileIOReader(str(path)), faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY
             )
-        except RuntimeError as error:  # FAISS's for whatever goes wrong
+        except RuntimeError as error:  # FAISS raises it for all its errors
             raise ValueError(f"{path} cannot be read ({error})") from error
         last, shape = lists.lists.at(lists.nlist - 1), (lists.nlist, lists.code_size)
         if shape != self.centroids.shape or path.stat().st_size < last.offset + last.size * (
             lists.code_size + _ID_SIZE
         ):
-            raise ValueError(f"{path} is cut short or holds lists of the shape {shape}, not {self.centroids.shape}")
+            raise ValueError(f"{path} is truncated or holds lists of the shape {shape}, not {self.centroids.shape}")
         index = self._empty_index()
         index.replace_invlists(lists, True)
         lists.this.disown()
@@ -232,7 +233,7 @@ class InvertedLists(NamedTuple):
 
 
 def _in_memory(lists: Any) -> Any:  # noqa: ANN401 - FAISS has no types
-    """Return inverted lists that are not mapped: of mapped ones FAISS writes the table of contents alone."""
+    """Return inverted lists in memory: FAISS writes only the table of contents of mapped ones."""
     faiss = load_faiss()
     if isinstance(faiss.downcast_InvertedLists(lists), faiss.ArrayInvertedLists):
         return lists

@@ -1,4 +1,4 @@
-"""The numbers of vectors, slot by slot, in memory or mapped from files, at full or reduced precision."""
+"""The matrix of vectors, one row per slot, in memory or mapped from files, at full or reduced precision."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ __all__ = ["Block", "Encoded", "Floats", "KeptBlock", "VectorMatrix"]
 Floats = NDArray[np.float32]
 
 _TYPES: dict[str, type[np.generic]] = {"float32": np.float32, "float16": np.float16, "int8": np.int8}
-# The largest number that is kept; a vector is scaled to it, so that none is too large or small for its type.
+# The largest stored number. Each vector is scaled to it, so that its numbers fit the range of the type.
 _LARGEST = {"float16": 1, "int8": 127}
-# In int8 so many numbers are scaled together: the fewer, the smaller the largest of them, and the finer the steps.
+# In int8 this many numbers share a scale: the fewer they are, the smaller their maximum and the finer the steps.
 _BLOCK = 32
-# What is shorter counts as zero: a number below has lost digits, and one by it may be infinite.
+# A shorter vector counts as zero: smaller numbers have lost digits, and their reciprocals may be infinite.
 _SMALLEST = float(np.finfo(np.float32).tiny)
-# How many vectors are decoded at once; a few MB.
+# How many vectors are decoded in one batch; a few MB.
 _AT_ONCE = 4096
 _LEAST_ROOM = 1024
 
 
 class Encoded(NamedTuple):
-    """Vectors as they are kept."""
+    """Vectors in their stored form."""
 
     rows: NDArray[Any]
     """(n, dimension) numbers."""
     scales: Floats
-    """(n, blocks) what multiplies the numbers of each block to give those of the vector."""
+    """(n, blocks) factors that turn the stored numbers of each block into those of the vector."""
     inverse_norms: Floats
-    """(n,) one by the length of each row of `decoded`, 0 for a row of zeros or nearly so."""
+    """(n,) reciprocal of the length of each row of `decoded`; 0 for a row of zeros or nearly zeros."""
 
     @classmethod
     def of(cls, vectors: Floats, precision: str) -> Encoded:
-        """Return `vectors` (n, dimension) as they are kept."""
+        """Encode `vectors` (n, dimension)."""
         dimension = vectors.shape[1]
         begins = np.arange(_blocks(dimension, precision)) * _BLOCK
-        # What is all but zero has no scale of its own among others, and is left as it is alone.
+        # A block of nearly zeros has scale 0 among other blocks, and scale 1 if it is the only one.
         scales = np.full((len(vectors), begins.size), float(begins.size == 1), dtype=np.float32)
         rows: NDArray[Any] = vectors
         if largest := _LARGEST.get(precision):
@@ -59,16 +59,16 @@ class Encoded(NamedTuple):
 
     @classmethod
     def room(cls, count: int, dimension: int, precision: str) -> Encoded:
-        """Return space for `count` vectors."""
+        """Allocate space for `count` vectors."""
         scales = np.empty((count, _blocks(dimension, precision)), dtype=np.float32)
         return cls(np.empty((count, dimension), dtype=_TYPES[precision]), scales, np.empty(count, dtype=np.float32))
 
     @classmethod
     def mapped(cls, path: Path, count: int, dimension: int, precision: str) -> Encoded:
-        """Return the vectors in a file; a large one is read when they are needed.
+        """Memory-map the vectors in a file.
 
         Raises:
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
             ValueError: it has another size.
         """
         kind = np.dtype(_TYPES[precision])
@@ -83,41 +83,41 @@ class Encoded(NamedTuple):
         return cls(rows, columns[: count * blocks].reshape(count, blocks), columns[count * blocks :])
 
     def decoded(self) -> Floats:
-        """Return (n, dimension) numbers that are to each other as those of each vector."""
+        """Return (n, dimension) numbers, each row proportional to its vector."""
         return _decoded(self.rows, self.scales)
 
     def part(self, begin: int, end: int) -> Encoded:
-        """Return some of them, not copied."""
+        """Return a range of the vectors, without a copy."""
         return Encoded(*(column[begin:end] for column in self))
 
     def fill(self, begin: int, source: Encoded) -> None:
-        """Write `source` here from `begin` on."""
+        """Write `source` into this one from row `begin` on."""
         for column, values in zip(self, source, strict=True):
             column[begin : begin + len(values)] = values
 
 
 class Block(NamedTuple):
-    """Consecutive slots."""
+    """The vectors of consecutive slots."""
 
     begin: int
     """The first slot."""
     content: Encoded
-    """Their vectors; the last block may have room for more."""
+    """Their vectors; the last block may have spare capacity."""
     name: str | None
-    """Of the file they are mapped from."""
+    """Name of the file from which they are mapped; None for a block in memory."""
 
 
 class KeptBlock(NamedTuple):
     """A file of vectors."""
 
     name: str
-    """Without its folder."""
+    """The name without the folder."""
     vectors: int
-    """How many it holds."""
+    """How many vectors it holds."""
 
 
 class VectorMatrix(NamedTuple):
-    """One state of the vectors of all slots. Vectors are only added: older states share the memory of newer ones."""
+    """One state of the vectors of all slots. Vectors are only appended, and all states share their memory."""
 
     dimension: int
     precision: str
@@ -125,7 +125,7 @@ class VectorMatrix(NamedTuple):
     blocks: tuple[Block, ...] = ()
 
     def appended(self, vectors: Floats) -> VectorMatrix:
-        """Return the state with `vectors` (n, dimension) in the next slots; only the newest state may be added to."""
+        """Return the state with `vectors` (n, dimension) in the next slots; call it only on the newest state."""
         new, size, blocks = Encoded.of(vectors, self.precision), self.size, self.blocks
         if blocks and blocks[-1].name is None:
             last = blocks[-1]
@@ -133,14 +133,14 @@ class VectorMatrix(NamedTuple):
             last.content.fill(size - last.begin, new.part(0, fitting))
             new, size = new.part(fitting, len(vectors)), size + fitting
         if count := len(new.rows):
-            # As much again as there is, so that there are few blocks; where it is not used it takes no memory.
+            # The capacity doubles, so that there are few blocks; untouched capacity takes no physical memory.
             content = Encoded.room(max(count, size, _LEAST_ROOM), self.dimension, self.precision)
             content.fill(0, new)
             blocks = (*blocks, Block(size, content, None))
         return self._replace(size=size + count, blocks=blocks)
 
     def parts(self, begin: int, end: int) -> Iterator[tuple[int, Encoded]]:
-        """Yield the vectors of the slots from `begin` to `end`, not copied, each time with the first slot."""
+        """Yield the vectors of the slots from `begin` to `end` in pieces with their first slots, without copies."""
         end = min(end, self.size)
         for block in self.blocks:
             first, last = max(begin, block.begin), min(end, block.begin + len(block.content.rows))
@@ -148,7 +148,7 @@ class VectorMatrix(NamedTuple):
                 yield first, block.content.part(first - block.begin, last - block.begin)
 
     def numbers(self, slots: Rows) -> Floats:
-        """Return (n, dimension) numbers that are to each other as those of the vectors of `slots`."""
+        """Return (n, dimension) numbers, each row proportional to the vector of its slot."""
         if len(self.blocks) == 1 and self.precision == "float32":
             numbers: Floats = self.blocks[0].content.rows.take(slots, axis=0)
             return numbers
@@ -169,7 +169,7 @@ class VectorMatrix(NamedTuple):
         return found
 
     def vector(self, slot: int) -> Floats:
-        """Return one vector, as near to what was put as the precision allows."""
+        """Return one vector, dequantised."""
         found = self.rows(np.array([slot]))
         vector: Floats = found.rows[0].astype(np.float32) * _spread(found.scales, self.dimension)[0]
         return vector
@@ -188,7 +188,7 @@ class VectorMatrix(NamedTuple):
         return scores
 
     def cosines(self, query: Floats, slots: Rows) -> Floats:
-        """Return the cosine of a query (dimension,) of unit length with each of `slots`, to rounding errors."""
+        """Return the cosine of a query (dimension,) of unit length with each of `slots`, up to rounding errors."""
         scores = np.empty(slots.size, dtype=np.float32)
         for begin in range(0, slots.size, _AT_ONCE):
             chosen = slots[begin : begin + _AT_ONCE]
@@ -196,16 +196,16 @@ class VectorMatrix(NamedTuple):
         return scores
 
     def gathered(self, slots: Rows) -> VectorMatrix:
-        """Return a matrix of its own with the vectors of `slots` in this order."""
+        """Return a new matrix with copies of the vectors of `slots`, in this order."""
         content = Encoded.room(slots.size, self.dimension, self.precision)
         for begin in range(0, slots.size, _AT_ONCE):
             content.fill(begin, self.rows(slots[begin : begin + _AT_ONCE]))
         return self._replace(size=slots.size, blocks=(Block(0, content, None),))
 
     def files(self) -> list[KeptBlock]:
-        """Return the files the matrix is to be kept in: what is in none yet makes one, with smaller ones before it.
+        """Return the files for this matrix. Vectors without a file go to a new one, with smaller files before it.
 
-        So a vector is written only a few times, however often the matrix is kept.
+        So each vector is written only a few times, no matter how often the matrix is saved.
         """
         kept = [KeptBlock(block.name, len(block.content.rows)) for block in self.blocks if block.name is not None]
         new = self.size - sum(block.vectors for block in kept)
@@ -220,15 +220,15 @@ class VectorMatrix(NamedTuple):
         with path.open("xb") as file:
             for column in ("scales", "inverse_norms", "rows"):
                 for _, content in self.parts(begin, end):
-                    file.write(getattr(content, column).data)  # `tofile` says nothing of a full disk
+                    file.write(getattr(content, column).data)  # `tofile` does not report a full disk
 
     @classmethod
     def mapped(cls, folder: Path, dimension: int, precision: str, kept: list[KeptBlock]) -> VectorMatrix:
-        """Return the matrix in the files of `folder`, which are read when they are needed.
+        """Memory-map the matrix in the files of `folder`.
 
         Raises:
             OSError: a file cannot be read.
-            ValueError: a file has another size than it should.
+            ValueError: a file has another size.
         """
         matrix = cls(dimension, precision)
         for name, count in kept:
@@ -237,7 +237,7 @@ class VectorMatrix(NamedTuple):
         return matrix
 
     def with_kept(self, kept: VectorMatrix) -> VectorMatrix:
-        """Return the same vectors, the first of them from `kept`, an earlier state that is mapped from files."""
+        """Return the same vectors, the first of them from `kept`, an earlier state mapped from files."""
         later = self._replace(size=kept.size, blocks=kept.blocks)
         rest = [content for _, content in self.parts(kept.size, self.size)]
         if not rest:
@@ -254,14 +254,14 @@ def _blocks(dimension: int, precision: str) -> int:
 
 
 def _spread(scales: Floats, dimension: int) -> Floats:
-    """Return the scale of every number: (n, dimension), or (n, 1) where one is that of all."""
+    """Return the scale of every number: (n, dimension), or (n, 1) if a vector has one scale."""
     return scales if scales.shape[1] == 1 else scales.repeat(_BLOCK, axis=1)[:, :dimension]
 
 
 def _decoded(rows: NDArray[Any], scales: Floats) -> Floats:
     if scales.shape[1] == 1:
         return rows.astype(np.float32, copy=False)
-    # The largest scale counts for one, so that no number becomes too small for its type.
+    # Divide by the largest scale, so that no product underflows.
     largest = np.maximum(scales.max(axis=1, keepdims=True), _SMALLEST)
     decoded: Floats = rows * _spread(scales / largest, rows.shape[1])
     return decoded
@@ -281,5 +281,5 @@ def _cosines(queries: Floats, content: Encoded) -> Floats:
 
 
 def _products(queries: Floats, rows: Floats) -> Floats:
-    # For one query memory is the limit, so that one core is as quick as all, and waits for no other.
+    # For one query memory bandwidth is the limit, so one core is as fast as all and needs no synchronisation.
     return np.vecdot(rows, queries[0])[None] if len(queries) == 1 else queries @ rows.T

@@ -1,4 +1,4 @@
-"""Search among the vectors of one state: all of them, or those the approximate index proposes and the newest."""
+"""Search in one state of the vectors: among all, or among candidates of the approximate index and the newest."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__ = ["Found", "cosines", "nearest"]
 Found = tuple[Rows, NDArray[np.float64]]
 """Keys and cosines, best first."""
 
-# Bound on the rounding error of a single precision cosine of some thousand dimensions.
+# Bound on the rounding error of a single-precision cosine of some thousand dimensions.
 _ROUNDING_ERROR = 1e-5
-# The index goes by a byte a number: so many more are asked of it, for the order of those at the border to be right.
+# The index compares quantised vectors, so this many more candidates are fetched to order those near the k-th right.
 _SPARE = 16
-# How many cosines are worked out at once, 4 bytes each.
+# How many cosines are computed in one batch, 4 bytes each.
 _AT_ONCE = 2**24
-# How many vectors are gathered at once; some MB.
+# How many vectors are gathered in one batch; some MB.
 _GATHERED = 4096
-# Below one vector in so many, all are compared exactly.
+# If less than one vector in this many is admitted, all admitted vectors are compared exactly.
 _SCATTERED = 16
-# How many times as many lists are looked into when the nearest held too little that counts.
+# The factor by which the number of scanned lists grows when too few eligible vectors were found.
 _WIDENING = 4
 
 
@@ -35,8 +35,7 @@ def nearest(
 ) -> list[Found]:
     """Return keys and cosines of at least the `k` most similar vectors to each query (q, dimension), best first.
 
-    All that tie with the k-th are returned too; of an approximate search, those that were found. With `among`, only
-    vectors of these keys are.
+    The result includes all vectors found that tie with the k-th. With `among`, it has only vectors of these keys.
     """
     slots = state.slots
     if among is None:
@@ -66,7 +65,7 @@ def nearest(
 
 
 def cosines(state: VectorState, query: Floats, keys: Rows) -> NDArray[np.float64]:
-    """Return the cosine of `query` (dimension,) with the vector of each key, 0 for a key without one."""
+    """Return the cosine of `query` (dimension,) with the vector of each key; 0 for a key without a vector."""
     slots = state.slots.of(keys)
     known = slots >= 0
     if known.all():
@@ -101,8 +100,8 @@ def _approximate(
     state: VectorState, queries: Floats, k: int, eligible: NDArray[np.uint8], options: SearchOptions
 ) -> list[Found]:
     lists, size, units = state.lists, state.slots.size, _units(queries)
-    assert lists is not None  # noqa: S101 - who calls has seen to it
-    # The index leaves out what was removed before it was made; what counts may be all, which is quicker to search.
+    assert lists is not None  # noqa: S101 - the caller checked it
+    # The index omits vectors removed before it was built. If all slots count, searching without a selector is quicker.
     chosen = None if state.slots.living == size and eligible is state.slots.alive else eligible
     tail = lists.end + np.flatnonzero(Slots.flags(eligible, lists.end, size))
     tail_scores = state.matrix.scan(units, lists.end, size)[:, tail - lists.end]
@@ -115,7 +114,7 @@ def _approximate(
         probes *= _WIDENING
     found = []
     for query, row, scores in zip(queries, proposed, tail_scores, strict=True):
-        # Of the tail, those that are among its own best.
+        # Of the unindexed tail, only its own best are candidates.
         newest = tail[_promising(scores, k)] if tail.size > k else tail
         slots = np.concatenate((np.sort(row[row >= 0]), newest))
         found.append(_best(state, query, k, slots))
@@ -123,20 +122,20 @@ def _approximate(
 
 
 def _best_of(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
-    """Return the best of `slots`, of which there are at least `k`."""
+    """Return the `k` best of `slots` and all ties; `slots` has at least `k`."""
     if k < 1:
         return np.empty(0, dtype=np.int64), np.empty(0)
     return _best(state, query, k, slots[_promising(state.matrix.cosines(_unit(query), slots), k)])
 
 
 def _promising(rough: Floats, k: int) -> NDArray[np.bool_]:
-    """Return which cosines, known to their rounding error, may be among the `k` highest."""
+    """Return which approximate cosines may be among the `k` highest exact ones."""
     promising: NDArray[np.bool_] = rough >= np.partition(rough, rough.size - k)[rough.size - k] - _ROUNDING_ERROR
     return promising
 
 
 def _best(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
-    """Return the best of `slots` by their exact cosines."""
+    """Return the `k` best of `slots` by exact cosine, and all ties."""
     scores = _exact_cosines(state, query, slots)
     order = np.argsort(-scores, kind="stable")
     slots, scores = slots[order], scores[order]

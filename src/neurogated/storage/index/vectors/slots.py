@@ -1,4 +1,4 @@
-"""Which key has its vector where, so that readers see one state while a writer makes the next."""
+"""Maps keys to the slots of their vectors; readers see one state while a writer creates the next."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ Bits = NDArray[np.uint8]
 
 @dataclass(slots=True)
 class _Columns:
-    """What all states share; entries are only added, and arrays are only replaced by longer ones."""
+    """The arrays that all states share. A writer only appends entries, or replaces an array by a longer copy."""
 
-    # Of each slot: its key.
+    # For each slot: its key.
     keys: NDArray[np.int32]
-    # Of each slot: the slot its key had before.
+    # For each slot: the previous slot of its key.
     earlier: NDArray[np.int32]
-    # Of each key: the slot it was given last, in whatever state.
+    # For each key: its newest slot in any state.
     latest: NDArray[np.int32]
 
 
 class Slots(NamedTuple):
-    """One state of the places of vectors.
+    """One state of the slots of vectors.
 
-    Slots are given out in a row and never again; a vector that is replaced gets a new one. Only the newest state may be
-    changed, by one thread; the older ones stay as they are for those who read them.
+    Slots are assigned consecutively and never reused; a replaced vector gets a new slot. Only one thread may change the
+    newest state; older states stay unchanged for their readers.
     """
 
     size: int
-    """How many slots were given out."""
+    """Number of assigned slots."""
     living: int
-    """How many of them hold a vector that counts."""
+    """Number of slots with a live vector."""
     alive: Bits
-    """Which do, a bit each, the lowest bit of a byte first."""
+    """One bit per slot, set if its vector is live, lowest bit of a byte first."""
     columns: _Columns
 
     @classmethod
     def empty(cls) -> Slots:
-        """Return the state in which there are none."""
+        """Return the state without slots."""
         nothing = (np.empty(0, dtype=np.int32) for _ in dataclasses.fields(_Columns))
         return cls(0, 0, np.empty(0, dtype=np.uint8), _Columns(*nothing))
 
     @classmethod
     def of_columns(cls, keys: NDArray[np.int32], alive: Bits) -> Slots:
-        """Return the state with these keys, of which those in `alive` count."""
+        """Return the state with these keys; `alive` marks the live slots."""
         living = np.flatnonzero(np.unpackbits(alive, count=keys.size, bitorder="little"))
         latest = np.full(int(keys.max(initial=_NONE)) + 1, _NONE, dtype=np.int32)
         latest[keys[living]] = living
@@ -72,7 +72,7 @@ class Slots(NamedTuple):
         return slots
 
     def _last(self, keys: Rows) -> Rows:
-        """Return the slot that each key had last in this state, whether or not it counts."""
+        """Return the newest slot of each key in this state, live or not."""
         latest = self.columns.latest
         if keys.max(initial=_NONE) < latest.size:
             slots = latest[keys].astype(np.int64)
@@ -89,12 +89,12 @@ class Slots(NamedTuple):
         return self.columns.keys[slots].astype(np.int64)
 
     def counted(self, begin: int, end: int) -> NDArray[np.bool_]:
-        """Return which of the slots from `begin` to `end` count."""
+        """Return which of the slots from `begin` to `end` are live."""
         return self.flags(self.alive, begin, end)
 
     @staticmethod
     def marked(slots: Rows, bits: Bits) -> NDArray[np.bool_]:
-        """Return which of `slots` have their bit set; -1 has none."""
+        """Return which of `slots` have their bit set; false for -1."""
         if not bits.size:
             return np.zeros(slots.size, dtype=np.bool_)
         held = (bits[slots >> _BYTE_SHIFT] >> (slots & _BYTE_MASK).astype(np.uint8)) & 1
@@ -103,7 +103,7 @@ class Slots(NamedTuple):
 
     @staticmethod
     def flags(bits: Bits, begin: int, end: int) -> NDArray[np.bool_]:
-        """Return the bits from `begin` to `end`, a truth value each."""
+        """Return the bits from `begin` to `end` as bool."""
         first = begin >> _BYTE_SHIFT
         flags = np.unpackbits(bits[first:], count=end - (first << _BYTE_SHIFT), bitorder="little")
         counted: NDArray[np.bool_] = flags[begin - (first << _BYTE_SHIFT) :].view(np.bool_)
@@ -118,13 +118,13 @@ class Slots(NamedTuple):
 
     @staticmethod
     def only(bits: Bits, slots: Rows) -> Bits:
-        """Return the bits with all but those of `slots` cleared."""
+        """Return the bits with all except those of `slots` cleared."""
         kept = np.zeros_like(bits)
         np.bitwise_or.at(kept, slots >> _BYTE_SHIFT, (1 << (slots & _BYTE_MASK)).astype(np.uint8))
         return kept & bits
 
     def added(self, keys: Rows) -> Slots:
-        """Return the state in which each key has a new slot; what it had does not count any more."""
+        """Return the state with a new slot for each key; the keys' previous slots are no longer live."""
         columns, size = self.columns, self.size + keys.size
         before = self.of(keys)
         columns.keys = _grown(columns.keys, size)
@@ -132,7 +132,7 @@ class Slots(NamedTuple):
         columns.latest = _grown(columns.latest, int(keys.max()) + 1)
         columns.keys[self.size : size] = keys
         columns.earlier[self.size : size] = self._last(keys)
-        # Last, and after the columns have grown: from here on a reader of an older state comes across the new slots.
+        # Last, after the arrays have grown: from now on readers of older states may see the new slots.
         columns.latest[keys] = np.arange(self.size, size)
         bits = np.zeros((size + _BYTE_MASK) >> _BYTE_SHIFT, dtype=np.uint8)
         bits[: self.alive.size] = self.alive
@@ -143,7 +143,7 @@ class Slots(NamedTuple):
         return Slots(size, self.living + keys.size - dying.size, self.without(bits, dying), columns)
 
     def removed(self, keys: Rows) -> Slots:
-        """Return the state in which the vectors of `keys` do not count."""
+        """Return the state in which the vectors of `keys` are not live."""
         slots = np.unique(self.of(keys))
         slots = slots[slots != _NONE]
         if not slots.size:
@@ -152,7 +152,7 @@ class Slots(NamedTuple):
 
 
 def _grown(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
-    """Return `array`, or one at least twice as long that begins with it."""
+    """Return `array`, or a copy of at least twice its length with the same beginning."""
     if size <= array.size:
         return array
     grown = np.full(max(size, 2 * array.size), _NONE, dtype=np.int32)

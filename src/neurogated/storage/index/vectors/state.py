@@ -1,4 +1,4 @@
-"""One state of an index of vectors: what readers look into while a writer makes the next."""
+"""One state of a vector index: readers use it while a writer creates the next."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from neurogated.storage.index.vectors.slots import Slots
 
 __all__ = ["IndexingJob", "SearchOptions", "VectorChange", "VectorState"]
 
-# How many vectors of a sample are drawn for each list; k-means is as good as with more.
+# How many sample vectors are drawn per list; more do not improve k-means.
 _SAMPLES = 32
-# How many vectors are handed to the index at once; some MB.
+# How many vectors go to the index in one batch; some MB.
 _AT_ONCE = 16_384
-# When there are so many times as many vectors as the lists were made for, they are made anew.
+# When the vectors are this many times as many as when the lists were trained, the lists are trained again.
 _GROWTH = 4
 
 
@@ -37,14 +37,14 @@ class SearchOptions(NamedTuple):
 
 
 class VectorState(NamedTuple):
-    """Vectors, where they are, and which of them an approximate index covers."""
+    """Vectors, their slots, and the approximate index of some of them."""
 
     slots: Slots
     matrix: VectorMatrix
     lists: InvertedLists | None
-    """Of the slots up to its `end`; None while there are few vectors."""
+    """The index of the slots before its `end`; None while there are few vectors."""
     epoch: str
-    """Changes when the slots are given out anew; what was worked out for another epoch does not fit."""
+    """Identifies the numbering of slots; a job from another epoch must not be used."""
 
     @classmethod
     def empty(cls, dimension: int, precision: str) -> VectorState:
@@ -52,7 +52,7 @@ class VectorState(NamedTuple):
         return cls(Slots.empty(), VectorMatrix(dimension, precision), None, uuid4().hex)
 
     def added(self, keys: Rows, vectors: Floats) -> VectorState:
-        """Return the state with vectors under `keys`, each once."""
+        """Return the state with vectors under distinct `keys`."""
         matrix = self.matrix.appended(vectors)
         return self._replace(slots=self.slots.added(keys), matrix=matrix)
 
@@ -61,7 +61,7 @@ class VectorState(NamedTuple):
         return self._replace(slots=self.slots.removed(keys))
 
     def rewritten(self) -> VectorState:
-        """Return the same vectors without the room that others took."""
+        """Return the state with the live vectors only, compacted into new slots."""
         living = np.flatnonzero(self.slots.counted(0, self.slots.size))
         slots = Slots.empty()
         if living.size:
@@ -74,14 +74,14 @@ class VectorState(NamedTuple):
         return VectorState(slots, self.matrix.gathered(living), lists, uuid4().hex)
 
     def with_kept(self, kept: VectorState) -> VectorState:
-        """Return the same state, as far as it goes out of `kept`, an earlier one that is mapped from files."""
+        """Return the same state, using the mapped files of `kept`, an earlier state, for the vectors they hold."""
         lists = self.lists
         if lists is not None and kept.lists is not None:
             lists = lists.with_kept(kept.lists)
         return self._replace(matrix=self.matrix.with_kept(kept.matrix), lists=lists)
 
     def next_job(self, options: SearchOptions) -> IndexingJob | None:
-        """Return what the approximate index lacks, None if it is as it should be."""
+        """Return the job that brings the approximate index up to date; None if it is."""
         living = self.slots.living
         if living <= options.exact_below:
             return None
@@ -93,10 +93,10 @@ class VectorState(NamedTuple):
 
 
 class VectorChange:
-    """A change of vectors that is made up step by step.
+    """A change of vectors, built step by step.
 
     Attributes:
-        state: the vectors with the steps so far; None while there has been no vector.
+        state: the vectors after the steps so far; None before the first vector.
     """
 
     def __init__(self, state: VectorState | None, precision: str) -> None:
@@ -104,26 +104,26 @@ class VectorChange:
         self._precision = precision
 
     def put(self, keys: Rows, vectors: Floats) -> None:
-        """Add vectors (n, dimension), or put them in the place of those with the same keys (n,), each once."""
+        """Upsert vectors (n, dimension) by their distinct keys (n,)."""
         if keys.size:
             state = self.state or VectorState.empty(vectors.shape[1], self._precision)
             self.state = state.added(keys, vectors)
 
     def remove(self, keys: Rows) -> None:
-        """Forget the vectors of `keys`; keys without one are passed over."""
+        """Remove the vectors of `keys`; keys without a vector are skipped."""
         if self.state is not None and keys.size:
             self.state = self.state.removed(keys)
 
 
 class IndexingJob(NamedTuple):
-    """Brings the approximate index of a state up to date; returns the epoch and the index."""
+    """Brings the approximate index of a state up to date."""
 
     state: VectorState
     options: SearchOptions
 
     def __call__(self, stop: Callable[[], bool]) -> tuple[str, InvertedLists]:
-        """Do it; raises Stopped."""
-        # This thread's own limit: the other cores are for those who ask.
+        """Return the epoch and the index; raises Stopped."""
+        # This limit holds for this thread only; the other cores stay free for searches.
         load_faiss().omp_set_num_threads(1)
         lists = self.state.lists or self._trained(stop)
         end = self.state.slots.size

@@ -1,4 +1,4 @@
-"""Writing a planned delta into the rows of the memory file."""
+"""Write a planned delta as rows of the memory file."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from neurogated.storage.resolve import Plan
 
 __all__ = ["PlanWriter", "Written"]
 
-# How many values a row of `node_versions` is written with.
+# How many values a row of `node_versions` has.
 _WIDTH = 2 + len(VALUES.split(", "))
 
 
 class Written(NamedTuple):
-    """The numbers the file gave."""
+    """The numbers that the file gave to a delta and its new rows."""
 
     sequence: int
     new_nodes: Keys
@@ -41,12 +41,12 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlanWriter:
-    """Writes plans for one namespace, within a transaction of the caller's."""
+    """Writes plans for one namespace, within a transaction of the caller."""
 
     connection: apsw.Connection
     namespace: int
     index: GraphIndex
-    """Has the file's number of every row."""
+    """Holds the file's number of every row."""
 
     def write(self, plan: Plan) -> Written:
         """Write all rows of a plan."""
@@ -89,7 +89,7 @@ class PlanWriter:
         return self.connection.last_insert_rowid()
 
     def _spared(self, operator: Decay, named: Rows) -> Keys:
-        """Return the file's numbers of the edges that an operator spares: those it names and those used since."""
+        """Return the file's numbers of the edges that an operator spares: those it names and those used recently."""
         (used,) = fetch_columns(
             self.connection,
             "SELECT u.edge FROM edge_uses u JOIN edges e ON e.edge = u.edge JOIN nodes n ON n.node = e.source "
@@ -114,7 +114,7 @@ class PlanWriter:
         return keys
 
     def _keys_of(self, rows: Rows, new: Keys) -> Keys:
-        """Return the file's numbers of node rows, `new` those of the rows that are added."""
+        """Return the file's numbers of node rows; `new` holds those of the added rows."""
         known = len(self.node_keys)
         keys: Keys = np.where(rows < known, self.node_keys[np.minimum(rows, known - 1)] if known else 0, 0)
         keys[rows >= known] = new[rows[rows >= known] - known]
@@ -190,7 +190,7 @@ class PlanWriter:
             "INSERT INTO edge_weights VALUES (?, ?, ?, ?)",
             ((key, sequence, change.weight, None if change.derived else used) for key, change, used in changes),
         )
-        # The new row says when the edge was last used.
+        # The new row of `edge_weights` now holds the last use of the edge.
         learned = ((key,) for key, change, _ in changes if not change.derived)
         _execute_each(self.connection, "DELETE FROM edge_uses WHERE edge = ?", learned)
 
@@ -235,7 +235,7 @@ class PlanWriter:
 
 
 def _type_codes(connection: apsw.Connection, types: Sequence[EdgeType]) -> list[int]:
-    """Return the file's number of each type, entering those that are new to it."""
+    """Return the file's number of each type; insert new types."""
     codes = dict(fetch(connection, "SELECT value, type FROM edge_types")) if types else {}
     for edge_type in dict.fromkeys(types):
         if edge_type.value not in codes:
@@ -253,7 +253,7 @@ def _next_keys(connection: apsw.Connection, table: str, column: str, count: int)
 
 
 def _end(connection: apsw.Connection, table: str, column: str, keys: Iterable[int], sequence: int) -> None:
-    """Let the current versions of `keys` end with the delta `sequence`."""
+    """End the current versions of `keys` with the delta `sequence`."""
     _execute_each(
         connection,
         f"UPDATE {table} SET until = ? WHERE {column} = ? AND until IS NULL",
@@ -262,13 +262,13 @@ def _end(connection: apsw.Connection, table: str, column: str, keys: Iterable[in
 
 
 def _edge_times(edge: MemoryEdge, at: datetime) -> tuple[int | None, ...]:
-    """Return the times of a new edge as the file keeps them."""
+    """Return the times of a new edge as columns of the file."""
     created = None if edge.created_at == at else to_micros(edge.created_at)
     used = None if edge.last_activated in (None, edge.created_at) else micros_or_none(edge.last_activated)
     return created, used, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to)
 
 
 def _execute_each(connection: apsw.Connection, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Run a statement for each row; one without rows is not even prepared."""
+    """Run a statement for each row; without rows, do not even prepare it."""
     if given := list(rows):
         connection.executemany(statement, given)

@@ -1,4 +1,4 @@
-"""Bringing the graph index of a graph up to what the memory file holds, a table at a time."""
+"""Bring a graph index up to date with the memory file, one table at a time."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ _VECTORS_AT_ONCE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class GraphFollower:
-    """Takes what one namespace of the file has gained since the last delta that a graph index holds.
+    """Adds to a graph index the changes of one namespace after the last delta of the index.
 
-    An index that holds none is filled from the beginning. Nodes and edges come in the order in which they were added,
-    so that sums over them are the same to the last bit as in the process that wrote them.
+    An empty index is filled from the beginning. Nodes and edges are read in the order in which they were added, so that
+    sums over them are the same to the last bit as in the process that wrote them.
     """
 
     connection: apsw.Connection
     namespace: int
     types: Mapping[int, EdgeType]
     read: Callable[[Rows], Sequence[NodeRecord]]
-    """Gives the texts at rows of the index that have been taken in."""
+    """Returns the records at rows that the index already holds."""
 
     def follow(self, index: GraphIndex) -> None:
-        """Bring an index up to date; the file must not be changed meanwhile."""
+        """Bring an index up to date; the file must not change meanwhile."""
         since = index.topology.sequence
         loader = GraphLoader(self.connection, self.namespace, self.types, NOW)
         if since == (sequence := loader.last_sequence()) and not index.lacks_vectors:
@@ -59,7 +59,7 @@ class GraphFollower:
         index.renew_texts(changed, removed, self.read)
 
     def _follow_nodes(self, index: GraphIndex, since: int) -> tuple[Rows, Rows]:
-        """Take in new and changed nodes and what was removed; return the rows of both."""
+        """Add new nodes, and apply changes and removals; return the rows of the changed and of the removed nodes."""
         topology, known = index.topology, len(index.node_keys)
         found = self._query(
             "SELECT node, id FROM nodes WHERE namespace = :namespace AND node > :last ORDER BY node",
@@ -78,7 +78,7 @@ class GraphFollower:
         new = np.arange(known, len(index.node_keys))
         rows = np.union1d(new, changed)
         spread = {name: np.zeros(rows.size, dtype=column.dtype) for name, column in columns.items()}
-        # A node that was removed since it was put has a row, too, and its id still belongs to its user.
+        # A node that was removed since it was put also gets a row, because its id still belongs to its user.
         gone, last = self._last_columns(index, np.setdiff1d(new, changed))
         for place, found_columns in ((changed, columns), (gone, last)):
             for name, column in found_columns.items():
@@ -95,7 +95,7 @@ class GraphFollower:
         return changed, removed
 
     def _last_columns(self, index: GraphIndex, removed: Rows) -> tuple[Rows, Columns]:
-        """Return the rows of removed nodes with the columns that they had last."""
+        """Return the rows of removed nodes with their last columns."""
         keys, columns = read_columns(
             self.connection,
             index.topology,
@@ -107,7 +107,7 @@ class GraphFollower:
         return _rows_of(index, keys), columns
 
     def _follow_marks(self, index: GraphIndex, since: int) -> None:
-        """Take in when nodes were last used."""
+        """Apply when and how often nodes were used."""
         if since:
             key, moment, uses = self._columns(
                 "SELECT a.node, a.last_accessed, a.uses FROM accesses a INDEXED BY accesses_since "
@@ -118,7 +118,7 @@ class GraphFollower:
             index.topology.touch(_rows_of(index, key), moment, uses)
 
     def _follow_removed_edges(self, index: GraphIndex, since: int) -> Rows:
-        """Mark the edges that were removed, and return their rows."""
+        """Mark removed edges and return their rows."""
         (gone,) = self._columns(
             "SELECT e.edge FROM edges e INDEXED BY edges_until JOIN nodes n ON n.node = e.source "
             "WHERE e.until > :since AND e.edge <= :last AND n.namespace = :namespace ORDER BY e.edge",
@@ -132,10 +132,10 @@ class GraphFollower:
         return rows
 
     def _follow_weights(self, index: GraphIndex, since: int, loader: GraphLoader) -> None:
-        """Take in new edges and changed weights, and let fade what faded since."""
+        """Add new edges and changed weights, and replay decay operators."""
         topology = index.topology
         last = _last(index.edge_keys)
-        # From which delta the weight of each edge is.
+        # The delta that set the weight of each edge.
         weighed = np.full(len(index.edge_keys), since, dtype=np.int64)
         if weighed.size:
             key, moment, weight, activated = self._columns(
@@ -162,13 +162,13 @@ class GraphFollower:
         loader.load_uses(topology, keys, since)
 
     def _follow_vectors(self, index: GraphIndex, since: int) -> None:
-        """Take in new vectors, reading a part at a time, and let go of those that ended."""
+        """Add new vectors in batches, and remove ended ones."""
         statement = (
             f"SELECT v.node, v.vector FROM vectors v {_since_index('vectors', since)} JOIN nodes n ON n.node = v.node "
             "WHERE n.namespace = :namespace AND v.since > :since AND v.until IS NULL ORDER BY v.node"
         )
         values = {"namespace": self.namespace, "since": since}
-        # In one step for those who search meanwhile: a vector that was replaced has ended, too.
+        # One atomic change for concurrent searches: a replaced vector has also ended.
         with (
             closing(self.connection.execute(statement, values)) as found,
             index.vectors.changing() as change,
@@ -178,7 +178,7 @@ class GraphFollower:
                 put_vectors(change, index.node_keys.values, chunk)
 
     def _ended(self, index: GraphIndex, table: str, since: int) -> Rows:
-        """Return the rows of nodes of which a version in `table` has ended."""
+        """Return the rows of the nodes with an ended version in `table`."""
         if not since:
             return np.empty(0, dtype=np.int64)
         (keys,) = self._columns(
@@ -197,13 +197,13 @@ class GraphFollower:
 
 
 def _rows_of(index: GraphIndex, keys: Keys) -> Rows:
-    """Return the rows of nodes by the file's numbers, which are all known."""
+    """Return the rows of nodes from the file's numbers; the index knows all of them."""
     rows: Rows = np.searchsorted(index.node_keys.values, keys)
     return rows
 
 
 def _since_index(table: str, since: int) -> str:
-    """Return which index finds what is later than a delta; read from the beginning, a table needs none."""
+    """Return which SQL index finds rows later than a delta; a table read from the beginning needs none."""
     return f"INDEXED BY {table}_since" if since else "NOT INDEXED"
 
 

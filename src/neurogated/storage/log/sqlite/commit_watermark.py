@@ -1,7 +1,7 @@
-"""The last acknowledged write, noted beside the memory file.
+"""The commit watermark: the number of the last acknowledged write, in a note beside the memory file.
 
-SQLite takes a damaged log for one that ended early and drops its tail without a word. The note says how far the memory
-had come, so that a loss is noticed. It also says whether the log was emptied when the memory was closed; see `sealing`.
+SQLite takes a damaged log for one that ended early and silently drops its tail. The note tells how many changes the
+memory had, so that a loss is noticed. It also tells whether closing the memory emptied the log; see `sealing`.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ __all__ = ["CommitWatermark"]
 
 _log = logging.getLogger(__name__)
 
-# More than any note takes; of a file of garbage no more is read.
+# Longer than any note; no more of a damaged file is read.
 _LONGEST = 1024
 _DIGITS = 20
 _PARTS = 4
-# Of one length, so that a line covers the one before it.
+# Both have the same length, so that a new line covers the old one.
 _OPEN, _CLOSED = b"open", b"shut"
 _MODE = 0o644
 
 
 class CommitWatermark:
-    """A line: the memory's identity, the number of its last delta, whether its log was emptied, and their checksum.
+    """One line: the memory's identity, the number of its last delta, whether its log was emptied, and a checksum.
 
     It is written after each commit and need not reach the disk with it: an older note claims less.
     """
@@ -36,17 +36,17 @@ class CommitWatermark:
         self._descriptor: int | None = None
 
     def read(self, identity: str) -> int:
-        """Return the last acknowledged number of the memory `identity`, 0 where no sound note tells one."""
+        """Return the last acknowledged number of the memory `identity`; 0 without a sound note about it."""
         noted = self._noted()
         return noted[1] if noted and noted[0] == identity.encode() else 0
 
     def last(self) -> int:
-        """Return the last acknowledged number of whichever memory was here, 0 where no sound note tells one."""
+        """Return the last acknowledged number of any memory at this path; 0 without a sound note."""
         noted = self._noted()
         return noted[1] if noted else 0
 
     def says_open(self) -> bool:
-        """Return whether a sound note tells of a memory that was not closed with an empty log."""
+        """Return whether a sound note says that the memory was not closed with an empty log."""
         noted = self._noted()
         return noted is not None and noted[2] == _OPEN
 
@@ -60,22 +60,22 @@ class CommitWatermark:
             identity, sequence, state, _ = parts
             if parts == _parts(identity.decode("ascii", "replace"), _number(sequence), state):
                 return identity, _number(sequence), state
-        _log.warning("%s is damaged; it is written anew with the next change", self._path)
+        _log.warning("%s is damaged; the next change rewrites it", self._path)
         return None
 
     def write(self, identity: str, sequence: int, *, closed: bool = False) -> None:
-        """Note that the delta `sequence` is on disk; `closed` tells that nothing is left in the log."""
+        """Record that the delta `sequence` is on disk; `closed` means that the log is empty."""
         line = b" ".join(_parts(identity, sequence, _CLOSED if closed else _OPEN)) + b"\n"
         try:
             if self._descriptor is None:
                 self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, _MODE)
             os.pwrite(self._descriptor, line, 0)
         except OSError as error:
-            # The write itself is safe in the memory file; only the notice of a later loss is missing.
+            # The write itself is safe in the memory file; only a later loss might go unnoticed.
             _log.warning("%s cannot be written: %s", self._path, error)
 
     def remove(self) -> None:
-        """Forget the note, before another memory takes the place of this one."""
+        """Delete the note, before another memory replaces this one."""
         self.close()
         self._path.unlink(missing_ok=True)
 

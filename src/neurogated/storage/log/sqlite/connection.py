@@ -1,4 +1,4 @@
-"""Connections to SQLite files whose every page carries a checksum, and SQLite's errors in our words."""
+"""Connections to SQLite files with a checksum on every page, and the translation of SQLite's errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 RESERVED_BYTES = 8
-"""What the checksum takes at the end of every page: https://www.sqlite.org/cksumvfs.html"""
+"""The size of the checksum at the end of every page: https://www.sqlite.org/cksumvfs.html"""
 
 _VFS = "cksmvfs"
 _EXTENSION = "cksumvfs"
@@ -48,18 +48,16 @@ _DAMAGE_CODES = frozenset({apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_CORRUPTFS, 
 
 @functools.cache
 def _checksums() -> apsw.Connection:
-    """Register the checksumming file layer; it stays for as long as the connection it came by."""
+    """Register the checksumming file layer; it stays registered as long as the returned connection lives."""
     connection = apsw.Connection(":memory:")
     if not apsw.sqlite_extra.has(_EXTENSION):
-        raise StorageError(
-            "this apsw comes without page checksums; pip install --force-reinstall --only-binary :all: apsw"
-        )
+        raise StorageError("this apsw lacks page checksums; pip install --force-reinstall --only-binary :all: apsw")
     apsw.sqlite_extra.load(connection, _EXTENSION)
     return connection
 
 
 def connect(path: Path, *, read_only: bool = False, create: bool = False) -> apsw.Connection:
-    """Return a connection to `path`; reading a page that is not as it was written raises."""
+    """Return a connection to `path`; reading a page that differs from its checksum raises."""
     _checksums()
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
     connection = apsw.Connection(str(path), flags | (apsw.SQLITE_OPEN_CREATE if create else 0), vfs=_VFS)
@@ -68,18 +66,18 @@ def connect(path: Path, *, read_only: bool = False, create: bool = False) -> aps
 
 
 def connect_reader(path: Path) -> apsw.Connection:
-    """Return a connection to a memory file for reading beside a writer, also in a folder that may not be written to."""
+    """Return a read-only connection to a memory file beside a writer, even in a read-only folder."""
     if not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists():
-        # Without a log there is nothing to share with a writer, and no file that SQLite would have to make.
+        # Without a log there is no writer to share it with, and SQLite need not create files.
         return read_whole_file(path)
     return connect(path, read_only=True)
 
 
 def read_beginning(path: Path, size: int) -> bytes:
-    """Return the first `size` bytes of a file, fewer where it is shorter; SQLite may have it open in this process.
+    """Return the first `size` bytes of a file, fewer if it is shorter; SQLite may have it open in this process.
 
-    Closing a descriptor of our own would drop all locks that SQLite holds on the file; SQLite closes none as long as
-    it holds locks.
+    Closing a descriptor of our own would drop all locks that SQLite holds on the file. SQLite itself closes no
+    descriptor while it holds locks.
 
     Raises:
         OSError: there is no such file, or it cannot be read.
@@ -94,13 +92,13 @@ def read_beginning(path: Path, size: int) -> bytes:
 
 @contextlib.contextmanager
 def plain_file(path: Path) -> Iterator[apsw.VFSFile]:
-    """Open a file to be read as SQLite reads it, without regard to checksums."""
+    """Open a file for reading through SQLite's file layer without checksums."""
     with _opened_file(_plain_layer(), path, apsw.SQLITE_OPEN_READONLY) as file:
         yield file
 
 
 def connect_plainly(path: Path) -> apsw.Connection:
-    """Return a connection to a file that is open, without regard to checksums; it must not write pages."""
+    """Return a connection, without checksums, to a file that is open elsewhere; it must not write pages."""
     connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE, vfs=_plain_layer())
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
@@ -108,19 +106,19 @@ def connect_plainly(path: Path) -> apsw.Connection:
 
 
 def read_unchecked(path: Path) -> apsw.Connection:
-    """Return a connection to a file that nothing writes to, without regard to checksums."""
+    """Return a connection, without checksums, to a file that nothing writes to."""
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     return apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags, vfs=_plain_layer())
 
 
 def _plain_layer() -> str:
-    # Once it is registered, the checksumming file layer is SQLite's default.
+    # The checksumming file layer becomes SQLite's default once it is registered.
     return next(name for name in apsw.vfs_names() if name != _VFS)
 
 
 @contextlib.contextmanager
 def checked_file(path: Path, *, writable: bool = False) -> Iterator[apsw.VFSFile]:
-    """Open a file whose pages are checked when they are read, and get their checksums when they are written."""
+    """Open a file whose pages are verified on read and get checksums on write."""
     _checksums()
     with _opened_file(_VFS, path, apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY) as file:
         yield file
@@ -128,7 +126,7 @@ def checked_file(path: Path, *, writable: bool = False) -> Iterator[apsw.VFSFile
 
 @contextlib.contextmanager
 def _opened_file(layer: str, path: Path, flags: int) -> Iterator[apsw.VFSFile]:
-    # SQLite's file layer follows no links.
+    # SQLite's file layer does not follow links.
     file = apsw.VFSFile(layer, str(path.resolve()), [flags | apsw.SQLITE_OPEN_MAIN_DB, 0])
     try:
         yield file
@@ -139,16 +137,16 @@ def _opened_file(layer: str, path: Path, flags: int) -> Iterator[apsw.VFSFile]:
 def fetch(
     connection: apsw.Connection, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()
 ) -> list[tuple[Any, ...]]:
-    """Return all rows that a statement finds."""
+    """Return all rows of a query."""
     return connection.execute(statement, values).fetchall()
 
 
 def fetch_columns(
     connection: apsw.Connection, statement: str, values: Mapping[str, Any], kinds: Sequence[DTypeLike]
 ) -> list[NDArray[Any]]:
-    """Return what a query of numbers finds, by columns of the given kinds; rows are held a part at a time."""
+    """Return the columns of a query of numbers, with the given types; rows are read in batches."""
     parts: list[list[NDArray[Any]]] = [[np.empty(0, dtype=kind)] for kind in kinds]
-    # Closed, since a statement that was interrupted locks its table as long as anybody keeps the interrupt.
+    # Closed explicitly: an interrupted statement locks its table as long as a traceback refers to it.
     with contextlib.closing(connection.execute(statement, values)) as rows:
         while chunk := list(islice(rows, _ROWS_AT_ONCE)):
             for part, column, kind in zip(parts, zip(*chunk, strict=True), kinds, strict=True):
@@ -157,14 +155,14 @@ def fetch_columns(
 
 
 def read_whole_file(path: Path) -> apsw.Connection:
-    """Return a connection to a file that nothing writes to, in a folder that may not be written to either."""
+    """Return a connection to a file that nothing writes to, even in a read-only folder."""
     _checksums()
     uri = f"{path.resolve().as_uri()}?immutable=1"
     return apsw.Connection(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, vfs=_VFS)
 
 
 def reserve_checksums(connection: apsw.Connection) -> None:
-    """Let the pages of an empty file carry checksums."""
+    """Reserve room for checksums in the pages of an empty file."""
     wanted = ctypes.c_int(RESERVED_BYTES)
     connection.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(wanted))
     connection.execute("VACUUM")
@@ -183,34 +181,34 @@ def begun(connection: apsw.Connection, mode: str) -> Iterator[None]:
                 failure = error
                 raise
     except apsw.SQLError:
-        # Where the disk is full or fails, SQLite has rolled back already, and the driver cannot.
+        # After a full disk or a disk error, SQLite has already rolled back, so the driver's rollback fails.
         if failure is None:
             raise
-        raise failure  # noqa: B904 - it came first
+        raise failure  # noqa: B904 - the first error, not its consequence
 
 
 @contextlib.contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn the driver's errors into ours.
+    """Raise our errors in place of the driver's.
 
     Raises:
         CorruptMemoryError: the file is damaged.
-        StorageError: it cannot be read or written for another reason.
+        StorageError: the file cannot be read or written for another reason.
     """
     try:
         yield
     except apsw.Error as error:
         code = getattr(error, "extendedresult", None)
         if isinstance(error, _DAMAGE) or code in _DAMAGE_CODES:
-            # Another program may have emptied the log of a memory that is open; whoever writes mends that.
-            foreign = "open it for writing once, for another program may have written to it; if it is refused, "
+            # Another program may have emptied the log of an open memory; opening it for writing repairs that.
+            foreign = "open it for writing once, because another program may have written to it; if it is refused, "
             raise CorruptMemoryError(
                 f"{path} is damaged ({error}); {foreign * (code == apsw.SQLITE_IOERR_DATA)}restore a snapshot, as in "
                 "`python main.py restore FILE`"
             ) from error
         if isinstance(error, apsw.ReadOnlyError):
-            raise StorageError(f"{path} is open for reading only; open it without read_only to change it") from error
+            raise StorageError(f"{path} is open read-only; open it without read_only to change it") from error
         raise StorageError(
             f"{path} cannot be read or written ({error}); check free space and permissions. "
-            "What was stored before is unharmed"
+            "Data stored before is unharmed"
         ) from error

@@ -1,4 +1,4 @@
-"""Making memory files and putting one in the place of another, so that a half-made one is never opened."""
+"""Create and replace memory files atomically, so that no process opens a partial file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from neurogated.storage.log.sqlite.schema import DDL
 __all__ = ["LOG_SUFFIXES", "drop_draft", "drop_file", "drop_log", "make_file", "replace_file"]
 
 LOG_SUFFIXES = ("-wal", "-shm", "-journal")
-"""What the names of the files end in that SQLite puts beside a file."""
+"""The suffixes of the files that SQLite puts beside a file."""
 
 
 def make_file(path: Path) -> None:
-    """Make an empty memory in the place of whatever there is.
+    """Create an empty memory file; it replaces an existing file.
 
     Raises:
-        StorageError: it cannot be written.
+        StorageError: the file cannot be written.
     """
     draft = _draft_of(path)
     drop_file(draft)
@@ -36,7 +36,7 @@ def make_file(path: Path) -> None:
 
 def drop_file(path: Path) -> None:
     """Delete a memory file with its log."""
-    # A log without its file is nothing; a file without its log is an older memory, or half of one.
+    # The file goes first: a log without its file is nothing, but a file without its log lacks recent writes.
     path.unlink(missing_ok=True)
     drop_log(path)
 
@@ -48,13 +48,13 @@ def drop_log(path: Path) -> None:
 
 
 def drop_draft(path: Path) -> None:
-    """Delete what a crash left of a file that was to take the place of a memory; it may hold what was deleted since."""
+    """Delete the drafts that a crash left beside a memory; they may hold data deleted since."""
     drop_file(_draft_of(path))
     drop_file(path.with_name(path.name + ".draft"))
 
 
 def replace_file(draft: Path, path: Path) -> None:
-    """Let a finished file take its final name, on disk before this returns."""
+    """Move a finished file to its final name; the move is on disk when the call returns."""
     with draft.open("rb") as file:
         os.fsync(file.fileno())
     draft.replace(path)

@@ -1,4 +1,4 @@
-"""The SQLite file under the durable store: opening, turns of writing, transactions, what is wrong with it."""
+"""The SQLite file of the durable store: opening, the write lock, transactions and faults."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ __all__ = ["SqliteFile"]
 
 _log = logging.getLogger(__name__)
 
-# Files of which SQLite, in this forked process, knows locks that only its parent held.
+# Files whose locks SQLite still believes held in this forked process, although only the parent held them.
 _busy_at_fork: set[tuple[int, int]] = set()
 
 
 class SqliteFile:
-    """One memory file, which several processes may have open for writing; they take turns a transaction.
+    """One memory file. Several processes may have it open for writing; they take turns, one transaction at a time.
 
-    A commit is on disk before it returns (write-ahead log, synchronous=FULL). Threads take turns by `lock`.
+    A commit is on disk before it returns (write-ahead log, synchronous=FULL). `lock` serialises the threads.
     """
 
     def __init__(
@@ -54,19 +54,19 @@ class SqliteFile:
         read_only: bool = False,
         patience: float = MemoryConfig().runtime.write_lock_seconds,
     ) -> None:
-        """Open or create the file; with `from_scratch` drop the one that is there.
+        """Open or create the file; with `from_scratch`, drop an existing file.
 
         Args:
             path: the file.
-            from_scratch: drop the memory that is there; nobody else may have it open for writing.
+            from_scratch: drop the existing memory; no other process may have it open for writing.
             read_only: never write.
-            patience: how many seconds a write waits for that of another process.
+            patience: how many seconds a write waits for the write of another process.
 
         Raises:
-            MemoryLockedError: another process has not ended its write, or has the file open that is to be dropped.
-            CorruptMemoryError: it is damaged, lacks writes that were acknowledged, or is no memory.
-            FormatVersionError: it is of a format version that is not known here.
-            StorageError: it cannot be read or written.
+            MemoryLockedError: another process has not finished its write, or has the file to be dropped open.
+            CorruptMemoryError: the file is damaged, lacks acknowledged writes, or is not a memory.
+            FormatVersionError: the file has an unknown format version.
+            StorageError: the file cannot be read or written.
         """
         self.path = path
         self.read_only = read_only
@@ -117,14 +117,14 @@ class SqliteFile:
             raise
 
     def disown(self, *, at_rest: bool) -> None:
-        """Leave the file to the parent process: nothing of it is used or closed in the child."""
+        """Leave the file to the parent process: the child neither uses nor closes it."""
         if not self._closed and (not at_rest or self._connection.in_transaction):
             _busy_at_fork.add(self._opened)
         self.lock = cast("threading.RLock", InheritedLock())
         self._closed = True
 
     def __del__(self) -> None:
-        """Release what was never closed, so that the memory can be opened again."""
+        """Close a file that nobody closed, so that the memory can be opened again."""
         if not self._closed:
             try:
                 warnings.warn(f"{self.path} was not closed; call close()", ResourceWarning, stacklevel=2, source=self)
@@ -138,24 +138,24 @@ class SqliteFile:
 
     @property
     def is_writing(self) -> bool:
-        """Whether a thread of this process writes by this file, or waits for its turn."""
+        """Whether a thread of this process holds or awaits the write lock of this file."""
         return self._writing.locked()
 
     @contextlib.contextmanager
     def writing(self, patience: float | None = None) -> Iterator[None]:
-        """Run the block while nobody else writes, neither a thread nor a process; it may be within another.
+        """Run the block while no other thread or process writes; blocks may nest.
 
         Args:
-            patience: how many seconds to wait for other processes; the setting when left out.
+            patience: how many seconds to wait for other processes; defaults to the setting.
 
         Raises:
-            MemoryLockedError: another process has not ended its write; names it.
+            MemoryLockedError: another process has not finished its write; the message names it.
         """
         with self.lock:
             if self._writing.locked() or self.read_only or self._closed:
                 yield
                 return
-            # Whatever line an interrupt strikes at, this tells whether it is this file's turn.
+            # While it is held, this file has the turn to write, no matter where an interrupt strikes.
             with self._writing:
                 try:
                     self._state_in_turn = None
@@ -166,15 +166,15 @@ class SqliteFile:
 
     @contextlib.contextmanager
     def transaction(self, *, check_references: bool = True) -> Iterator[apsw.Connection]:
-        """Run the block as one transaction: committed whole when it ends, rolled back when it raises.
+        """Run the block as one transaction: commit it when it ends, roll it back if it raises.
 
-        A transaction within another is a part of it, which is rolled back alone where only the part raises.
+        A nested transaction is a part of the outer one; if only the nested one raises, it alone is rolled back.
 
         Args:
-            check_references: refuse rows whose references lead nowhere; not changed within another transaction.
+            check_references: refuse rows whose references lead nowhere; a nested transaction cannot change this.
 
         Raises:
-            StorageError: the file cannot be written, or the transaction around it has been rolled back already.
+            StorageError: the file cannot be written, or the outer transaction was already rolled back.
         """
         with self.writing(), self.translated():
             outer = self._blocks.innermost
@@ -182,12 +182,12 @@ class SqliteFile:
                 self._files.require_same("nothing was written")
                 self._seal()
             elif not self._connection.in_transaction:
-                raise StorageError(f"a write to {self.path} failed and took back all of its transaction; begin anew")
-            # Not known within a transaction, and set for each one, so that no interrupt leaves a wrong setting behind.
+                raise StorageError(f"a write to {self.path} failed and rolled back its whole transaction; begin again")
+            # SQLite ignores it within a transaction. Each transaction sets it, so an interrupt cannot leave it wrong.
             self._connection.execute(f"PRAGMA foreign_keys = {int(check_references)}")
             with self._blocks.begun(), begun(self._connection, "IMMEDIATE"):
                 yield self._connection
-                # Asked before the commit: what fails after it would be taken for a change that was not made.
+                # Read before the commit: a failure after it would make a committed change look rolled back.
                 identity, sequence = last_change(self._connection)
                 was_foreign = self._watch.is_foreign()
             if outer is None and not was_foreign:
@@ -200,7 +200,7 @@ class SqliteFile:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
-        """Run the block on one state of the file, whatever another process writes meanwhile."""
+        """Run the block on one state of the file, even if another process writes meanwhile."""
         with self.lock, self._unclosed():
             if self._connection.in_transaction:
                 yield self._connection
@@ -212,7 +212,7 @@ class SqliteFile:
     def reader(self) -> Iterator[apsw.Connection]:
         """Give a connection for one query, without waiting for a transaction of another thread.
 
-        A thread in a transaction reads what it has written; the others read what was committed last.
+        A thread in a transaction reads its own writes; the other threads read the last commit.
         """
         if self.lock.acquire(blocking=self.read_only):
             try:
@@ -236,7 +236,7 @@ class SqliteFile:
         return translated(self.path)
 
     def state(self) -> tuple[int, int, int]:
-        """Return what differs once another process has written; a file that was replaced is opened anew.
+        """Return a value that changes after a write of another process; a replaced file is reopened.
 
         Raises:
             StorageError: the file is gone.
@@ -245,37 +245,37 @@ class SqliteFile:
             if self._state_in_turn is not None and self._writing.locked():
                 return self._state_in_turn
             if self.read_only and self._files.memory() != self._opened:
-                _log.info("%s was replaced; it is opened again", self.path)
+                _log.info("%s was replaced and is reopened", self.path)
                 with self._guard.released():
                     self._connection.close()
                 self._open_for_reading()
             if not self.read_only and not self._writing.locked():
-                # An interrupt may have kept it from being released.
+                # An interrupt may have prevented its release.
                 self._turn.release()
             self._seal()
             ((version,),) = fetch(self._connection, "PRAGMA data_version")
             self._hold_guard(self._connection, self._guard)
             state = *self._opened, int(version)
-            # Nobody else writes before the turn ends.
+            # No other process writes before the turn ends, so the value stays valid.
             self._state_in_turn = state if self._writing.locked() else None
             return state
 
     def _seal(self) -> None:
-        """Give checksums to pages that another program wrote, unless another process writes just now."""
+        """Give checksums to pages that another program wrote, unless another process is writing."""
         if not self.read_only and self._watch.is_foreign():
             with contextlib.suppress(MemoryLockedError), self.writing(patience=0):
                 self._watch.seal(self._connection)
 
     def problems(self) -> list[str]:
-        """Return what is wrong in the file, a line each; none if it is sound."""
+        """Return the faults of the file, one per line; none if it is sound."""
         with self.lock, self.translated():
             return faults(self._connection)
 
     def rewrite(self) -> None:
-        """Write the file anew without what was deleted from it, and empty its log.
+        """Rewrite the file without its deleted rows, and empty its log.
 
         Raises:
-            StorageError: another process reads just now, so that the log cannot be emptied.
+            StorageError: another process is reading, so that the log cannot be emptied.
         """
         with self.lock, self.translated():
             self._connection.execute("VACUUM")
@@ -283,31 +283,31 @@ class SqliteFile:
                 ((busy, *_),) = fetch(self._connection, "PRAGMA wal_checkpoint(TRUNCATE)")
             self._watch.note()
         if busy:
-            raise StorageError(f"another process reads {self.path}, so that its log cannot be emptied; compact again")
+            raise StorageError(f"another process reads {self.path}, so its log cannot be emptied; compact again")
 
     def size(self) -> int:
-        """Return how many bytes the file and its log take on disk."""
+        """Return the size of the file and its log on disk in bytes."""
         return self._files.size()
 
     def close(self) -> None:
-        """Close the file and let other processes write; closing twice does no harm."""
+        """Close the file and let other processes write; idempotent."""
         if self._closed:
             return
         try:
-            # Nobody opens the memory while the log is emptied, and that is noted. Another process that writes just now
-            # keeps the log. So does this thread, where it is in a transaction of another memory.
+            # The write lock keeps others from opening the memory until the log is emptied and the watermark says so.
+            # The log stays if another process writes now, or if this thread is in a transaction of another store.
             with self.writing(patience=min(self._patience, 1)), contextlib.ExitStack() as last:
                 last.callback(self._close)
                 self._seal()
         except MemoryLockedError as error:
-            _log.warning("%s is closed all the same: %s", self.path, error)
+            _log.warning("%s is closed without the write lock: %s", self.path, error)
             self._close()
 
     def _close(self) -> None:
         with self.lock, self._reader_lock, self.translated():
             is_sealed = self._writing.locked() and not self._watch.is_foreign()
             if not self._files.are_same():
-                # What is at these paths now is not to be mixed with what was written to other files.
+                # Other files replaced those that were opened; the old log must not be written into the new file.
                 self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             with self._guard.released():
                 if self._reader is not None:
@@ -329,12 +329,12 @@ class SqliteFile:
         if not from_scratch:
             refuse_missing_file(self.path, self._watermark)
         if from_scratch or not self.path.exists():
-            # What was noted about a memory that is gone says nothing about the new one.
+            # The watermark of a memory that is gone says nothing about the new one.
             self._watermark.remove()
             make_file(self.path)
         else:
             check_format(self.path)
-        # While others have it open, the note says so, too, and the log is theirs.
+        # While other processes have the memory open, the watermark says so too, and they use the log.
         was_open = is_alone and self._watermark.says_open()
         try:
             self._attach_for_writing()
@@ -343,7 +343,7 @@ class SqliteFile:
                 raise
             self._attach_for_writing()
         else:
-            # Nobody can copy pages of the log any more; somebody may have done so until now.
+            # Another program may have copied pages of the log until now; from now on, none can.
             if was_open:
                 seal_pages(self.path)
         self._files.note()
@@ -371,7 +371,7 @@ class SqliteFile:
         if opened in _busy_at_fork:
             raise ForkedMemoryError(
                 f"{self.path} was being written when this process was forked, so it cannot be opened here; fork "
-                "before the memory is used, or start processes by the 'spawn' method"
+                "before the memory is used, or start processes with the 'spawn' method"
             )
         connection, guard = None, FileGuard(self.path)
         try:
@@ -385,13 +385,13 @@ class SqliteFile:
         except BaseException:
             with guard.released():
                 if connection is not None:
-                    # What is in the log stays there, to be looked at.
+                    # Keep the log for inspection.
                     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                     connection.close()
             raise
         self._connection, self._guard, self._opened = connection, guard, opened
 
     def _hold_guard(self, connection: apsw.Connection, guard: FileGuard) -> None:
-        # A file without a log, such as a snapshot, must let a writer change how it is logged.
+        # A writer must be able to change the journal mode of a file without a log, such as a snapshot.
         if not guard.is_held and self._files.has("-shm") and fetch(connection, "PRAGMA journal_mode") == [("wal",)]:
             guard.hold()

@@ -1,4 +1,4 @@
-"""How a graph index follows a memory file, from the checkpoint beside it on."""
+"""How a graph index follows a memory file, starting from a checkpoint."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _log = logging.getLogger(__name__)
 
 
 class FileFollower(Follower):
-    """Fills the index of one graph with columns of its file, and keeps it beside the file."""
+    """Fills the index of one graph from its file, and writes checkpoints beside the file."""
 
     def __init__(
         self,
@@ -57,15 +57,15 @@ class FileFollower(Follower):
         config: MemoryConfig,
         current: Callable[[], GraphIndex | None],
     ) -> None:
-        """Follow a log; `current` returns the index in use where it is right."""
+        """Follow a log; `current` returns the index in use, or None if it is stale."""
         self._log, self._file = log, log.file
         self._checkpoints = checkpoints
         self._config = config
         self._current = current
-        # A process that only reads publishes nothing: what another one has written is to be taken in first.
+        # A read-only process publishes no state: every read must first apply the writes of other processes.
         self.shares = not self._file.read_only
         self.searching = self._searches = Uses()
-        # What differed when the file was last looked at, and then its generation.
+        # The state of the file when it was last read, and its generation then.
         self._state: tuple[int, ...] = ()
         self._generation = ""
         self._frozen: weakref.ref[GraphIndex] | None = None
@@ -81,14 +81,14 @@ class FileFollower(Follower):
         )
         bind_to_process(self)
 
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - what the child has is not used anyway
-        """Leave the index to the parent process: a search in the child says so."""
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child cannot use the index either way
+        """Leave the index to the parent process; a search in the child raises ForkedMemoryError."""
         self.searching = InheritedLock()
 
     # Following
 
     def load(self) -> GraphIndex | None:
-        """Return an index of what is kept beside the file and what the file has gained since; see `Follower`."""
+        """Return an index from the checkpoint and the later rows of the file; see `Follower`."""
         while True:
             state = self._file.state()
             with self._file.reading() as connection:
@@ -106,14 +106,14 @@ class FileFollower(Follower):
             self._state, self._generation = state, generation
             return index
 
-    def is_behind(self, index: GraphIndex) -> bool:  # noqa: ARG002 - it has what this process wrote
+    def is_behind(self, index: GraphIndex) -> bool:  # noqa: ARG002 - it holds the writes of this process
         """Return whether another process has written."""
         return self._file.state() != self._state
 
     def follow(self, index: GraphIndex) -> bool:
-        """Take in what the file has gained; False where rows of the past have changed, or it is another file."""
+        """Apply the later rows of the file; return False if past rows changed or another file replaced it."""
         state = self._file.state()
-        # Another file may be an older state of the same memory, that went on otherwise.
+        # Another file may be an older state of the same memory with other later changes.
         if state[:-1] != self._state[:-1] or not self._log.namespace:
             return False
         with self._file.reading() as connection:
@@ -126,8 +126,8 @@ class FileFollower(Follower):
         return True
 
     def _load_kept(self, connection: apsw.Connection) -> GraphIndex:
-        """Return the index that is kept beside the file, an empty one if there is none."""
-        # It names edge types, which must be known when it is read.
+        """Return the index from the checkpoint; an empty one if there is none."""
+        # The checkpoint names edge types, which must be registered before it is read.
         register_types(connection)
         namespace = self._log.namespace
         load, made_at = partial(GraphIndex.load, config=self._config), partial(_made_at, connection, namespace)
@@ -149,29 +149,29 @@ class FileFollower(Follower):
     # Reading
 
     def records(self, index: GraphIndex) -> SqliteRecords:
-        """Return what the file holds beside the columns of an index."""
+        """Return the records of an index; they are read from the file on demand."""
         return SqliteRecords(self._file, index.node_keys.values, index.edge_keys.values, index.topology.sequence)
 
     @contextmanager
     def steady(self) -> Iterator[None]:
         """Read one state of the file within the block."""
-        # A file that was replaced is opened again, which must not happen while it is read.
+        # `state` reopens a replaced file, which must not happen during the read.
         self._file.state()
         with self._file.reading():
             yield
 
     def is_worth_waiting(self) -> bool:
-        """Return whether no thread writes by this file."""
+        """Return whether no thread of this process is writing to the file."""
         return not self._file.is_writing
 
-    # Keeping
+    # Checkpoints
 
     def note(self, plan: Plan, index: GraphIndex) -> None:
-        """Keep the index on disk when much of it has changed."""
+        """Write a checkpoint after many changes."""
         self.checkpointer.note(plan.size, len(plan.delta.operators), index.size)
 
     def may_unload(self, index: GraphIndex) -> bool:
-        """Return whether nobody uses an index, and it is kept on disk with what took its time."""
+        """Return whether no search uses the index and a checkpoint holds its costly parts."""
         if self._searches:
             return False
         if not self._file.read_only and self._has_trained(index) and index.made_texts is not None:
@@ -179,19 +179,19 @@ class FileFollower(Follower):
         return not (self.checkpointer.busy or index.vectors.busy)
 
     def wait(self, index: GraphIndex) -> None:
-        """Wait until what was begun is kept, with the lists of the vectors where that has taken its time."""
+        """Wait for the checkpoint; start one if there are many changes or newly trained vector lists."""
         index.vectors.wait()
-        # A memory whose texts were not needed is not read for this alone.
+        # Without a text index, a checkpoint would first have to read all texts, so none is started.
         if not self._file.read_only and index.made_texts is not None:
             self.checkpointer.checkpoint(at_once=self._has_trained(index))
         self.checkpointer.wait()
 
     def cancel(self) -> None:
-        """Stop what was begun."""
+        """Cancel the running checkpoint."""
         self.checkpointer.cancel()
 
     def freeze(self) -> IndexSnapshot | None:
-        """Return the index as it is now, None if it cannot be kept."""
+        """Return a snapshot of the index; None if it cannot be checkpointed."""
         index = self._current()
         if index is None:
             return None
@@ -199,7 +199,7 @@ class FileFollower(Follower):
         with self._file.reading() as connection:
             at, derivation = _made_at(connection, namespace, sequence), read_derivation(connection)
             generation = read_generation(connection)
-        # What another process erased, the index may still hold.
+        # If another process erased records, the index may still hold them.
         if at is None or generation != self._generation:
             return None
         self._frozen, self._frozen_of = weakref.ref(index), generation
@@ -209,7 +209,7 @@ class FileFollower(Follower):
         return IndexSnapshot(stamp, frozen, index.node_keys.values, index.edge_keys.values)
 
     def is_current(self) -> bool:
-        """Return whether the index that was frozen last is in use, and nothing was erased since."""
+        """Return whether the last snapshotted index is still in use and nothing was erased since."""
         index = self._current()
         if self._frozen is None or index is None or self._frozen() is not index:
             return False
@@ -226,9 +226,9 @@ class FileFollower(Follower):
 
 
 def _made_at(connection: apsw.Connection, namespace: int, sequence: int) -> int | None:
-    """Return when a graph was last changed up to a delta, in microseconds; None where there is no such delta yet.
+    """Return the time of the last change of a graph up to a delta, in microseconds; None if there is no such delta yet.
 
-    Deltas that told of uses only are passed over, because the next one replaces them.
+    Deltas with uses only are ignored, because the next such delta replaces them.
     """
     rows = fetch(
         connection,

@@ -1,9 +1,9 @@
-"""Locks on a memory file that stay when another part of the process closes the file.
+"""Locks on a memory file that survive when another part of the process closes the file.
 
-SQLite tells other processes by POSIX locks that a file is in use. The system drops all of them when the process closes
-any descriptor of the file, as a copy of the folder or another SQLite library does. The next process that closes the
-file then believes it is the last, and deletes the log that is still written to. A lock of an open file description
-stays until its own descriptor is closed.
+SQLite marks a file as in use with POSIX locks. The system drops all of them when the process closes any descriptor of
+the file, as a copy of the folder or another SQLite library does. The next process that closes the file then believes it
+is the last one, and deletes a log that is still in use. A lock of an open file description stays until its own
+descriptor is closed.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ __all__ = ["FileGuard"]
 
 _log = logging.getLogger(__name__)
 
-# What SQLite locks: the bytes that every reader of a file shares (https://www.sqlite.org/src/file/src/os.h), and the
-# byte of the shared memory that says whether somebody uses it (UNIX_SHM_DMS in os_unix.c).
+# The bytes that SQLite locks: those that all readers of a file share (https://www.sqlite.org/src/file/src/os.h), and
+# the byte of the shared memory that tells whether a process uses it (UNIX_SHM_DMS in os_unix.c).
 _SHARED_FIRST, _SHARED_SIZE = 0x40000002, 510
 _IN_USE_AT = 128
 # struct flock: type, whence, start, length, process.
@@ -40,16 +40,16 @@ _HELD_ELSEWHERE = frozenset({errno.EAGAIN, errno.EACCES})
 
 @dataclass(eq=False)
 class _Shared:
-    """What the guards of one file share."""
+    """The state that the guards of one file share."""
 
     users: int = 0
     descriptors: list[int] = field(default_factory=list)
-    """Of the file, the first one holding the lock; closing one would drop SQLite's locks."""
+    """Descriptors of the file, the first one with the lock; closing one of them would drop SQLite's locks."""
     shared_memory: int | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def open_shared_memory(self, path: Path) -> int:
-        """Return a descriptor of SQLite's shared memory; one that was deleted since is replaced."""
+        """Return a descriptor of SQLite's shared memory; reopen it if the file was replaced."""
         if self.shared_memory is not None:
             if os.path.samestat(os.fstat(self.shared_memory), path.stat()):
                 return self.shared_memory
@@ -63,16 +63,16 @@ _lock = ForkSafeLock()
 
 
 class FileGuard:
-    """Says that this process uses a memory file, for as long as one guard of the file is held.
+    """Marks a memory file as in use by this process, while at least one guard of the file is held.
 
-    Where the system has no such locks, it does nothing. SQLite's own locks stay what they are.
+    Where the system has no such locks, it does nothing. SQLite's own locks do not change.
 
     Attributes:
         is_held: whether `hold` was called.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the file beside SQLite, before SQLite does; raises OSError."""
+        """Open the file before SQLite opens it; raises OSError."""
         self._path = path.resolve()
         self._file: _Shared | None = None
         self.is_held = False
@@ -82,7 +82,7 @@ class FileGuard:
                 found = _shared.get((status.st_dev, status.st_ino))
                 if found is None:
                     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-                    # Another file may have taken its name meanwhile, which this process may use already.
+                    # Meanwhile the path may name another file, which this process may already use.
                     status = os.fstat(descriptor)
                     found = _shared.setdefault((status.st_dev, status.st_ino), _Shared())
                     found.descriptors.append(descriptor)
@@ -90,10 +90,10 @@ class FileGuard:
                 self._file = found
 
     def hold(self) -> None:
-        """Take the locks; called once SQLite has the file open with a write-ahead log.
+        """Take the locks; call it after SQLite has opened the file with a write-ahead log.
 
         Raises:
-            StorageError: another process has the file for itself.
+            StorageError: another process has an exclusive lock on the file.
         """
         if sys.platform != "linux" or self._file is None or self.is_held:
             return
@@ -105,14 +105,14 @@ class FileGuard:
 
     @contextlib.contextmanager
     def released(self) -> Iterator[None]:
-        """Run the block, which closes SQLite's connection, without the locks where this guard is the last one."""
+        """Run the block, which closes SQLite's connection; the last guard releases the locks first."""
         file, self._file, self.is_held = self._file, None, False
         if sys.platform != "linux" or file is None:
             yield
             return
         with file.lock:
             if file.users == 1 and file.shared_memory is not None:
-                # SQLite's own lock again, should it have been dropped: the file must not seem unused in between.
+                # Take SQLite's own lock again, if it was dropped, so that the file never seems unused in between.
                 with contextlib.suppress(OSError):
                     fcntl.lockf(file.descriptors[0], fcntl.LOCK_SH | fcntl.LOCK_NB, _SHARED_SIZE, _SHARED_FIRST)
                 _lock_bytes(self._path, file.descriptors[0], fcntl.F_UNLCK, _SHARED_FIRST, _SHARED_SIZE)
@@ -133,7 +133,7 @@ def _lock_bytes(path: Path, descriptor: int, kind: int, start: int, length: int)
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack(_FLOCK, kind, os.SEEK_SET, start, length, 0))
     except OSError as error:
         if error.errno in _HELD_ELSEWHERE:
-            raise StorageError(f"another process has {path} for itself; open it again once it is free") from error
+            raise StorageError(f"another process has locked {path} exclusively; open it again later") from error
         _log.debug("%s cannot be guarded against processes that close it (%s)", path, error)
 
 
@@ -147,7 +147,7 @@ def _forget(file: _Shared) -> None:
 
 
 def _forget_all() -> None:
-    """Let go of the parent's files in a forked child; the parent's locks stay until the parent releases them."""
+    """Close the parent's files in a forked child; the parent's locks stay until the parent releases them."""
     for file in list(_shared.values()):
         _forget(file)
 

@@ -1,4 +1,4 @@
-"""What SQLite does not notice by itself: a log that ended too early, and a memory file that is cut short or gone."""
+"""Damage that SQLite does not notice: a log that ended too early, and a memory file that is truncated or missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neurogated.storage.log.sqlite.schema import CHECKS
 
 __all__ = ["faults", "last_change", "refuse_cut_file", "refuse_lost_changes", "refuse_missing_file"]
 
-# Of the log: https://www.sqlite.org/fileformat.html#the_write_ahead_log
+# The format of the log: https://www.sqlite.org/fileformat.html#the_write_ahead_log
 _LOG_HEADER = 32
 _SALTS_AT = 16
 _SALTS_SIZE = 8
@@ -24,7 +24,7 @@ _FRAME_SALTS_AT = 8
 
 
 def faults(connection: apsw.Connection) -> list[str]:
-    """Return what is wrong in a file, a line each; none if it is sound."""
+    """Return the faults of a file, one per line; none if it is sound."""
     found = [str(row[0]) for row in fetch(connection, "PRAGMA integrity_check") if row[0] != "ok"]
     found += [
         f"table {table}, row {row}: refers to a missing row of {parent}"
@@ -38,10 +38,10 @@ def faults(connection: apsw.Connection) -> list[str]:
 
 
 def refuse_lost_changes(path: Path, note: CommitWatermark, progress: Callable[[], tuple[str, int]]) -> None:
-    """Raise CorruptMemoryError where the file lacks changes that were acknowledged.
+    """Raise CorruptMemoryError if the file lacks acknowledged changes.
 
-    `progress` gives the memory's identity and its last delta, and is asked again after the note was read, since
-    another process may write just now.
+    `progress` returns the memory's identity and its last delta. It is called again after the note is read, because
+    another process may write meanwhile.
     """
     identity, _ = progress()
     acknowledged = note.read(identity)
@@ -54,7 +54,7 @@ def refuse_lost_changes(path: Path, note: CommitWatermark, progress: Callable[[]
 
 
 def refuse_missing_file(path: Path, note: CommitWatermark) -> None:
-    """Raise CorruptMemoryError where there is no memory file, but its note tells of changes."""
+    """Raise CorruptMemoryError if the memory file is missing, but its note tells of changes."""
     acknowledged = note.last()
     if acknowledged and not path.exists():
         raise CorruptMemoryError(
@@ -73,10 +73,9 @@ def last_change(connection: apsw.Connection) -> tuple[str, int]:
 
 
 def refuse_cut_file(path: Path, connection: apsw.Connection, *, called: Path | None = None) -> None:
-    """Raise CorruptMemoryError where pages are missing at the end of the file and are not in its log either.
+    """Raise CorruptMemoryError if pages are missing at the end of the file and are not in its log either.
 
-    SQLite would take them for pages of zeros, which carry a valid checksum. `called` is the name for the message, where
-    it is another.
+    SQLite would read them as zeros, which carry a valid checksum. `called` replaces the path in the message.
     """
     connection.execute("BEGIN")
     try:
@@ -93,7 +92,7 @@ def refuse_cut_file(path: Path, connection: apsw.Connection, *, called: Path | N
 
 
 def _pages_in_log(log: Path, page_size: int) -> set[int]:
-    """Return the numbers of the pages that committed frames of a log hold."""
+    """Return the page numbers of the committed frames of a log."""
     found: set[int] = set()
     begun: set[int] = set()
     try:
@@ -116,6 +115,6 @@ def _pages_in_log(log: Path, page_size: int) -> set[int]:
 
 def _remedy(path: Path, how: str) -> str:
     return (
-        f"Restore a snapshot, as in `python main.py restore FILE`; or, to go on {how}, delete "
+        f"Restore a snapshot, as in `python main.py restore FILE`; or, to continue {how}, delete "
         f"{path.with_suffix('.acknowledged')}"
     )

@@ -1,4 +1,4 @@
-"""The journal of a memory file: deltas made of the rows that they wrote."""
+"""The journal of a memory file: deltas reconstructed from the rows that they wrote."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["SqliteJournal"]
 _REMOVED_NODES = "nodes removed"
 _REMOVED_EDGES = "edges removed"
 
-# Deltas that changed something, and those that noted the last use of an edge.
+# Deltas that changed the graph, and deltas that recorded the last use of an edge.
 _ENTRIES = """
     SELECT sequence, at, reason, changes, operators, spared FROM deltas
     WHERE sequence > :after AND sequence <= :up_to AND namespace = :namespace AND changes IS NOT NULL
@@ -37,10 +37,10 @@ _ENTRIES = """
 
 
 class SqliteJournal:
-    """Gives back the deltas of one namespace; what was erased since is left out of them.
+    """Reconstructs the deltas of one namespace, without erased data.
 
-    Uses and the queue of judgements are kept as they are now. Of uses the journal has the last one of each edge, under
-    the number of the delta that noted it; an operator names the edges that it spared because they had been used.
+    Uses and queued judgements have only current values. The journal holds the last use of each edge, under the number
+    of the delta that recorded it. An operator names the edges that it spared because they had been used.
     """
 
     def __init__(self, connection: apsw.Connection, namespace: int) -> None:
@@ -49,7 +49,7 @@ class SqliteJournal:
         self._types = register_types(connection)
 
     def entries(self, after: int, up_to: int = NOW) -> Iterator[JournalEntry]:
-        """Yield the deltas numbered above `after`, oldest first; the file must not be changed meanwhile."""
+        """Yield the deltas numbered above `after`, oldest first; the file must not change meanwhile."""
         rows = fetch(self._connection, f"{_ENTRIES} ORDER BY sequence", self._values(after, up_to))
         for sequence, at, reason, changes, operators, spared in rows:
             yield self._entry(sequence, at, reason, json.loads(changes), self._operators(operators, spared))
@@ -75,7 +75,7 @@ class SqliteJournal:
         return {"namespace": self._namespace, "after": after, "up_to": up_to}
 
     def history(self) -> list[HistoryEntry]:
-        """Return what changed the graph, oldest first; uses are left out."""
+        """Return the entries that changed the graph, oldest first; uses are left out."""
         rows = fetch(
             self._connection,
             "SELECT sequence, at, reason, changes, operators FROM deltas "
@@ -96,7 +96,7 @@ class SqliteJournal:
         ended = self._removed_edges(sequence)
         implied = [key for key in ended if key in put or gone & {key.source_id, key.target_id}]
         removed_edges = [key for key in ended if key not in implied]
-        # How many were named is known; which of those that had to go anyway, makes no difference.
+        # The file holds only the number of named edges. Edges removed for another reason fill the list up to it.
         removed_edges += implied[: max(changes.get(_REMOVED_EDGES, 0) - len(removed_edges), 0)]
         delta = GraphDelta(
             removed_edges=tuple(removed_edges),
@@ -157,7 +157,7 @@ class SqliteJournal:
         )
         removed = [name for name, _, put in ended if not put]
         if count > len(removed):
-            # Removed and put again in one: as good as replaced, where the node had no edge that stayed.
+            # A node removed and put again in one delta equals a replaced node, unless an edge of it stayed.
             again = [name for name, key, put in ended if put and not self._kept_an_edge(key, sequence)]
             removed += again[: count - len(removed)]
         return removed
@@ -244,7 +244,7 @@ class SqliteJournal:
         return frozenset(EdgeKey(source, target, self._types[code]) for source, target, code in rows)
 
 
-def _vector(blob: bytes | None) -> Any:  # noqa: ANN401 - a vector, or None for None
+def _vector(blob: bytes | None) -> Any:  # noqa: ANN401 - a vector, or None
     if blob is None:
         return None
     vector = np.frombuffer(blob, dtype="<f4").astype(np.float32)

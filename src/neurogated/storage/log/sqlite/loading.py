@@ -1,4 +1,4 @@
-"""Reading parts of a graph out of the memory file, as they were after a delta."""
+"""Read parts of a graph from the memory file, as of a delta."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ __all__ = [
 Keys = NDArray[np.int64]
 
 NOW = 2**63 - 1
-"""A delta number beyond all others, the largest that SQLite holds."""
+"""A delta number greater than all others, the largest that SQLite holds."""
 UNCHANGED = -(2**63)
-"""Stands for a time that a change leaves as it is."""
+"""Marks a time that a change does not set."""
 HOLDS = "{0}.since <= :now AND ({0}.until IS NULL OR {0}.until > :now)"
-"""SQL condition that a version, of the table with alias {0}, holds after the delta `:now`."""
+"""SQL condition: the version in the table with alias {0} is current after the delta `:now`."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphLoader:
-    """Reads one namespace as it was after the delta number `as_of`.
+    """Reads one namespace as of the delta `as_of`.
 
-    Edges come in the order in which they were added, so that sums over them are the same to the last bit as then.
+    Edges are read in the order in which they were added, so that sums over them are the same to the last bit.
     """
 
     connection: apsw.Connection
@@ -57,12 +57,12 @@ class GraphLoader:
     as_of: int
 
     def load_weights(self, topology: Topology, node_keys: Keys, among: str = "") -> Keys:
-        """Append the edges, with the weights they had, and return the file's number of each row.
+        """Append the edges with their weights at that time, and return the file's number of each row.
 
         Args:
-            topology: one without edges, that they are appended to.
+            topology: a topology without edges, which receives them.
             node_keys: the file's number of every node row.
-            among: a condition in SQL on the edge `e`; all edges when left out.
+            among: an SQL condition on the edge `e`; empty for all edges.
         """
         edge_keys, since = self.append_edges(topology, node_keys, among)
         self.replay_operators(since, topology, edge_keys)
@@ -70,7 +70,7 @@ class GraphLoader:
         return edge_keys
 
     def append_edges(self, topology: Topology, node_keys: Keys, among: str) -> tuple[Keys, Keys]:
-        """Append the edges with their last recorded weights; return the file's number of each and that weight's delta.
+        """Append the edges with their last recorded weights; return each edge's number and the delta of its weight.
 
         See `load_weights`.
         """
@@ -82,7 +82,7 @@ class GraphLoader:
             f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} {among} ORDER BY e.edge, w.since",
             (np.int64, np.int64, np.int64, np.int64, np.int64, np.float64, np.int64),
         )
-        # Of an edge's versions the last one holds.
+        # The last recorded weight of an edge is current.
         current = last_of_each(edge)
         file_codes, places = np.unique(code[current], return_inverse=True)
         codes = topology.type_codes(self.types[value] for value in file_codes.tolist())[places]
@@ -91,7 +91,7 @@ class GraphLoader:
         return edge[current], since[current]
 
     def load_edge_validity(self, validity: Validity, edge_keys: Keys, after: int = 0) -> None:
-        """Take in when the edges hold that were added after the delta `after`.
+        """Load the validity of the edges added after the delta `after`.
 
         `edge_keys` are the file's numbers of all rows, ascending.
         """
@@ -104,7 +104,7 @@ class GraphLoader:
             validity.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
 
     def load_relations(self, relations: dict[str, list[int]], edge_keys: Keys, after: int = 0) -> None:
-        """Take in the relations of the edges that were added after the delta `after`; see `load_edge_validity`."""
+        """Load the relations of the edges added after the delta `after`; see `load_edge_validity`."""
         for key, relation in self._query(
             "SELECT e.edge, e.relation FROM edges e INDEXED BY edges_related JOIN nodes n ON n.node = e.source "
             f"WHERE e.relation IS NOT NULL AND n.namespace = :namespace AND {HOLDS.format('e')} AND e.since > {after} "
@@ -116,7 +116,7 @@ class GraphLoader:
         return fetch(self.connection, statement, {"namespace": self.namespace, "now": self.as_of})
 
     def _columns(self, statement: str, kinds: tuple[DTypeLike, ...]) -> list[NDArray[Any]]:
-        """Return what a query of numbers finds by columns."""
+        """Return the columns of a query of numbers."""
         values = {"namespace": self.namespace, "now": self.as_of}
         return fetch_columns(self.connection, statement, values, kinds)
 
@@ -128,7 +128,7 @@ class GraphLoader:
         return int(sequence)
 
     def load_node_validity(self, validity: Validity, node_keys: Keys, after: int = 0) -> None:
-        """Take in when the nodes hold, and when they expire, that have changed after the delta `after`."""
+        """Load the validity and the expiry of the nodes changed after the delta `after`."""
         for key, begin, end, expires in self._query(
             "SELECT v.node, v.valid_from, v.valid_to, v.expires_at "
             "FROM node_versions v INDEXED BY node_versions_lasting JOIN nodes n ON n.node = v.node "
@@ -138,11 +138,11 @@ class GraphLoader:
             validity.put_node(int(np.searchsorted(node_keys, key)), begin, end, expires)
 
     def replay_operators(self, since: Keys, topology: Topology, edge_keys: Keys, after: int = 0) -> None:
-        """Evaluate the operators journaled after the delta `after` over the weights that are older than each.
+        """Apply the operators journaled after the delta `after` to the weights that are older than each.
 
         Args:
-            since: (edges,) from which delta each weight is.
-            topology: has the edges.
+            since: (edges,) the delta that set each weight.
+            topology: holds the edges.
             edge_keys: (edges,) the file's number of each edge, ascending.
             after: the number of a delta.
         """
@@ -158,9 +158,9 @@ class GraphLoader:
         topology.decay(fadings, since)
 
     def load_uses(self, topology: Topology, edge_keys: Keys, after: int = 0) -> None:
-        """Take in when edges were last used, as far as the delta that noted it came after the delta `after`.
+        """Load the last uses of edges that deltas after `after` recorded.
 
-        Operators have to be replayed before: they say themselves which edges had been used.
+        Replay the operators first: each operator lists the edges that had been used.
         """
         keys, moments = self._columns(
             "SELECT u.edge, u.last_activated FROM edge_uses u JOIN edges e ON e.edge = u.edge "
@@ -173,14 +173,14 @@ class GraphLoader:
 
 
 class _TakesVectors(Protocol):
-    """An index of vectors, or a change of one."""
+    """A vector index, or a change of one."""
 
     def put(self, keys: Keys, vectors: NDArray[np.float32]) -> None:
         """Add or replace vectors."""
 
 
 def put_vectors(index: _TakesVectors, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:
-    """File vectors of the file's nodes under the rows of `node_keys`.
+    """Put vectors of the file's nodes into an index under their rows in `node_keys`.
 
     Raises:
         CorruptMemoryError: they differ in length.
@@ -204,7 +204,7 @@ def _known_rows(keys: Keys, edge_keys: Keys) -> Keys:
 
 
 def keys_to_blob(lists: Iterable[Keys]) -> bytes:
-    """Return lists of ascending numbers as the journal keeps them: lengths and differences, compressed."""
+    """Return lists of ascending numbers as the journal stores them: lengths and differences, compressed."""
     parts = [np.concatenate(([keys.size], np.diff(keys, prepend=0))) for keys in lists]
     return zlib.compress(np.concatenate(parts).astype("<i8").tobytes())
 
@@ -219,7 +219,7 @@ def keys_from_blob(blob: bytes) -> list[Keys]:
 
 
 def operators_to_json(operators: Iterable[Decay]) -> str:
-    """Return the operators of a delta as the journal keeps them."""
+    """Return the operators of a delta as the journal stores them."""
     return json.dumps(list(map(operator_to_json, operators)))
 
 
@@ -227,7 +227,7 @@ def operators_from_json(text: str | None) -> tuple[Decay, ...]:
     """Return the operators that `operators_to_json` wrote, none for None.
 
     Raises:
-        CorruptMemoryError: one is of a kind that is not known here.
+        CorruptMemoryError: an operator has an unknown kind.
     """
     try:
         return tuple(map(operator_from_json, json.loads(text or "[]")))

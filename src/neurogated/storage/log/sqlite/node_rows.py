@@ -1,4 +1,4 @@
-"""How nodes stand in the rows of the memory file: their records, their columns, and the names that rows refer to."""
+"""The rows of nodes in the memory file: their records, their columns, and the names that rows refer to."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ Keys = NDArray[np.int64]
 Columns = dict[str, NDArray[Any]]
 
 RECORD = ", ".join(f"v.{name}" for name in NodeRecord.__slots__)
-"""The columns of a version `v` of which `record_of` makes a record."""
+"""The columns of a version `v` that `record_of` turns into a record."""
 VALUES = ", ".join((*NodeRecord.__slots__, "base_energy", "energy_at", "importance", "kind", "scope"))
 """The columns of `node_versions` that `node_values` fills."""
 _TIMES = ("created_at", "valid_from", "valid_to", "expires_at", "timestamp")
 _UNCHANGED = -1
-"""Stands for an energy or an importance that a change leaves as it is."""
+"""Marks an energy or an importance that a change does not set."""
 
 
-def moment_or_none(micros: int | None) -> Any:  # noqa: ANN401 - a datetime, or None for None
-    """Return the time that `micros` stands for, None for None."""
+def moment_or_none(micros: int | None) -> Any:  # noqa: ANN401 - a datetime, or None
+    """Return `micros` as a time; None for None."""
     return None if micros is None else from_micros(micros)
 
 
 class NodeNumbers:
-    """The file's numbers of kinds and scopes, which it gains as they are asked for."""
+    """The file's numbers of kinds and scopes; unknown ones are inserted when they are asked for."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -67,7 +67,7 @@ class NodeNumbers:
         return self._number("kinds", kind)
 
     def scope(self, scope: Scope) -> int | None:
-        """Return the number of a scope, None for that of nobody."""
+        """Return the number of a scope; None for the empty scope."""
         if not scope:
             return None
         return self._number("scopes", _scope_to_json(scope))
@@ -82,12 +82,12 @@ class NodeNumbers:
 
 
 def _scope_to_json(scope: Scope) -> str:
-    """Return a scope as the file keeps it."""
+    """Return a scope as the file stores it."""
     return json.dumps([scope.user_id, scope.agent_id, scope.session_id, *scope.path], ensure_ascii=False)
 
 
 def scope_from_json(text: str | None) -> Scope:
-    """Return the scope that `_scope_to_json` wrote, that of nobody for None."""
+    """Return the scope that `_scope_to_json` wrote; the empty scope for None."""
     if text is None:
         return Scope()
     user_id, agent_id, session_id, *path = json.loads(text)
@@ -95,10 +95,10 @@ def scope_from_json(text: str | None) -> Scope:
 
 
 def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
-    """Return what a row of `node_versions` holds of a node, in the order of `VALUES`.
+    """Return the values of a node for a row of `node_versions`, in the order of `VALUES`.
 
     Raises:
-        InputError: its metadata was changed since the node was made, and is no longer JSON.
+        InputError: the metadata was changed after the node was created, and is no longer JSON.
     """
     try:
         metadata = json.dumps(dict(node.metadata), ensure_ascii=False, allow_nan=False)
@@ -124,12 +124,12 @@ def _found_to_json(found: Found) -> str | None:
 
 
 def found_from_json(text: str | None) -> Found:
-    """Return what was found in a text, as the file keeps it."""
+    """Return the findings stored in the file for a text."""
     return NOTHING_FOUND if text is None else Found.from_json(json.loads(text))
 
 
 def record_of(values: Iterable[Any]) -> NodeRecord:
-    """Return the record that the columns `RECORD` hold."""
+    """Return the record from the columns `RECORD`."""
     record = dict(zip(NodeRecord.__slots__, values, strict=True))
     record |= {name: moment_or_none(record[name]) for name in _TIMES}
     record["metadata"], record["tags"] = json.loads(record["metadata"]), tuple(json.loads(record["tags"] or "[]"))
@@ -140,14 +140,14 @@ def record_of(values: Iterable[Any]) -> NodeRecord:
 def read_columns(
     connection: apsw.Connection, topology: Topology, index: str, condition: str, values: Mapping[str, Any]
 ) -> tuple[Keys, Columns]:
-    """Return the file's numbers of nodes, ascending, and the columns of those of their versions that are asked for.
+    """Return the file's numbers of nodes, ascending, and the columns of their selected versions.
 
     Args:
-        connection: of the file.
-        topology: its numbers of kinds and scopes are those of the columns; it gains those it lacks.
-        index: which index of `node_versions` finds the versions, in SQL.
-        condition: which versions `v` of nodes `n`, in SQL; at most one a node.
-        values: what the condition refers to.
+        connection: a connection to the file.
+        topology: defines the numbers of kinds and scopes in the columns; missing ones are added to it.
+        index: an index hint for `node_versions`, in SQL.
+        condition: selects versions `v` of nodes `n`, in SQL; at most one per node.
+        values: the parameters of the condition.
     """
     key, *found = fetch_columns(
         connection,
@@ -169,9 +169,9 @@ def read_columns(
 def read_changes(
     connection: apsw.Connection, condition: str, values: Mapping[str, Any]
 ) -> dict[str, tuple[Keys, NDArray[Any]]]:
-    """Return by column the nodes whose value was changed after their version was put, and the last of these values.
+    """Return, for each column, the nodes whose value changed after their version was put, and their last values.
 
-    `condition` says which changes `c` of versions `v` of nodes `n`, in SQL.
+    `condition` selects changes `c` of versions `v` of nodes `n`, in SQL.
     """
     key, energy, moment, importance = fetch_columns(
         connection,
@@ -192,14 +192,14 @@ def read_changes(
 
 
 def last_of_each(keys: Keys) -> NDArray[np.bool_]:
-    """Return which of some keys in order are the last of their kind."""
+    """Return a mask of the last key of each run of equal keys."""
     last = np.ones(keys.size, dtype=np.bool_)
     last[:-1] = keys[1:] != keys[:-1]
     return last
 
 
 def _names(connection: apsw.Connection, table: str, numbers: NDArray[Any]) -> tuple[list[str | None], Keys]:
-    """Return the names that the file's numbers stand for, each once, and the place of each number's name."""
+    """Return the distinct names that the file's numbers refer to, and the place of the name of each number."""
     distinct, places = np.unique(numbers, return_inverse=True)
     rows = fetch(
         connection,

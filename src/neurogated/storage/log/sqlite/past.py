@@ -1,4 +1,4 @@
-"""The graph of a memory file as it was known after an earlier delta."""
+"""A past state of the graph of a memory file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _CHANGED_SINCE = (
     "UNION SELECT {0}.node FROM {1} {0} INDEXED BY {1}_until WHERE {0}.until > ?"
 )
 
-# Nodes of which a version has ended since, and those whose energy or importance has changed since.
+# Nodes with a version that ended later, or whose energy or importance changed later.
 _CHANGED_NODES = (
     "SELECT w.node FROM node_versions w INDEXED BY node_versions_until WHERE w.until > :now "
     "UNION SELECT c.node FROM node_changes c INDEXED BY node_changes_since WHERE c.since > :now"
@@ -54,7 +54,7 @@ _VECTORS_OF = "FROM json_each(:keys) k JOIN vectors v ON v.node = k.value"
 _OPERATORS_SINCE = (
     "SELECT 1 FROM deltas WHERE namespace = :namespace AND sequence > :now AND spared IS NOT NULL LIMIT 1"
 )
-# Edges there were then that have ended, been used or changed their weight since.
+# Edges of the past state that ended, were used or changed their weight later.
 _EDGES_CHANGED_SINCE = (
     "SELECT edge FROM edges INDEXED BY edges_until WHERE until > :now AND since <= :now UNION "
     "SELECT edge FROM edge_uses WHERE since > :now UNION "
@@ -65,18 +65,18 @@ _EDGES_CHANGED_SINCE = (
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """One graph of a memory file as it was after a delta: a log, and an engine that has no other. It is read only."""
+    """One graph of a memory file after a past delta: a log, and an engine that has only this log. It is read-only."""
 
     present: SqliteLog
     """The log of the graph."""
     sequence: int
     """The number of the delta."""
     latest: Callable[[], GraphState]
-    """Returns the graph as it is."""
+    """Returns the present state of the graph."""
 
     @property
     def lock(self) -> threading.RLock:
-        """That of the present: looking back asks it while it holds the file, as the present does."""
+        """The lock of the present graph, which this graph reads while it holds the file."""
         return self.present.file.lock
 
     def log(self, namespace: str) -> Self:
@@ -89,8 +89,8 @@ class Past:
         """Return the name of the graph; see `Engine`."""
         return [self.present.name]
 
-    def nothing(self, patience: float | None = None) -> AbstractContextManager[object]:  # noqa: ARG002 - as long as it takes
-        """Run a block that will be refused to write; see `Engine` and `SupportsErasure`."""
+    def nothing(self, patience: float | None = None) -> AbstractContextManager[object]:  # noqa: ARG002 - no wait
+        """Run a block whose writes will be refused; see `Engine` and `SupportsErasure`."""
         return nullcontext()
 
     writing = transaction = erasing = nothing
@@ -103,18 +103,18 @@ class Past:
 
     @property
     def embedder(self) -> tuple[str, int] | None:
-        """Name and dimension of the embedder; old vectors follow the present one too."""
+        """Name and dimension of the embedder; past vectors are also re-embedded, so it is the present one."""
         return self.latest().embedder
 
     def is_frozen(self) -> bool:
-        """Return that it learns nothing."""
+        """Return True: a past graph learns nothing."""
         return True
 
     def close(self) -> None:
-        """Forget the past; the file belongs to the present."""
+        """Do nothing: the file belongs to the present graph."""
 
     def position(self) -> Position:
-        """Return where the log ends, in the epoch of the present one; see `Log`."""
+        """Return the end of this log, in the epoch of the present one; see `Log`."""
         return self.present.position()._replace(sequence=self.sequence)
 
     def entries(self, after: int = 0) -> Iterator[JournalEntry]:
@@ -122,32 +122,33 @@ class Past:
         return self.present.entries(after, up_to=self.sequence)
 
     def history(self) -> list[HistoryEntry]:
-        """Return every delta that changed the graph until then, oldest first; see `Log`."""
+        """Return every delta that changed the graph up to this state, oldest first; see `Log`."""
         return [entry for entry in self.present.history() if entry.sequence <= self.sequence]
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> Follower:  # noqa: ARG002
-        """Return what reads the graph as it was; see `SupportsFollowing`."""
+        """Return a follower that reads the past state; see `SupportsFollowing`."""
         return PastFollower(self, config)
 
     def as_of(
         self,
         sequence: int,
         moment: datetime | None,
-        present: Callable[[], GraphState],  # noqa: ARG002 - that of this one
+        present: Callable[[], GraphState],  # noqa: ARG002 - the present state does not depend on it
     ) -> tuple[Engine, datetime]:
-        """Return an engine that shows the graph as it was earlier still; see `SupportsPast`."""
+        """Return an engine that shows an earlier state; see `SupportsPast`."""
         return self.present.as_of(sequence, moment, self.latest)
 
     def last_before(self, moment: datetime) -> int:
-        """Return the number of the last delta made by then; see `SupportsPast`."""
+        """Return the number of the last delta made at or before a time; see `SupportsPast`."""
         return self.present.last_before(moment, up_to=self.sequence)
 
 
 class PastFollower(Follower):
-    """Makes an index of the past.
+    """Builds an index of a past state.
 
-    The graph is read from the file; vectors and texts are those of the present except for the nodes that have changed
-    since, so that looking back costs what has changed, and not what there is. Rows are those of the present.
+    The columns are read from the file. Vectors and texts are shared with the present index, except those of nodes that
+    changed later. So the cost depends on the number of later changes, not on the size of the graph. Rows are those of
+    the present index.
     """
 
     shares = False
@@ -161,24 +162,24 @@ class PastFollower(Follower):
         self._seen: tuple[GraphIndex, int] | None = None
         self._changed_texts: Rows = np.empty(0, dtype=np.int64)
         self._overlaid: OverlaidLexicalStore | None = None
-        # A write in between would change the indexes of the present, which are searched for what they held then.
+        # A concurrent write would change the present indexes, which also hold the past vectors and texts.
         self.searching = past.lock
 
     def load(self) -> GraphIndex:
-        """Read the graph as it was."""
+        """Read the past state."""
         with self.steady():
             present = self._past.latest()
             index = self._look_back(present)
             self._seen = present.form, present.view.sequence
         return index
 
-    def is_behind(self, index: GraphIndex) -> bool:  # noqa: ARG002 - it is as far as the present was
-        """Return whether the present has changed; what it knows of the past may then have been erased."""
+    def is_behind(self, index: GraphIndex) -> bool:  # noqa: ARG002 - `_seen` tells it
+        """Return whether the present state changed; a compaction may then have erased records of the past."""
         present = self._past.latest()
         return self._seen is None or self._seen[0] is not present.form or self._seen[1] != present.view.sequence
 
     def follow(self, index: GraphIndex) -> bool:
-        """Keep what the present has changed as it was; False where the present was loaded again."""
+        """Preserve the past values that the present index lost; return False if the present index was reloaded."""
         with self.steady():
             present = self._past.latest()
             if self._seen is None or self._seen[0] is not present.form:
@@ -188,7 +189,7 @@ class PastFollower(Follower):
         return True
 
     def records(self, index: GraphIndex) -> SqliteRecords:
-        """Return what the file held beside the columns."""
+        """Return the records of the past state."""
         return SqliteRecords(self._file, index.node_keys.values, index.edge_keys.values, self._as_of)
 
     @contextmanager
@@ -199,7 +200,7 @@ class PastFollower(Follower):
             yield
 
     def _look_back(self, present: GraphState) -> GraphIndex:
-        """Read the graph as it was, and find out which vectors and texts have changed since."""
+        """Read the past state, and find the vectors and texts that changed later."""
         keys, index, connection = present.form.node_keys.values.copy(), GraphIndex(self._config), self._file.connection
         loader = GraphLoader(connection, self._namespace, register_types(connection), self._as_of)
         self._changed_texts, self._overlaid = self._changed_since("node_versions", keys, self._as_of), None
@@ -213,13 +214,13 @@ class PastFollower(Follower):
         return index
 
     def _load_nodes(self, loader: GraphLoader, form: GraphIndex, now: ColumnView, keys: Keys) -> None:
-        """Write the node columns as they were; those that have not changed since are taken from the present."""
+        """Write the past node columns; copy those that did not change from the present."""
         alive = now.alive.all()
         alive[self._changed_texts] = False
         columns = {name: getattr(now, name).all() for name in NODE_COLUMNS}
         columns["kind"] = form.topology.kind_codes(now.kinds)[columns["kind"]]
         columns["scope"] = form.topology.scope_codes(now.scopes)[columns["scope"]]
-        # One delta after the other ends a version, so that of those which held then there is one a node.
+        # Each delta that puts a node ends the previous version, so each node has at most one version at a time.
         then = {"namespace": self._namespace, "now": self._as_of}
         held = f"n.namespace = :namespace AND {HOLDS.format('v')}"
         held += f" AND v.node IN ({_CHANGED_NODES})"
@@ -239,7 +240,7 @@ class PastFollower(Follower):
         loader.load_node_validity(form.validity, keys)
 
     def _load_edges(self, loader: GraphLoader, form: GraphIndex, present: GraphState, keys: Keys) -> Keys:
-        """Append the edges as they were; those that have not changed since are taken from the present."""
+        """Append the past edges; copy those that did not change from the present."""
         since = {"namespace": self._namespace, "now": self._as_of}
         ((first_new,),) = fetch(
             loader.connection, "SELECT min(edge) FROM edges INDEXED BY edges_since WHERE since > ?", (self._as_of,)
@@ -249,7 +250,7 @@ class PastFollower(Follower):
         now, now_keys = present.view, present.form.edge_keys.values
         kept = (now_keys < (NOW if first_new is None else first_new)) & ~np.isin(now_keys, changed)
         if fetch(loader.connection, _OPERATORS_SINCE, since):
-            # Whatever can fade may have faded since.
+            # Every plastic edge may have faded later.
             among += " OR e.type IN (SELECT type FROM edge_types WHERE plastic)"
             kept &= ~np.array([kind.plastic for kind in now.edge_types], dtype=np.bool_)[now.edge_type]
         scratch = Topology(self._config.runtime.overlay_edges)
@@ -274,7 +275,7 @@ class PastFollower(Follower):
         return edge_keys[order]
 
     def _follow(self, index: GraphIndex, present: GraphState, after: int) -> None:
-        """Keep what the present has changed since the delta `after` as it was; the graph here is a copy of its own."""
+        """Preserve past vectors and texts that changed after the delta `after`; the index owns its columns."""
         keys = present.form.node_keys.values.copy()
         vectors = self._changed_since("vectors", keys, after)
         self._vectors.hide(vectors)
@@ -287,7 +288,7 @@ class PastFollower(Follower):
             self._put_old_texts(self._overlaid, texts, index.topology.view(), self.records(index).nodes)
 
     def _changed_since(self, table: str, keys: Keys, after: int) -> Rows:
-        """Return the rows of the nodes whose rows in `table` are not those they were after the delta `after`."""
+        """Return the rows of the nodes whose rows in `table` changed after the delta `after`."""
         statement = _CHANGED_SINCE.format("v", table)
         found = fetch(self._file.connection, statement, (after, after))
         changed = np.array(sorted(key for (key,) in found), dtype=np.int64)
@@ -295,7 +296,7 @@ class PastFollower(Follower):
         return rows
 
     def _old_vectors(self, source: str, keys: str = "[]") -> list[tuple[Any, ...]]:
-        """Return the file's numbers and the vectors, as they were, of nodes that `source` tells."""
+        """Return the file's numbers and the past vectors of the nodes that `source` selects."""
         statement = (
             f"SELECT v.node, v.vector {source} JOIN nodes n ON n.node = v.node "
             f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} AND v.until > :now ORDER BY v.node"
@@ -304,7 +305,7 @@ class PastFollower(Follower):
         return fetch(self._file.connection, statement, values)
 
     def _texts(self, view: ColumnView, read: ReadTexts) -> OverlaidLexicalStore:
-        """Return keywords and tags as they were; see `GraphIndex.overlay`."""
+        """Return the past keywords and tags; see `GraphIndex.overlay`."""
         if self._overlaid is None:
             present = self._past.latest()
             texts = present.form.own_texts(present.view, present.records.nodes)

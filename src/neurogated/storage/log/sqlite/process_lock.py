@@ -1,7 +1,7 @@
-"""Locks between processes on the files of a memory: who writes just now, and who has it open for writing.
+"""Locks between processes on the files of a memory: the write lock, and the presence of writers.
 
-The system releases them when a process dies. They are taken for every transaction, so they have to be cheap:
-`fcntl.flock` on a descriptor that stays open takes microseconds.
+The system releases them when a process dies. Every transaction takes them, so they must be cheap: `fcntl.flock` on a
+descriptor that stays open takes microseconds.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ else:
 __all__ = ["Presence", "ProcessLock", "opened_alone"]
 
 _MODE = 0o644
-# Seconds between two looks at a lock that another process holds: short at first, for most writes are.
+# Seconds between two tries to take a lock that another process holds: short at first, because most writes are short.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
 _DIGITS = 20
 
 
 class _LockFile:
-    """A file that is locked and says which process took the lock last."""
+    """A file to lock; it names the process that took the lock last."""
 
-    # Of the class, for one that was interrupted while it was made is finalised too.
+    # A class attribute, because `__del__` also runs for an object whose creation was interrupted.
     _descriptor: int | None = None
 
     def __init__(self, path: Path) -> None:
         self._path = path
         bind_to_process(self)
 
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the lock is the parent's either way
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parent owns the lock either way
         """Leave the lock to the parent process: a forked child closes its copy of the descriptor."""
         self.close()
 
     def __del__(self) -> None:
-        """Release what an interrupt may have left locked."""
+        """Release a lock that an interrupt may have left."""
         self.close()
 
     def try_lock(self, *, shared: bool = False) -> bool:
-        """Take the lock, or change its kind; return whether that was possible at once.
+        """Try to take the lock or to change its mode, without waiting; return whether it succeeded.
 
         Raises:
             StorageError: the file cannot be opened.
@@ -60,7 +60,7 @@ class _LockFile:
                 return False
             if self._is_at_path(descriptor):
                 return True
-            # Somebody deleted the file, and others lock the one that took its place.
+            # Another process deleted the file; the others lock the file that replaced it.
             self.close()
 
     def _is_at_path(self, descriptor: int) -> bool:
@@ -73,7 +73,7 @@ class _LockFile:
     def _lock_descriptor(descriptor: int, *, shared: bool) -> bool:
         try:
             if sys.platform == "win32":
-                # There are no shared locks: only the process that is alone is known.
+                # Windows has no shared locks, so only the first process holds it.
                 msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
             else:
                 fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
@@ -82,12 +82,12 @@ class _LockFile:
         return True
 
     def sign(self) -> None:
-        """Note that this process has the lock; the note only serves an error message."""
+        """Record that this process has the lock; only error messages use it."""
         with contextlib.suppress(OSError):
             os.pwrite(self._open(), str(os.getpid()).ljust(_DIGITS).encode(), 0)
 
     def holder(self) -> str:
-        """Return which process signed last."""
+        """Return the process that signed last, as text for a message."""
         with contextlib.suppress(OSError):
             noted = os.pread(self._open(), _DIGITS, 0).decode("ascii", "replace").strip()
             if noted.isdigit():
@@ -95,12 +95,12 @@ class _LockFile:
         return "another process"
 
     def write(self, number: int) -> None:
-        """Keep a number in the file, for whoever has the lock next."""
+        """Store a number in the file for the next holder of the lock."""
         with contextlib.suppress(OSError):
             os.pwrite(self._open(), str(number).ljust(_DIGITS).encode(), _DIGITS)
 
     def read(self) -> int | None:
-        """Return the number in the file, None if there is none."""
+        """Return the number in the file; None if there is none."""
         with contextlib.suppress(OSError, ValueError):
             return int(os.pread(self._open(), _DIGITS, _DIGITS))
         return None
@@ -115,7 +115,7 @@ class _LockFile:
                     fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Close the file; the lock is released unless a forked process has it too."""
+        """Close the file; this releases the lock unless a forked process shares it."""
         if self._descriptor is not None:
             with contextlib.suppress(OSError):
                 os.close(self._descriptor)
@@ -127,7 +127,7 @@ class _LockFile:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise StorageError(f"cannot make the folder {folder} ({error}); choose another save_dir") from error
+                raise StorageError(f"cannot create the folder {folder} ({error}); choose another save_dir") from error
             try:
                 self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
             except OSError as error:
@@ -138,27 +138,27 @@ class _LockFile:
 
 
 class ProcessLock:
-    """A lock that one holder has at a time, among all processes and all objects of a process.
+    """A lock with one holder at a time, among all processes and all objects of a process.
 
-    Whoever waits for it has a second lock, which the holder needs to take the first one again: so a process that writes
-    all the time does not keep the others from their turn.
+    A waiting thread holds a second lock, the queue. The holder needs the queue to take the first lock again, so a
+    process that writes all the time cannot starve the others.
     """
 
     def __init__(self, path: Path, what: str) -> None:
-        """Lock the file `path`, which is made; `what` is what its holder does, for the error message."""
+        """Lock the file `path`, which is created; `what` says in error messages what the holder does."""
         self._file = _LockFile(path)
         self._queue = _LockFile(path.with_name(path.name + "-queue"))
         self._what = what
 
     def acquire(self, patience: float) -> None:
-        """Take the lock; taking it again while it is held changes nothing.
+        """Take the lock; idempotent while it is held.
 
         Args:
             patience: how many seconds to wait for another holder.
 
         Raises:
-            MemoryLockedError: another holder has it; names the process.
-            StorageError: the folder cannot be made or written.
+            MemoryLockedError: another process holds the lock; the message names it.
+            StorageError: the folder cannot be created or written.
         """
         deadline = time.monotonic() + patience
         try:
@@ -167,8 +167,8 @@ class ProcessLock:
                 while not file.try_lock():
                     if time.monotonic() >= deadline:
                         raise MemoryLockedError(
-                            f"{file.holder()} {self._what}, and has not ended within {patience:g} seconds; try again "
-                            "later, or end it, which loses nothing that was acknowledged"
+                            f"{file.holder()} {self._what}, and has not finished within {patience:g} seconds; try "
+                            "again later, or end the process, which loses no acknowledged write"
                         )
                     time.sleep(pause)
                     pause = min(2 * pause, _LONGEST_PAUSE)
@@ -177,35 +177,35 @@ class ProcessLock:
             self._queue.unlock()
 
     def note(self, number: int) -> None:
-        """Keep a number for other holders; called while the lock is held."""
+        """Store a number for other holders; the caller holds the lock."""
         self._file.write(number)
 
     def noted(self) -> int | None:
-        """Return the number that a holder kept last, None if none did."""
+        """Return the number that a holder stored last; None if there is none."""
         return self._file.read()
 
     def release(self) -> None:
-        """Let another holder have it."""
+        """Release the lock."""
         self._file.unlock()
 
     def close(self) -> None:
-        """Release the lock and its files."""
+        """Release the lock and close its files."""
         for file in (self._file, self._queue):
             file.unlock()
             file.close()
 
 
 class Presence:
-    """Says that a store has a memory open for writing, for as long as it has; several may."""
+    """Tells other processes that a store has a memory open for writing; several stores may."""
 
     def __init__(self, memory: Path) -> None:
         self._memory = memory
         self._file = _LockFile(memory.with_suffix(".open"))
 
     def enter(self) -> bool:
-        """Note that the memory is open; return whether nobody else has it open for writing.
+        """Record that the memory is open; return whether no other store has it open for writing.
 
-        Called while the write lock is held, so that two who open it do not take each other for the first.
+        The caller holds the write lock, so that two processes opening it cannot both be the first.
         """
         alone = self._file.try_lock()
         self._file.try_lock(shared=True)
@@ -213,26 +213,26 @@ class Presence:
         return alone
 
     def require_alone(self) -> None:
-        """Raise MemoryLockedError where another store has the memory open for writing."""
+        """Raise MemoryLockedError if another store has the memory open for writing."""
         holder = self._file.holder()
         if not self._file.try_lock():
             raise MemoryLockedError(
-                f"{self._memory} is open for writing in {holder}; close it there first, for it is to be replaced"
+                f"{self._memory} is open for writing in {holder}; close it there first, because it is to be replaced"
             )
 
     def leave(self) -> None:
-        """Note that the memory is closed."""
+        """Record that the memory is closed."""
         self._file.unlock()
         self._file.close()
 
 
 @contextlib.contextmanager
 def opened_alone(memory: Path, patience: float = MemoryConfig().runtime.write_lock_seconds) -> Iterator[None]:
-    """Run a block while nobody has a memory open for writing, nor can open it.
+    """Run a block while no other store has a memory open for writing or can open it.
 
     Raises:
-        MemoryLockedError: somebody has it open; names a process.
-        StorageError: the folder cannot be made or written.
+        MemoryLockedError: another store has it open; the message names a process.
+        StorageError: the folder cannot be created or written.
     """
     lock, presence = ProcessLock(memory.with_suffix(".lock"), f"writes to {memory}"), Presence(memory)
     try:

@@ -1,4 +1,4 @@
-"""Erasing for good: rows of removed nodes with all their history, past versions, and whole namespaces."""
+"""Permanent erasure: removed nodes with their history, past versions, and whole namespaces."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["erase_namespace", "erase_removed", "note_erasure"]
 
 
 def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
-    """Erase every node that is removed, in all namespaces, with its history; return how many there were.
+    """Erase every removed node of all namespaces with its history; return the number of nodes.
 
-    With `history` the past versions of the other nodes are erased as well, and edges that ended and past weights.
+    With `history`, also erase past versions of the other nodes, ended edges and past weights.
     """
     with _without_references(file) as connection:
         connection.execute(
@@ -40,7 +40,7 @@ def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
 
 
 def erase_namespace(file: SqliteFile, name: str) -> None:
-    """Erase a namespace with its journal."""
+    """Erase a namespace and its journal."""
     with _without_references(file) as connection:
         ((namespace,),) = fetch(connection, "SELECT namespace FROM namespaces WHERE name = ?", (name,))
         connection.execute("CREATE TEMP TABLE erased AS SELECT node FROM nodes WHERE namespace = ?", (namespace,))
@@ -52,7 +52,7 @@ def erase_namespace(file: SqliteFile, name: str) -> None:
 
 
 def note_erasure(connection: apsw.Connection) -> None:
-    """Let nobody use what was derived from rows that are gone."""
+    """Make existing checkpoints invalid, because they may hold erased data."""
     connection.execute(
         "INSERT INTO settings VALUES ('erasures', '1') ON CONFLICT (name) DO UPDATE SET value = value + 1"
     )
@@ -60,8 +60,8 @@ def note_erasure(connection: apsw.Connection) -> None:
 
 @contextlib.contextmanager
 def _without_references(file: SqliteFile) -> Iterator[apsw.Connection]:
-    """Run the block as a transaction that deletes children with their parents, and let readers notice it."""
-    # Checking each deleted row for references would read whole tables a row.
+    """Run the block as a transaction without reference checks, and make other processes reload their indexes."""
+    # A reference check for each deleted row would read whole tables.
     with file.transaction(check_references=False) as connection:
         yield connection
         note_generation(connection)
@@ -79,16 +79,16 @@ def _erase_nodes(connection: apsw.Connection) -> None:
 
 
 def _erase_scopes(connection: apsw.Connection) -> None:
-    """Erase the names of owners of whom no version is left."""
+    """Erase scopes without a remaining version."""
     connection.execute(
         "DELETE FROM scopes WHERE number NOT IN (SELECT scope FROM node_versions WHERE scope IS NOT NULL)"
     )
 
 
 def _erase_past_versions(connection: apsw.Connection) -> None:
-    """Erase ended versions and vectors; those that stay begin when the node was first put.
+    """Erase ended versions and vectors; the remaining ones then begin when the node was first put.
 
-    So whatever leads to a node in the journal comes after the node itself, and the journal still makes the graph.
+    So every journal entry that refers to a node still comes after the node, and a replay of the journal still works.
     """
     connection.execute(
         "CREATE TEMP TABLE changed AS SELECT node, min(since) AS since FROM node_versions "
@@ -105,7 +105,7 @@ def _erase_past_versions(connection: apsw.Connection) -> None:
 
 
 def _fold_changes(connection: apsw.Connection) -> None:
-    """Let the versions that stay have had their present energy and importance from the beginning."""
+    """Write the present energy and importance of each remaining version into its row, and drop the changes."""
     for name, (nodes, values) in read_changes(connection, "v.until IS NULL", {}).items():
         connection.executemany(
             f"UPDATE node_versions SET {name} = ? WHERE node = ? AND until IS NULL",
@@ -115,9 +115,9 @@ def _fold_changes(connection: apsw.Connection) -> None:
 
 
 def _erase_past_edges(connection: apsw.Connection) -> None:
-    """Erase edges that ended or faded away, and past weights: an edge then has had its weight from the beginning.
+    """Erase ended and faded edges, and past weights: each remaining edge starts with its present weight.
 
-    Operators stay in the history, but are evaluated no more: their effect is in the weights.
+    Operators stay in the history but are no longer evaluated, because the weights include their effect.
     """
     connection.execute("CREATE TEMP TABLE present (edge INTEGER PRIMARY KEY, weight REAL, last_activated INTEGER)")
     for namespace in namespace_names(connection):
@@ -134,7 +134,7 @@ def _erase_past_edges(connection: apsw.Connection) -> None:
 
 
 def _present_edges(connection: apsw.Connection, namespace: int) -> Iterator[tuple[int, float, int]]:
-    """Yield number, weight and last use of the edges of a namespace that have not faded away."""
+    """Yield number, weight and last use of each edge of a namespace that has not faded away."""
     (nodes,) = fetch_columns(
         connection,
         "SELECT node FROM nodes WHERE namespace = :namespace ORDER BY node",
@@ -150,7 +150,7 @@ def _present_edges(connection: apsw.Connection, namespace: int) -> Iterator[tupl
 
 
 def _erase_judgements(connection: apsw.Connection) -> None:
-    """Erase judgements that wait for a node that is gone."""
+    """Erase queued judgements about an erased node."""
     connection.execute(
         "DELETE FROM pending WHERE EXISTS (SELECT 1 FROM json_each(pending.nodes) j "
         "JOIN nodes n ON n.id = j.value AND n.namespace = pending.namespace "

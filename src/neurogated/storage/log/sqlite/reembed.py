@@ -1,4 +1,4 @@
-"""Giving every version of every node, past or present, the vector of another embedder."""
+"""Replace the vectors of all node versions, past and present, after a change of the embedder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AT_ONCE = 1000
 
 
 def embedded_versions(file: SqliteFile) -> Iterator[EmbeddedVersion]:
-    """Yield every version of a node, in any namespace, that has a vector, those of one node in a row."""
+    """Yield every version of a node with a vector, in all namespaces; the versions of one node are consecutive."""
     last: VersionKey = (0, -1)
     while True:
         with file.lock, file.translated():
@@ -46,13 +46,13 @@ def embedded_versions(file: SqliteFile) -> Iterator[EmbeddedVersion]:
 def replace_vectors(
     connection: apsw.Connection, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]]
 ) -> None:
-    """Put new vectors in the place of all there are and record their embedder, in a transaction of the caller's.
+    """Replace all vectors and record their embedder, within a transaction of the caller.
 
     Raises:
-        InputError: a vector is of another length, or a version is left without one.
+        InputError: a vector has another length, or a version gets no vector.
     """
     ((expected,),) = fetch(connection, f"SELECT count(*) {_EMBEDDED}")
-    # Whoever makes the vectors may still be reading which versions there are.
+    # `vectors` may be an iterator that is still reading `embedded_versions`.
     connection.execute("CREATE TEMP TABLE fresh (node INTEGER, since INTEGER, vector BLOB, PRIMARY KEY (node, since))")
     connection.executemany(
         "INSERT INTO temp.fresh VALUES (?, ?, ?)", ((*key, _blob(vector, dimension)) for key, vector in vectors)

@@ -1,4 +1,4 @@
-"""Texts and times of nodes and edges, read from the memory file as they were after a delta."""
+"""Records of nodes and edges, read from the memory file as of a delta."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class SqliteRecords:
         ]
 
     def isolated(self) -> Self:
-        """Return the same: what is in the file after a delta does not change."""
+        """Return itself: the rows of a past delta do not change."""
         return self
 
     def _select(self, statement: str, keys: Keys) -> list[list[Any]]:
-        """Return what a statement finds for `keys`, in their order; its first column is the key."""
+        """Return the rows of a statement for `keys`, in their order; its first column is the key."""
         with self.file.reader() as connection:
             rows = fetch(connection, statement, {"keys": json.dumps(keys.tolist()), "now": self.sequence})
         by_key = {key: rest for key, *rest in rows}

@@ -1,9 +1,8 @@
-"""The file format, version 3, and the check that a file is of it.
+"""The file format, version 3, and its check.
 
-Every table holds truth, and each fact once. A row that changes is never overwritten: the old version ends with the
-delta `until`, the new one begins with the delta `since`, so the file also says what was known at any earlier delta.
-Uses are the exception: `accesses`, `edge_uses` and `daily_uses` hold current values only, so that recalls do not make
-the file grow.
+Every table holds truth, and each fact once. A write never overwrites a row: the old version ends with the delta
+`until`, and the new one begins with the delta `since`. So the file also holds every past state. Uses are the exception:
+`accesses`, `edge_uses` and `daily_uses` hold only current values, so that recalls do not grow the file.
 Times are integer microseconds since 1970 UTC. `at` is transaction time; `valid_from` and `valid_to` are valid time.
 """
 
@@ -20,7 +19,7 @@ __all__ = ["APPLICATION_ID", "CHECKS", "DDL", "FORMAT_VERSION", "check_format", 
 FORMAT_VERSION = 3
 APPLICATION_ID = 0x4E475244  # "NGRD"
 
-# Where SQLite's file format keeps the two numbers: https://www.sqlite.org/fileformat.html#the_database_header
+# The places of the two numbers in SQLite's file format: https://www.sqlite.org/fileformat.html#the_database_header
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_SIZE = 100
 _USER_VERSION_AT = 60
@@ -59,19 +58,19 @@ CREATE TABLE scopes (
     name TEXT NOT NULL UNIQUE            -- JSON list: user, agent, session, the parts of the path
 );
 
-CREATE TABLE deltas (                    -- the journal: one row a write
+CREATE TABLE deltas (                    -- the journal: one row per write
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
     namespace INTEGER NOT NULL REFERENCES namespaces,
     at INTEGER NOT NULL,
     reason TEXT NOT NULL,
-    changes TEXT,                        -- JSON, how many of what; NULL for uses only, until the next ones
+    changes TEXT,                        -- JSON: counts by kind of change; NULL: uses only, until the next uses
     operators TEXT,                      -- JSON; evaluated when the memory is opened
-    spared BLOB                          -- edges that its operators did not change, because they had been used;
-                                         -- NULL once the effect of the operators is in the weights
+    spared BLOB                          -- edges that the operators spare, because they were used;
+                                         -- NULL once the weights include the effect of the operators
 );
 CREATE INDEX deltas_of_uses ON deltas (namespace) WHERE changes IS NULL;
 
-CREATE TABLE pending (                   -- judgements to be made up; not journaled
+CREATE TABLE pending (                   -- queued judgements; not journaled
     task INTEGER PRIMARY KEY,
     namespace INTEGER NOT NULL REFERENCES namespaces,
     kind TEXT NOT NULL,
@@ -98,16 +97,16 @@ CREATE TABLE node_versions (
     valid_to INTEGER,
     expires_at INTEGER,
     kind INTEGER NOT NULL REFERENCES kinds,
-    scope INTEGER REFERENCES scopes,     -- NULL: that of nobody
+    scope INTEGER REFERENCES scopes,     -- NULL: the empty scope
     importance REAL NOT NULL,
-    energy_at INTEGER,                   -- when it had base_energy; NULL: when it was created
+    energy_at INTEGER,                   -- the time of base_energy; NULL: created_at
     timestamp INTEGER,
     role TEXT,
     speaker TEXT,
     title TEXT,
     position INTEGER,
     tags TEXT,                           -- JSON list; NULL: none
-    found TEXT,                          -- JSON, what the memory found out by itself; NULL: nothing
+    found TEXT,                          -- JSON: findings of the memory itself; NULL: none
     PRIMARY KEY (node, since)
 );
 CREATE INDEX node_versions_since ON node_versions (since);
@@ -118,9 +117,9 @@ CREATE INDEX node_versions_lasting ON node_versions (node)
 CREATE TABLE node_changes (              -- later energies and importances of a version, each until the next
     node INTEGER NOT NULL REFERENCES nodes,
     since INTEGER NOT NULL REFERENCES deltas,
-    energy REAL,                         -- NULL: this change leaves it as it is
+    energy REAL,                         -- NULL: unchanged
     energy_at INTEGER,
-    importance REAL,                     -- NULL: this change leaves it as it is
+    importance REAL,                     -- NULL: unchanged
     PRIMARY KEY (node, since)
 ) WITHOUT ROWID;
 CREATE INDEX node_changes_since ON node_changes (since);
@@ -135,22 +134,22 @@ CREATE TABLE vectors (
 CREATE INDEX vectors_since ON vectors (since);
 CREATE INDEX vectors_until ON vectors (until) WHERE until IS NOT NULL;
 
-CREATE TABLE accesses (                  -- when and how often nodes were used; not journaled
+CREATE TABLE accesses (                  -- last use and use count of nodes; not journaled
     node INTEGER PRIMARY KEY REFERENCES nodes,
     last_accessed INTEGER NOT NULL,
     uses INTEGER NOT NULL,               -- how often
-    since INTEGER NOT NULL DEFAULT 0     -- the delta that brought it, for processes that read along
+    since INTEGER NOT NULL DEFAULT 0     -- the delta that recorded it, for processes that follow the file
 );
 CREATE INDEX accesses_since ON accesses (since);
 
-CREATE TABLE edge_uses (                 -- when edges were last used, where that is later than their weight
+CREATE TABLE edge_uses (                 -- last uses of edges that are later than their weights
     edge INTEGER PRIMARY KEY REFERENCES edges,
     last_activated INTEGER NOT NULL,
-    since INTEGER NOT NULL               -- the delta that brought it
+    since INTEGER NOT NULL               -- the delta that recorded it
 );
 CREATE INDEX edge_uses_since ON edge_uses (since);
 
-CREATE TABLE daily_uses (                -- how often nodes and edges were used on a day, in all
+CREATE TABLE daily_uses (                -- total uses of nodes and edges per day
     namespace INTEGER NOT NULL REFERENCES namespaces,
     day INTEGER NOT NULL,                -- since 1970 UTC
     nodes INTEGER NOT NULL,
@@ -165,9 +164,9 @@ CREATE TABLE edges (
     type INTEGER NOT NULL REFERENCES edge_types,
     since INTEGER NOT NULL REFERENCES deltas,
     until INTEGER REFERENCES deltas,
-    weight REAL NOT NULL,                -- when it was added
-    created_at INTEGER,                  -- NULL: at the time of its delta
-    last_activated INTEGER,              -- when it was last used before it was added; NULL: when it was created
+    weight REAL NOT NULL,                -- the first weight
+    created_at INTEGER,                  -- NULL: the time of its delta
+    last_activated INTEGER,              -- the last use before it was added; NULL: created_at
     valid_from INTEGER,
     valid_to INTEGER,
     relation TEXT
@@ -177,17 +176,17 @@ CREATE INDEX edges_until ON edges (until) WHERE until IS NOT NULL;
 CREATE INDEX edges_related ON edges (edge) WHERE relation IS NOT NULL;
 CREATE INDEX edges_lasting ON edges (edge) WHERE valid_from IS NOT NULL OR valid_to IS NOT NULL;
 
-CREATE TABLE edge_weights (              -- an edge's later weights, each from one delta on until the next
+CREATE TABLE edge_weights (              -- later weights of an edge, each until the next
     edge INTEGER NOT NULL REFERENCES edges,
     since INTEGER NOT NULL REFERENCES deltas,
     weight REAL NOT NULL,
-    last_activated INTEGER,              -- NULL: this change leaves it as it is
+    last_activated INTEGER,              -- NULL: unchanged
     PRIMARY KEY (edge, since)
 ) WITHOUT ROWID;
 CREATE INDEX edge_weights_since ON edge_weights (since);
 """
 
-# What must never be found in a sound memory, with the statement that counts it.
+# The faults that a sound memory never has, with the statement that counts each.
 CHECKS = {
     "an edge between two namespaces": """
         SELECT count(*) FROM edges e JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target
@@ -200,23 +199,23 @@ CHECKS = {
         LEFT JOIN scopes x ON x.number = s.scope LEFT JOIN scopes y ON y.number = t.scope
         WHERE e.until IS NULL AND s.scope IS NOT t.scope
         AND json_extract(x.name, '$[0]') IS NOT json_extract(y.name, '$[0]')""",
-    "a change that is older than what it changes": """
+    "a change that is older than its node": """
         SELECT count(*) FROM node_changes c
         WHERE NOT EXISTS (SELECT 1 FROM node_versions v WHERE v.node = c.node AND v.since < c.since)""",
-    "a vector of a node that is gone": """
+    "a vector of a removed node": """
         SELECT count(*) FROM vectors x WHERE x.until IS NULL
         AND NOT EXISTS (SELECT 1 FROM node_versions v WHERE v.node = x.node AND v.until IS NULL)""",
-    "a vector of another length than the rest": """
+    "a vector with another length than the rest": """
         SELECT max(count(DISTINCT length(vector)) - 1, 0) FROM vectors""",
 }
 
 
 def check_format(path: Path) -> int:
-    """Return the format version of a memory file, refusing what is none; the file is only read.
+    """Return the format version of a memory file, or refuse the file; it is only read.
 
     Raises:
-        CorruptMemoryError: not an SQLite file, or one that holds something else.
-        FormatVersionError: a memory of a version that is not known here.
+        CorruptMemoryError: it is not an SQLite file, or not a memory.
+        FormatVersionError: it has an unknown format version.
     """
     header = refuse_foreign(path)
     (version,) = struct.unpack_from(">i", header, _USER_VERSION_AT)
@@ -239,12 +238,12 @@ def refuse_foreign(path: Path) -> bytes:
     """Return the header of a memory file of any format version.
 
     Raises:
-        CorruptMemoryError: the file is no memory.
+        CorruptMemoryError: the file is not a memory.
     """
     header = read_beginning(path, _HEADER_SIZE)
     if len(header) < _HEADER_SIZE or not header.startswith(_MAGIC):
         raise CorruptMemoryError(
-            f"{path} is not a memory: it is no SQLite file; restore it from a backup or move it away"
+            f"{path} is not a memory: it is not an SQLite file; restore it from a backup or move it away"
         )
     if struct.unpack_from(">i", header, _APPLICATION_ID_AT) != (APPLICATION_ID,):
         raise CorruptMemoryError(f"{path} is an SQLite file, but not a memory; choose another save_dir")

@@ -1,9 +1,9 @@
 """Checksums for pages that another program wrote.
 
-The pages of a memory file carry checksums, but those in its log do not: SQLite's checksumming file layer computes them
+The pages of a memory file carry checksums; the pages in its log do not. SQLite's checksumming file layer computes them
 when it copies pages from the log to the file. After a crash, the next program that opens and closes the file copies
-what the log holds. If that program is not neurogated, the pages are right, but their checksums are not. The same
-happens when another program empties the log of a memory that is open (`PRAGMA wal_checkpoint`).
+the pages of the log. If that program is not neurogated, the pages are right, but their checksums are wrong. The same
+happens when another program empties the log of an open memory (`PRAGMA wal_checkpoint`).
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _log = logging.getLogger(__name__)
 _HEADER_SIZE = 100
 _PAGE_SIZE_AT = slice(16, 18)
 _PAGES_AT = slice(28, 32)
-# The header has 1 for the one size that two bytes cannot hold.
+# The header stores 1 for the one page size that two bytes cannot hold.
 _LARGEST_PAGE = 65_536
 
 
 def seal_pages(path: Path) -> bool:
-    """Give every page of a memory file a right checksum, where the file is sound and has no log.
+    """Give every page of a memory file a valid checksum, if the file is sound and has no log.
 
     Returns:
-        Whether a page lacked it.
+        Whether a page had no valid checksum.
 
     Raises:
         CorruptMemoryError: SQLite finds the file damaged.
@@ -49,7 +49,7 @@ def seal_pages(path: Path) -> bool:
     with translated(path):
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:
-            # It may hold newer pages.
+            # The log may hold newer pages.
             return False
         unsealed = list(_unsealed(path))
         if unsealed:
@@ -60,20 +60,20 @@ def seal_pages(path: Path) -> bool:
 
 
 class CheckpointWatch:
-    """Notices that another program emptied the log of a memory that is open, and seals its pages.
+    """Notices that another program emptied the log of an open memory, and seals its pages.
 
-    Only a checkpoint writes to the memory file. A process of ours makes one while it has the turn to write, and then
-    notes when the file was last written.
+    Only a checkpoint of SQLite writes to the memory file. A process of ours checkpoints only while it has the turn to
+    write, and then notes the file's modification time.
     """
 
     def __init__(self, path: Path, turn: ProcessLock) -> None:
-        """Watch a memory file; the note is in the file of the lock."""
+        """Watch a memory file; the lock file holds the note."""
         self._path = path
         self._turn = turn
         self._written: int | None = None
 
     def note(self) -> None:
-        """Note that the file is as a process of ours wrote it; called while this process has the turn."""
+        """Note that a process of ours wrote the file last; this process must have the turn."""
         written = self._last_written()
         if written is not None and written != self._written:
             self._turn.note(written)
@@ -92,9 +92,9 @@ class CheckpointWatch:
         return None
 
     def seal(self, connection: apsw.Connection) -> None:
-        """Give checksums to the pages that another program wrote; called while this process has the turn.
+        """Give checksums to the pages that another program wrote; this process must have the turn.
 
-        Where a process reads an older state, the log cannot be copied whole, and pages are sealed at a later call.
+        While another process reads an older state, SQLite cannot copy the whole log; a later call then seals the pages.
 
         Raises:
             CorruptMemoryError: SQLite finds the file damaged.
@@ -106,7 +106,7 @@ class CheckpointWatch:
             contextlib.closing(connect_plainly(self._path)) as plain,
             begun(plain, "IMMEDIATE"),
         ):
-            # Nobody adds to the log now. Once all of it is in the file, no checkpoint can write a page meanwhile.
+            # Nobody can add to the log now. Once all of it is in the file, no checkpoint writes pages meanwhile.
             in_log, copied = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
             if copied < in_log:
                 return
@@ -118,7 +118,7 @@ class CheckpointWatch:
 
 
 def refuse_unsealed(path: Path) -> None:
-    """Raise StorageError where a process that only reads would find pages without a right checksum."""
+    """Raise StorageError if a read-only process would find pages without a valid checksum."""
     with translated(path):
         log = path.with_name(path.name + "-wal")
         if not (log.exists() and log.stat().st_size) and any(True for _ in _unsealed(path)):
@@ -128,12 +128,12 @@ def refuse_unsealed(path: Path) -> None:
 
 
 def _unsealed(path: Path) -> Iterator[int]:
-    """Yield the numbers, from 0, of the pages whose checksum is wrong."""
+    """Yield the numbers, from 0, of the pages with a wrong checksum."""
     with checked_file(path) as file:
         size = _page_size(file)
         pages, rest = divmod(file.xFileSize(), size)
         if rest or pages < int.from_bytes(file.xRead(_HEADER_SIZE, 0)[_PAGES_AT], "big"):
-            # Of a file that was cut short nothing is to be accepted.
+            # No page of a truncated file may be sealed.
             return
         for number in range(pages):
             try:
@@ -149,7 +149,7 @@ def _page_size(file: apsw.VFSFile) -> int:
 
 def _seal(path: Path, unsealed: list[int]) -> None:
     with plain_file(path) as source, checked_file(path, writable=True) as target:
-        # By reading the header the file layer learns that it has to compute checksums.
+        # Reading the header tells the file layer to compute checksums.
         size = _page_size(target)
         for number in unsealed:
             target.xWrite(source.xRead(size, number * size), number * size)
@@ -160,7 +160,7 @@ def _seal(path: Path, unsealed: list[int]) -> None:
 
 
 def _require_sound(path: Path, connection: apsw.Connection) -> None:
-    """Raise CorruptMemoryError where SQLite, without regard to checksums, finds a fault."""
+    """Raise CorruptMemoryError if SQLite finds a fault while it ignores checksums."""
     found = [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
     if found:
         raise CorruptMemoryError(

@@ -1,4 +1,4 @@
-"""What a memory file says of itself and of its graphs."""
+"""The settings of a memory file and of its graphs."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ _THAW = "DELETE FROM settings WHERE name = 'frozen'"
 
 
 def find_namespace(connection: apsw.Connection, name: str) -> int:
-    """Return the file's number of a namespace, 0 if there is none."""
+    """Return the file's number of a namespace; 0 if there is none."""
     rows = fetch(connection, "SELECT namespace FROM namespaces WHERE name = ?", (name,))
     return int(rows[0][0]) if rows else 0
 
 
 def namespace_names(connection: apsw.Connection) -> dict[int, str]:
-    """Return the names of all namespaces by their numbers, in the order they were made."""
+    """Return the names of all namespaces by their numbers, in order of creation."""
     return dict(fetch(connection, "SELECT namespace, name FROM namespaces ORDER BY namespace"))
 
 
 def read_derivation(connection: apsw.Connection) -> str:
-    """Return what changes when rows are erased from which something was derived."""
+    """Return a value that changes when an erasure makes checkpoints invalid."""
     return _settings(connection, "identity", "erasures")
 
 
 def read_generation(connection: apsw.Connection) -> str:
-    """Return what changes when rows of the past are changed, so that whoever reads along must read anew."""
+    """Return a value that changes when rows of the past change, so that other processes must reload their indexes."""
     return _settings(connection, "identity", "generation")
 
 
 def note_generation(connection: apsw.Connection) -> None:
-    """Let whoever reads along read anew; see `read_generation`."""
+    """Make other processes reload their indexes; see `read_generation`."""
     connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")
 
 
@@ -60,30 +60,30 @@ def _settings(connection: apsw.Connection, *names: str) -> str:
 
 
 def read_embedder(connection: apsw.Connection) -> tuple[str, int] | None:
-    """Return name and dimension of the embedder that the vectors come from, None while there is none."""
+    """Return name and dimension of the embedder of the vectors; None if there is none."""
     rows = fetch(connection, "SELECT value FROM settings WHERE name IN ('dimension', 'embedder') ORDER BY name")
     return (str(rows[1][0]), int(rows[0][0])) if rows else None
 
 
 def read_frozen(connection: apsw.Connection) -> bool:
-    """Return whether the memory was told to learn nothing."""
+    """Return whether the memory is frozen: it learns nothing."""
     return bool(fetch(connection, "SELECT 1 FROM settings WHERE name = 'frozen'"))
 
 
 def note_frozen(connection: apsw.Connection, *, frozen: bool) -> None:
-    """Keep whether the memory learns nothing."""
+    """Record whether the memory is frozen."""
     change = "INSERT OR IGNORE INTO settings VALUES ('frozen', '1')" if frozen else _THAW
     connection.execute(change)
 
 
 def read_pending(connection: apsw.Connection, namespace: int) -> dict[PendingTask, None]:
-    """Return the judgements of a namespace that wait, oldest first."""
+    """Return the queued judgements of a namespace, oldest first."""
     rows = fetch(connection, "SELECT kind, nodes FROM pending WHERE namespace = ? ORDER BY task", (namespace,))
     return {PendingTask(kind, tuple(json.loads(nodes))): None for kind, nodes in rows}
 
 
 def register_types(connection: apsw.Connection) -> Mapping[int, EdgeType]:
-    """Return the file's edge types by their number, registering those that this process has not met."""
+    """Return the file's edge types by their number; register types that are new to this process."""
     rows = fetch(connection, "SELECT type, name, value, plastic, both_ways FROM edge_types")
     return {
         code: EdgeType.register(name, value, plastic=bool(plastic), both_ways=bool(both_ways))

@@ -1,4 +1,4 @@
-"""Snapshots of a memory file: taking one while it is in use, and putting one in its place."""
+"""Snapshots of a memory file: take one while the file is in use, and restore one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MEMORY_SUFFIX = ".db"
 
 
 def take_snapshot(path: Path, target: Path) -> None:
-    """Copy a memory file as it is at this moment; writes go on meanwhile.
+    """Copy the present state of a memory file while writes continue.
 
     Raises:
         StorageError: `target` exists, has a name that belongs to the memory, or cannot be written.
@@ -46,20 +46,20 @@ def take_snapshot(path: Path, target: Path) -> None:
         ):
             with copy.backup("main", source, "main") as backup:
                 backup.step(-1)
-            # A copy that is a single file, without a log beside it.
+            # The copy becomes a single file, without a log beside it.
             copy.execute("PRAGMA journal_mode = DELETE")
         replace_file(draft, target)
 
 
 def restore_snapshot(snapshot: Path, path: Path) -> None:
-    """Put a snapshot in the place of a memory file, sound or not, or where there is none.
+    """Replace a memory file, sound or damaged, by a snapshot, or create the memory file from it.
 
-    Another memory's file will do as well; what is only in its log is restored with it. It is not changed.
+    The file of another memory is also accepted; its log is restored with it. The snapshot is not changed.
 
     Raises:
         MemoryLockedError: a process has the memory open for writing.
-        CorruptMemoryError: the snapshot is damaged; the memory is unharmed.
-        StorageError: it is the memory's own file, it cannot be read, or the memory not be written.
+        CorruptMemoryError: the snapshot is damaged; the memory is unchanged.
+        StorageError: the snapshot is the memory's own file or cannot be read, or the memory cannot be written.
     """
     path = path.resolve()
     _refuse_unusable(snapshot, path)
@@ -91,10 +91,10 @@ def _refuse_unusable(snapshot: Path, path: Path) -> None:
 
 
 def _copy(snapshot: Path, draft: Path) -> None:
-    """Make a single file of a snapshot and what its log holds, without writing anything beside the snapshot."""
+    """Copy a snapshot and its log into a single file, without writing anything beside the snapshot."""
     beside = [suffix for suffix in LOG_SUFFIXES if _beside(snapshot, suffix).exists()]
     if not beside or "-shm" in beside:
-        # A process may have it open, this one too: only SQLite can tell what belongs together, and keeps its locks.
+        # A process, perhaps this one, may have it open. Only SQLite can read a consistent state and keep its locks.
         with (
             contextlib.closing(connect(snapshot, read_only=True) if beside else read_whole_file(snapshot)) as source,
             contextlib.closing(connect(draft, create=True)) as copy,
@@ -112,9 +112,9 @@ def _copy(snapshot: Path, draft: Path) -> None:
 
 
 def _refuse_loss(file: Path, connection: apsw.Connection, snapshot: Path) -> None:
-    """Raise CorruptMemoryError where `file`, which is the snapshot or its copy, lacks pages or acknowledged changes."""
+    """Raise CorruptMemoryError if `file`, the snapshot or its copy, lacks pages or acknowledged changes."""
     refuse_cut_file(file, connection, called=snapshot)
-    # A snapshot has no note; one beside a copied memory, and only there, tells of a log that was not copied with it.
+    # A snapshot has no watermark. A copied memory may have one, which reveals a log that was not copied.
     if snapshot.suffix == _MEMORY_SUFFIX:
         note = CommitWatermark(snapshot.with_suffix(".acknowledged"))
         refuse_lost_changes(snapshot, note, lambda: last_change(connection))
@@ -126,7 +126,7 @@ def _beside(path: Path, suffix: str) -> Path:
 
 @contextlib.contextmanager
 def _draft_of(target: Path) -> Iterator[Path]:
-    """Give a file beside `target` that is gone afterwards unless it was moved; faults of the disk are translated."""
+    """Give a draft file beside `target` and delete it unless it was moved; disk errors become StorageError."""
     draft = target.with_name(target.name + ".draft")
     try:
         drop_file(draft)
@@ -134,7 +134,7 @@ def _draft_of(target: Path) -> Iterator[Path]:
     except OSError as error:
         if isinstance(error, StorageError):
             raise
-        raise StorageError(f"{target} cannot be written ({error}); check the place and free space") from error
+        raise StorageError(f"{target} cannot be written ({error}); check the folder and free space") from error
     finally:
         with contextlib.suppress(OSError):
             drop_file(draft)
@@ -142,18 +142,18 @@ def _draft_of(target: Path) -> Iterator[Path]:
 
 def _require_sound(draft: Path, snapshot: Path) -> None:
     with translated(snapshot), contextlib.closing(connect(draft)) as connection:
-        # Reading every page checks every page.
+        # `integrity_check` reads every page, which verifies every checksum.
         found = [str(line) for (line,) in fetch(connection, "PRAGMA integrity_check") if line != "ok"]
     if found:
         raise CorruptMemoryError(f"{snapshot} is damaged ({found[0]}); take another snapshot, nothing was restored")
 
 
 def _settle(path: Path) -> None:
-    """Bring what is only in the log into a memory file and drop the log, so that none meets another file."""
+    """Write the log of a memory file into the file and drop the log, so that it never meets another file."""
     if path.exists():
         try:
             with contextlib.closing(connect(path)) as connection:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except apsw.Error as error:
-            _log.warning("%s is damaged (%s); the snapshot takes its place", path, error)
+            _log.warning("%s is damaged (%s); the snapshot replaces it", path, error)
     drop_log(path)

@@ -1,4 +1,4 @@
-"""`SqliteEngine` and `SqliteLog`: the journals of a memory file, whose rows are what their deltas wrote."""
+"""`SqliteEngine` and `SqliteLog`: the journals of a memory file, reconstructed from the rows that the deltas wrote."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class SqliteEngine:
-    """A memory file with what is derived from it and kept beside it; see `Engine`."""
+    """A memory file and its checkpoints; see `Engine`."""
 
     def __init__(self, file: SqliteFile) -> None:
         self.file = file
@@ -66,7 +66,7 @@ class SqliteEngine:
             return list(namespace_names(self.file.connection).values())
 
     def drop_namespace(self, name: str) -> None:
-        """Erase a graph with what is kept of it; see `Engine`."""
+        """Erase a graph and its checkpoints; see `Engine`."""
         with self.file.reading() as connection:
             number = find_namespace(connection, name)
         self.checkpoints.drop(number)
@@ -87,29 +87,29 @@ class SqliteEngine:
             return read_embedder(connection)
 
     def record_embedder(self, name: str, dimension: int) -> None:
-        """Keep the embedder's name and dimension."""
+        """Record the embedder's name and dimension."""
         with self.file.transaction() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO settings VALUES (?, ?)", [("embedder", name), ("dimension", str(dimension))]
             )
 
     def is_frozen(self) -> bool:
-        """Return whether the memory was told to learn nothing, by whatever process."""
+        """Return whether the memory is frozen, by this or another process."""
         with self.file.reader() as connection:
             return read_frozen(connection)
 
     def record_frozen(self, *, frozen: bool) -> None:
-        """Keep whether the memory learns nothing."""
+        """Record whether the memory is frozen."""
         with self.file.transaction() as connection:
             note_frozen(connection, frozen=frozen)
 
     def erase_removed(self, *, history: bool) -> int:
-        """Erase removed nodes, and leave nothing of them on disk; see `SupportsErasure`.
+        """Erase removed nodes, and leave no trace of them on disk; see `SupportsErasure`.
 
         Raises:
-            StorageError: another process reads just now; the nodes are erased, but not yet from all of the disk.
+            StorageError: another process is reading; the nodes are erased, but traces remain on disk.
         """
-        # What is kept holds words of what is to be erased.
+        # Checkpoints contain words of the erased nodes.
         self.checkpoints.drop()
         erased = erase_removed(self.file, history=history)
         self.file.rewrite()
@@ -117,11 +117,11 @@ class SqliteEngine:
         return erased
 
     def erasing(self) -> AbstractContextManager[object]:
-        """Let nobody keep an index beside the file within the block; see `SupportsErasure`."""
+        """Prevent checkpoint writes within the block; see `SupportsErasure`."""
         return self.checkpoints.exclusively()
 
     def tidy(self, namespace: str) -> None:
-        """Remove what is kept to no use, of a graph and of graphs that there are not."""
+        """Remove obsolete checkpoints of a graph and all checkpoints of unknown graphs."""
         if self.file.read_only:
             return
         with self.file.reading() as connection:
@@ -133,13 +133,13 @@ class SqliteEngine:
                     if name == namespace:
                         self.checkpoints.tidy(number)
         except MemoryLockedError:
-            # Another process keeps something just now, and tidies up then.
+            # Another process is writing a checkpoint, and then removes obsolete ones itself.
             pass
         except OSError as error:
-            _log.warning("what is kept of other states cannot be removed (%s); remove it", error)
+            _log.warning("obsolete checkpoints cannot be removed (%s); remove them", error)
 
     def close(self) -> None:
-        """Close the file; every acknowledged write is in it."""
+        """Close the file; it holds every acknowledged write."""
         self.file.close()
 
 
@@ -151,7 +151,7 @@ class SqliteLog:
         self._checkpoints = engine.checkpoints
         self.name = name
         self.namespace = self._number()
-        """The file's number of the graph, 0 where there is none in a file that is only read."""
+        """The file's number of the graph; 0 if a read-only file has no such graph."""
 
     def _number(self) -> int:
         with self.file.reading() as connection:
@@ -163,14 +163,14 @@ class SqliteLog:
             return find_namespace(connection, self.name)
 
     def find(self, connection: apsw.Connection) -> bool:
-        """Return whether the graph is still there; in a file that is only read it may come and go."""
+        """Return whether the graph still exists; in a read-only file, another process may create or drop it."""
         number = find_namespace(connection, self.name)
         if self.file.read_only:
             self.namespace = number
         return number == self.namespace
 
     def position(self) -> Position:
-        """Return how far the log has come; see `Log`."""
+        """Return the end of the log; see `Log`."""
         with self.file.reading() as connection:
             ((epoch, sequence),) = fetch(
                 connection,
@@ -184,7 +184,7 @@ class SqliteLog:
         """Write the rows of a plan as one transaction; see `Log`.
 
         Raises:
-            InputError: metadata is no JSON, or the file has vectors of another dimension.
+            InputError: metadata is not JSON, or the file has vectors of another dimension.
         """
         with self.file.transaction() as connection:
             _check_dimension(connection, plan, index)
@@ -194,11 +194,11 @@ class SqliteLog:
         return written.sequence
 
     def entries(self, after: int = 0, up_to: int = NOW) -> Iterator[JournalEntry]:
-        """Yield the deltas numbered above `after`; see `Log`. Those that are made meanwhile are left out.
+        """Yield the deltas numbered above `after`; see `Log`. Deltas appended meanwhile are left out.
 
         Args:
             after: the number of a delta.
-            up_to: the number of the last delta that counts.
+            up_to: the number of the last delta to yield.
         """
         with self.file.reading() as connection:
             sequences = SqliteJournal(connection, self.namespace).sequences(after, up_to)
@@ -214,7 +214,7 @@ class SqliteLog:
         for sequence in sequences:
             with self.file.reading() as connection:
                 entries = list(SqliteJournal(connection, self.namespace).entries(sequence - 1, up_to=sequence))
-            # Handed out when nothing is held any more, or whoever takes them could not write in between.
+            # Yield after the lock is released, so that the caller can write between two entries.
             yield from entries
 
     def history(self) -> list[HistoryEntry]:
@@ -223,21 +223,21 @@ class SqliteLog:
             return SqliteJournal(connection, self.namespace).history()
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> FileFollower:
-        """Return what fills an index with columns of the file; see `SupportsFollowing`."""
+        """Return a follower that fills an index from the columns of the file; see `SupportsFollowing`."""
         return FileFollower(self, self._checkpoints, config, current)
 
     def as_of(
         self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
     ) -> tuple[Engine, datetime]:
-        """Return an engine that shows the graph as it was; see `SupportsPast`."""
+        """Return an engine that shows a past state; see `SupportsPast`."""
         return Past(self, sequence, present), moment or from_micros(self._last_change("", sequence)[1])
 
     def last_before(self, moment: datetime, up_to: int = NOW) -> int:
-        """Return the number of the last delta made by then; see `SupportsPast`. Those after `up_to` do not count."""
+        """Return the number of the last delta made at or before a time, up to `up_to`; see `SupportsPast`."""
         return self._last_change("AND at <= ?", up_to, to_micros(moment))[0]
 
     def _last_change(self, condition: str, *values: int) -> tuple[int, int]:
-        """Return number and time of the last delta up to one, perhaps of another namespace, that changed something."""
+        """Return number and time of the last delta up to `sequence` that changed the graph; (0, 0) if there is none."""
         statement = "SELECT sequence, at FROM deltas WHERE namespace = ? AND changes IS NOT NULL AND sequence <= ?"
         with self.file.reading() as connection:
             rows = fetch(
@@ -247,7 +247,7 @@ class SqliteLog:
 
 
 def _check_dimension(connection: apsw.Connection, plan: Plan, index: GraphIndex) -> None:
-    """Refuse vectors that do not fit those of the graph's past and of the other namespaces."""
+    """Refuse vectors whose dimension differs from those of past states and of other namespaces."""
     given = next((node for node in plan.delta.nodes if node.embedding is not None), None)
     if given is None or given.embedding is None or index.vectors.dimension is not None:
         return
@@ -255,6 +255,6 @@ def _check_dimension(connection: apsw.Connection, plan: Plan, index: GraphIndex)
     dimensions = {len(given.embedding), *(np.frombuffer(vector, "<f4").size for (vector,) in found)}
     if len(dimensions) > 1:
         raise InputError(
-            f"with the embedding of node {given.id!r} this file would hold dimensions {sorted(dimensions)}, "
-            "of its past or another namespace; use the embedder the memory was built with"
+            f"with the embedding of node {given.id!r}, this file would hold dimensions {sorted(dimensions)}, "
+            "in its past or in another namespace; use the embedder the memory was built with"
         )
