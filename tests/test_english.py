@@ -24,7 +24,7 @@ PHRASES = {
     "whichever": r"\bwhichever\b",
     "whatever": r"\bwhatever\b",
     "anew": r"\banew\b",
-    "of use": r"\bof (?:no )?use\b(?! (?:of|by|in)\b)",
+    "of use": r"(?<!year )\bof (?:no )?use\b(?! (?:of|by|in)\b)",
     "come back": r"\b(?:come|comes|came|coming) back\b",
     "made up": r"\bma[dk]es? up\b",
     "by a look": r"\bby a look\b",
@@ -137,6 +137,7 @@ def test_each_phrase_has_a_sample(phrase: str) -> None:
     ("name", "text"),
     [
         ("docs/a.md", "What does it cost? It costs what a write costs.\n"),
+        ("docs/a.md", "The file after a year of use has 38 MB.\n"),
         ("docs/a.md", 'It answers "what is stored" and `what=1`.\n'),
         ("src/a.py", "def f(what: str) -> str:\n    return what\n"),
         ("src/a.py", 'CUES = ("what", "what kind of")\n'),
