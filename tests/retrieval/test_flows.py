@@ -1,4 +1,4 @@
-"""The flows into a node, against a sum over every portion that moved."""
+"""The flows into a node match a sum over every portion that moved."""
 
 from collections import defaultdict
 

@@ -274,7 +274,7 @@ def test_reason_and_result_differ_by_one_word_in_chinese_too(wordy: OfflineQuest
 
 
 def test_only_the_sentence_that_asks_is_read_for_cues() -> None:
-    reading = read_question("They left because of the rain, and a year later came back. Where did they live?")
+    reading = read_question("They left because of the rain, and a year later returned. Where did they live?")
     assert {cue.kind for cue in reading.cues} == {QuestionKind.FACT}
 
 

@@ -87,7 +87,7 @@ def _walks(world: World, config: MemoryConfig) -> Walks:
 
 
 def _sent(walks: list[tuple[str, EdgeType, float, float]], config: MemoryConfig, gate: dict[str, float]) -> list[float]:
-    """Return what share of its activation arrives over each walk that leaves a node."""
+    """Return the share of its activation that arrives over each walk from a node."""
     claims = [
         gate[target] ** config.retrieval.gate_exponent if config.retrieval.switches.gate_hops else 1.0
         for target, *_ in walks
@@ -112,11 +112,11 @@ def _sent(walks: list[tuple[str, EdgeType, float, float]], config: MemoryConfig,
 
 
 def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] | None = None) -> dict[str, float]:
-    """Activation that spread, by the formula of the class and the settings that change its terms."""
+    """Return the spread activation, by the formula of the class and the settings that change its terms."""
     walks, is_open = _walks(world, config), gate or dict.fromkeys(world.names, 1.0)
 
     def strongest_of(activations: dict[str, float]) -> dict[str, float]:
-        # Nodes are numbered as they are named here, and of equals the first ones send on.
+        # Nodes are numbered in this order, and of equal nodes the first ones pass activation on.
         active = [name for name in activations if activations[name] > 0]
         active.sort(key=lambda name: (-activations[name], world.names.index(name)))
         return {name: activations[name] for name in active[: config.retrieval.max_frontier]}
@@ -209,7 +209,7 @@ def test_gated_equals_its_formula_with_any_term_switched(
 
 @given(worlds(), st.integers(1, 3), st.booleans())
 def test_only_the_strongest_nodes_send_activation_on(world: World, frontier: int, move_once: object) -> None:
-    # Without shares every number is exact in binary, and ties are ties in both.
+    # Without shares every number is exact in binary, so ties are ties in both.
     changes = {
         "retrieval.switches.damp_hubs": False,
         "retrieval.max_frontier": frontier,
@@ -294,7 +294,7 @@ def test_a_setting_that_names_no_edge_type_is_refused() -> None:
 def test_gated_activation_grows_by_no_more_than_the_kernel_allows(world: World) -> None:
     _, spread = _activations(world, "gated")
     start = sum(activation for activation in world.anchors.values() if activation > 0)
-    # However many edges a node has, each type hands on at most what came, times decay and the kernel's weight.
+    # For any number of edges, each type passes on at most the received activation, times decay and kernel weight.
     factor = 0.5 * sum(max(world.kernel[kind], world.kernel.backwards(kind)) for kind in TYPES)
     assert sum(spread.values()) <= start * sum(factor**hop for hop in range(1, world.hops + 1)) + 1e-9
 

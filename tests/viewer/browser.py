@@ -1,4 +1,4 @@
-"""A browser without a window, as tests and the screenshot of the documentation use it."""
+"""A browser without a window, for tests and for the screenshot of the documentation."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ _PHONE = 600
 
 
 def open_browser(chromium: str, driver: str, folder: Path) -> webdriver.Chrome:
-    """Return a browser that logs its messages and requests; `folder` is for its own files."""
+    """Return a browser that logs its messages and requests. Its own files are in `folder`."""
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
     for flag in (
@@ -24,7 +24,7 @@ def open_browser(chromium: str, driver: str, folder: Path) -> webdriver.Chrome:
 
 
 def set_screen(chrome: webdriver.Chrome, width: int, height: int, scheme: str) -> None:
-    """Give the browser a screen of so many pixels, and a reader who wants pages `light` or `dark`."""
+    """Give the browser a screen of this size in pixels, and a reader who prefers `light` or `dark` pages."""
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < _PHONE}
     chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     feature = {"name": "prefers-color-scheme", "value": scheme}

@@ -1,4 +1,4 @@
-"""Makes the picture of the README, `docs/images/explained.png`, from the page that explains the demo's first answer.
+"""Create the picture of the README, `docs/images/explained.png`, from the page of the demo's first answer.
 
 `make browser` installs the browser. Then, from the root of the repository: `python -m tests.viewer.screenshot`.
 """
@@ -19,7 +19,7 @@ from tests.viewer.browser import open_browser, set_screen
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "explained.png"
 QUESTION = "Why did the herring fail?"
 WIDTH, HEIGHT, COLOURS = 1400, 1130, 256
-# The picture is about the flows and the memories.
+# The picture shows the flows and the memories.
 WITHOUT_KERNEL = "document.querySelector('.kernel').remove()"
 
 

@@ -68,17 +68,17 @@ def _all(chrome: webdriver.Chrome, selector: str) -> list[WebElement]:
 
 
 def _lit(chrome: webdriver.Chrome) -> set[str]:
-    """Return the boxes and flows that stand out."""
+    """Return the highlighted boxes and flows."""
     return {str(one.get_dom_attribute("id")) for one in _all(chrome, ".box.lit, .arc.lit")}
 
 
 def _belonging(chrome: webdriver.Chrome, name: str) -> set[str]:
-    """Return the boxes and flows that belong to one of them."""
+    """Return the boxes and flows that belong to one of these."""
     return set(str(_all(chrome, f"#{name}")[0].get_dom_attribute("data-lit")).split())
 
 
 def _number(element: WebElement) -> float:
-    """Return the number that an element shows; less than a thousandth counts as none."""
+    """Return the number in an element. Less than a thousandth counts as none."""
     text = str(element.get_property("textContent"))
     return 0.0 if text.startswith("<") else float(text)
 

@@ -80,7 +80,7 @@ def test_each_box_and_flow_names_the_elements_that_belong_to_it(recall: Recall, 
 def test_shown_terms_add_up_to_the_score_and_shown_flows_to_the_activation(read: Read, node: Node) -> None:
     flows = tuple(step(f"s{n}", EdgeType.SIM, "m", flow=0.1 / 3**n) for n in range(9))
     arrived = sum(one.flow for one in flows)
-    # Half of what arrives counts.
+    # Half of the arriving activation counts.
     terms = {"similarity": 1 / 3, "activation": arrived / 2, "recency": 1 / 7, "held_back": -1 / 13}
     memory = RecalledMemory(node("m"), sum(terms.values()), {"activation": arrived}, (), flows, terms)
     page = render_recall(Recall("?", (memory,), Kernel(), (), "gated"), {})
