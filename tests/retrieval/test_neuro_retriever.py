@@ -218,7 +218,7 @@ def test_contributions_add_up_to_the_score_and_flows_to_the_activation(
 ) -> None:
     store = GraphStore()
     for number, (content, vector, about, _) in enumerate(drawn):
-        store.add_node(MemoryNode(f"n{number}", content, embedding=vector, metadata=about))
+        store.add_node(MemoryNode(f"n{number}", content, embedding=vector, **about))  # type: ignore[arg-type]
     for source, target, kind in links:
         if source != target and max(source, target) < len(drawn):
             store.add_edge(f"n{source}", f"n{target}", kind, 0.5)

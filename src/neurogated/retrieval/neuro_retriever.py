@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from itertools import chain, repeat
+from itertools import repeat
 from types import MappingProxyType
 from typing import NamedTuple, Unpack
 
@@ -23,12 +23,13 @@ from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
-from neurogated.core.trace import PathStep, Recall, RecalledMemory
+from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.similarity import PARTS, QuestionSimilarity, Scored, Similarities
+from neurogated.retrieval.ranking import Found, Ranking, best_places, memories_of, relays_of
+from neurogated.retrieval.similarity import QuestionSimilarity, Scored, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.time_spans import span_of
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
@@ -45,23 +46,6 @@ _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _S
 # Seconds that a recall waits for others at the most before it goes ahead beside them.
 _PATIENCE = 0.05
 _COSINE_ALONE = dict.fromkeys(("keyword_weight", "subject_weight", "tag_weight", *TURN_WEIGHTS), 0.0)
-
-
-class _Ranking(NamedTuple):
-    """The memories of a recall in columns, before their texts are fetched."""
-
-    likeness: Similarities
-    score: Values
-    parts: Mapping[str, Values]
-    """Columns of `RecalledMemory.parts` beside the similarity and its own."""
-    contributions: Mapping[str, Values]
-    """Columns of `RecalledMemory.contributions`."""
-    trust: float = 1.0
-    """The share of the spread activation that counts."""
-    scale: float = 1.0
-    """From spread activation to what counts of it: trust divided by the subjects named."""
-    scales: Values | None = None
-    """From the spread activation of each memory to its part `activation`; None: all of it counts."""
 
 
 class RecallOptions(FilterOptions, total=False):
@@ -89,15 +73,6 @@ class _Asked(NamedTuple):
     """What vector search found, and the cosines."""
     present: int
     """The time of the question, in microseconds since 1970 UTC."""
-
-
-class _Found(NamedTuple):
-    """What the graph brought up for a question, before texts are fetched."""
-
-    anchors: tuple[tuple[str, float], ...]
-    activation: Activation
-    ranking: _Ranking
-    seconds: dict[str, float]
 
 
 class NeuroRetriever:
@@ -210,7 +185,7 @@ class NeuroRetriever:
             found = [self._find(store, view, one, wanted) for one in asked]
             shared.skip()
             stage("fetching texts")
-            memories = _memories(store, view, found, least)
+            memories = memories_of(store, view, found, least)
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         return [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
@@ -233,7 +208,7 @@ class NeuroRetriever:
             return self._kernels.generate_batch(queries, vectors)
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
-    def _find(self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int) -> _Found:
+    def _find(self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int) -> Found:
         """Spread activation from the nodes most similar to the question, and rank the nodes that it reached."""
         query, vector, kernel, nearest, present = asked
         own = _Laps()
@@ -250,10 +225,10 @@ class NeuroRetriever:
         else:
             ranking = self._by_score(activation, likeness, wanted, present, timely)
         own.lap("rank")
-        return _Found(tuple(anchors), activation, ranking, own.seconds)
+        return Found(tuple(anchors), activation, ranking, own.seconds)
 
     def _recall(
-        self, asked: _Asked, found: _Found, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
+        self, asked: _Asked, found: Found, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
     ) -> Recall:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())
@@ -266,11 +241,11 @@ class NeuroRetriever:
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
             notes=(asked.kernel.note,) if asked.kernel.note else (),
-            relays=_relays(found, memories),
+            relays=relays_of(found, memories),
         )
 
     def _anchors(self, view: GraphView, candidates: Similarities) -> list[tuple[str, float]]:
-        best = _best(view, candidates.rows, candidates.similarity, self._config.TOP_K_ANCHORS)
+        best = best_places(view, candidates.rows, candidates.similarity, self._config.TOP_K_ANCHORS)
         return [(view.ids[int(candidates.rows[place])], float(candidates.similarity[place])) for place in best]
 
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
@@ -278,17 +253,17 @@ class NeuroRetriever:
         best = float(likeness.known.similarity.max(initial=0.0))
         return lambda rows: np.clip(likeness.similarity(rows) / (best or 1.0), 0.0, 1.0)
 
-    def _by_activation(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> _Ranking:
+    def _by_activation(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> Ranking:
         """Rank active nodes by activation, and after them the others by similarity."""
         rows, totals = _admitted(activation.view, *activation.total)
-        active = _best(activation.view, rows, totals, wanted)
+        active = best_places(activation.view, rows, totals, wanted)
         idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
-        fill = _best(activation.view, idle.rows, idle.similarity, wanted - len(active))
+        fill = best_places(activation.view, idle.rows, idle.similarity, wanted - len(active))
         ranked = np.concatenate((rows[active], idle.rows[fill]))
         scores = np.concatenate((totals[active], np.zeros(len(fill))))
         likeness.of(np.sort(ranked))
         terms = {"start": activation.anchors.at(ranked), "activation": activation.spread.at(ranked)}
-        return _Ranking(likeness.known.at(ranked), scores, terms | {"recency": np.zeros(ranked.size)}, terms)
+        return Ranking(likeness.known.at(ranked), scores, terms | {"recency": np.zeros(ranked.size)}, terms)
 
     def _timely(self, store: GraphStorePort, view: GraphView, asked: _Asked, likeness: QuestionSimilarity) -> Rows:
         """Return the rows of memories of the time that the question asks for, ascending; its dates are searched for."""
@@ -306,7 +281,7 @@ class NeuroRetriever:
 
     def _by_score(
         self, activation: Activation, likeness: QuestionSimilarity, wanted: int, present: int, timely: Rows
-    ) -> _Ranking:
+    ) -> Ranking:
         """Rank candidates and active nodes by the weighted sum of similarity, spread activation and recency.
 
         Memories of the time that the question asks for, at the rows `timely`, gain `retrieval.time_span_weight`.
@@ -321,9 +296,9 @@ class NeuroRetriever:
         recency = self._recency(view, known.rows, present)
         in_time = config.retrieval.time_span_weight * np.isin(known.rows, timely).astype(np.float64)
         base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + in_time
-        matches = _best(view, known.rows, base, 2)
+        matches = best_places(view, known.rows, base, 2)
         if not matches:
-            return _Ranking(known, base, {}, {})
+            return Ranking(known, base, {}, {})
         trust = trust_in_graph(base[matches], config)
         # The subjects that a question names, such as two that it compares, rank before their neighbours.
         subjects = max(1, len(likeness.named)) if config.retrieval.switches.named_first else 1
@@ -334,7 +309,7 @@ class NeuroRetriever:
         arrived[places] = values * scales[places]
         lift = config.ACTIVATION_WEIGHT * arrived
         order, score = lifted_scores(base, lift, config)
-        best = _best(view, known.rows, order, wanted)
+        best = best_places(view, known.rows, order, wanted)
         parts = {"activation": arrived, "recency": recency}
         terms = {
             "similarity": config.SIMILARITY_WEIGHT * known.similarity,
@@ -344,7 +319,7 @@ class NeuroRetriever:
             "held_back": score - (base + lift),
         }
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
-        return _Ranking(known.at(known.rows[best]), score[best], parts, terms, trust, trust / subjects, scales[best])
+        return Ranking(known.at(known.rows[best]), score[best], parts, terms, trust, trust / subjects, scales[best])
 
     def _recency(self, view: GraphView, rows: Rows, present: int) -> Values:
         """Return how lately nodes were used, 1 for now, halved with every `RECENCY_HALF_LIFE_DAYS`."""
@@ -369,55 +344,6 @@ def _admitted(view: GraphView, rows: Rows, values: Values) -> tuple[Rows, Values
     """Keep the nodes that the search may return."""
     admitted = view.admitted(rows)
     return rows[admitted], values[admitted]
-
-
-def _memories(
-    store: GraphStorePort, view: GraphView, found: Sequence[_Found], least: float
-) -> list[tuple[RecalledMemory, ...]]:
-    """Return the memories of each question with a score of `least` or more; the texts of all are fetched together."""
-    ids = [[view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
-    nodes = {node.id: node for node in store.get_nodes(list(dict.fromkeys(chain.from_iterable(ids))), missing_ok=True)}
-    ranked = (_ranked(one, names, nodes) for one, names in zip(found, ids, strict=True))
-    return [tuple(memory for memory in memories if memory.score >= least) for memories in ranked]
-
-
-def _ranked(found: _Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) -> Iterator[RecalledMemory]:
-    ranking, likeness, activation = found.ranking, found.ranking.likeness, found.activation
-    parts = _by_row({"similarity": likeness.similarity, **ranking.parts, **{n: getattr(likeness, n) for n in PARTS}})
-    scales = np.ones(likeness.rows.size) if ranking.scales is None else ranking.scales
-    terms, flows = _by_row(ranking.contributions), activation.flows_into(likeness.rows, scales)
-    rows = zip(ids, likeness.rows.tolist(), ranking.score.tolist(), scales.tolist(), parts, flows, terms, strict=True)
-    for node_id, row, score, scale, part, inflow, term in rows:
-        if node_id in nodes:
-            yield RecalledMemory(nodes[node_id], score, part, activation.path(row, scale), inflow, term)
-
-
-def _relays(found: _Found, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:
-    """Return the nodes between the anchors and `memories`, with the flows that reached them before the last hop."""
-    ends = {*dict(found.anchors), *(memory.id for memory in memories)}
-    sources = dict.fromkeys(step.source_id for memory in memories for step in memory.flows)
-    passed = [name for name in sources if name not in ends]
-    if not passed:
-        return {}
-    activation = found.activation
-    scales = np.full(len(passed), found.ranking.scale)
-    into = activation.flows_into(activation.view.rows(passed), scales, hops=-1)
-    return dict(zip(passed, into, strict=True))
-
-
-def _by_row(columns: Mapping[str, Values]) -> list[dict[str, float]]:
-    """Return columns as one mapping a row."""
-    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
-def _best(view: GraphView, rows: Rows, scores: NDArray[np.floating], count: int) -> list[int]:
-    """Return the positions of the `count` highest scores, best first, ties in order of id."""
-    if count < 1 or not rows.size:
-        return []
-    threshold = np.partition(scores, rows.size - count)[rows.size - count] if count < rows.size else -np.inf
-    possible = np.flatnonzero(scores >= threshold).tolist()
-    return sorted(possible, key=lambda place: (-scores[place], view.ids[int(rows[place])]))[:count]
 
 
 class _Laps:

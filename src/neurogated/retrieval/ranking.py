@@ -1,0 +1,96 @@
+"""Ranked nodes to the memories of a recall, with their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.trace import PathStep, RecalledMemory
+from neurogated.core.view import GraphView, Rows
+from neurogated.retrieval.similarity import PARTS, Similarities
+from neurogated.retrieval.spreading_activation import Activation
+
+__all__ = ["Found", "Ranking", "best_places", "memories_of", "relays_of"]
+
+Values = NDArray[np.float64]
+
+
+class Ranking(NamedTuple):
+    """The memories of a recall in columns, before their texts are fetched."""
+
+    likeness: Similarities
+    score: Values
+    parts: Mapping[str, Values]
+    """Columns of `RecalledMemory.parts` beside the similarity and its own."""
+    contributions: Mapping[str, Values]
+    """Columns of `RecalledMemory.contributions`."""
+    trust: float = 1.0
+    """The share of the spread activation that counts."""
+    scale: float = 1.0
+    """From spread activation to what counts of it: trust divided by the subjects named."""
+    scales: Values | None = None
+    """From the spread activation of each memory to its part `activation`; None: all of it counts."""
+
+
+class Found(NamedTuple):
+    """What the graph brought up for a question, before texts are fetched."""
+
+    anchors: tuple[tuple[str, float], ...]
+    activation: Activation
+    ranking: Ranking
+    seconds: dict[str, float]
+
+
+def memories_of(
+    store: GraphStorePort, view: GraphView, found: Sequence[Found], least: float
+) -> list[tuple[RecalledMemory, ...]]:
+    """Return the memories of each question with a score of `least` or more; the texts of all are fetched together."""
+    ids = [[view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
+    nodes = {node.id: node for node in store.get_nodes(list(dict.fromkeys(chain.from_iterable(ids))), missing_ok=True)}
+    ranked = (_ranked(one, names, nodes) for one, names in zip(found, ids, strict=True))
+    return [tuple(memory for memory in memories if memory.score >= least) for memories in ranked]
+
+
+def _ranked(found: Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) -> Iterator[RecalledMemory]:
+    ranking, likeness, activation = found.ranking, found.ranking.likeness, found.activation
+    parts = _by_row({"similarity": likeness.similarity, **ranking.parts, **{n: getattr(likeness, n) for n in PARTS}})
+    scales = np.ones(likeness.rows.size) if ranking.scales is None else ranking.scales
+    terms, flows = _by_row(ranking.contributions), activation.flows_into(likeness.rows, scales)
+    rows = zip(ids, likeness.rows.tolist(), ranking.score.tolist(), scales.tolist(), parts, flows, terms, strict=True)
+    for node_id, row, score, scale, part, inflow, term in rows:
+        if node_id in nodes:
+            yield RecalledMemory(nodes[node_id], score, part, activation.path(row, scale), inflow, term)
+
+
+def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:
+    """Return the nodes between the anchors and `memories`, with the flows that reached them before the last hop."""
+    ends = {*dict(found.anchors), *(memory.id for memory in memories)}
+    sources = dict.fromkeys(step.source_id for memory in memories for step in memory.flows)
+    passed = [name for name in sources if name not in ends]
+    if not passed:
+        return {}
+    activation = found.activation
+    scales = np.full(len(passed), found.ranking.scale)
+    into = activation.flows_into(activation.view.rows(passed), scales, hops=-1)
+    return dict(zip(passed, into, strict=True))
+
+
+def _by_row(columns: Mapping[str, Values]) -> list[dict[str, float]]:
+    """Return columns as one mapping a row."""
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def best_places(view: GraphView, rows: Rows, scores: NDArray[np.floating], count: int) -> list[int]:
+    """Return the positions of the `count` highest scores, best first, ties in order of id."""
+    if count < 1 or not rows.size:
+        return []
+    threshold = np.partition(scores, rows.size - count)[rows.size - count] if count < rows.size else -np.inf
+    possible = np.flatnonzero(scores >= threshold).tolist()
+    return sorted(possible, key=lambda place: (-scores[place], view.ids[int(rows[place])]))[:count]
