@@ -219,6 +219,8 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
             names = list(dict.fromkeys(map(_id, _listed(ids))))
             count = self._writer.delete(names)
         else:
+            if all(value is None or value in ((), [], frozenset(), set()) for value in filters.values()):
+                raise InputError(f"no filter has a value ({', '.join(filters)}); name the memories to delete")
             names = self._writer.delete_all(owned(filters))
             count = len(names)
             self._clear_caches()

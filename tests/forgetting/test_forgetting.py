@@ -12,7 +12,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from neurogated import Document, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, NeuroGraphMemory, Passage
+from neurogated import (
+    Document,
+    EdgeType,
+    FilterOptions,
+    GraphDelta,
+    GraphStore,
+    MemoryConfig,
+    MemoryEdge,
+    NeuroGraphMemory,
+    Passage,
+)
 from neurogated.compose import Parts
 from neurogated.config.groups import IndexingSettings
 from neurogated.core.judgements import CausalJudgement
@@ -164,6 +174,22 @@ def _weights(memory: NeuroGraphMemory) -> dict[tuple[object, ...], float]:
     return found
 
 
+@pytest.mark.parametrize("filters", [{"user_id": None}, {"where": None}, {"path": ()}, {"tags": []}, {"kinds": None}])
+def test_filters_without_a_value_delete_nothing(memory: NeuroGraphMemory, filters: FilterOptions) -> None:
+    memory.add(["The ferry left at dawn.", "The lantern was lit."])
+    with pytest.raises(InputError, match="no filter has a value"):
+        memory.delete(**filters)
+    assert memory.count() == 2
+
+
+def test_undo_after_a_compaction_leaves_earlier_memories_alone(memory: NeuroGraphMemory) -> None:
+    memory.add("The ferry left at dawn.")
+    memory.delete(memory.add("The lantern was lit."))
+    memory.compact()
+    assert memory.undo() is None
+    assert memory.retrieve("When did the ferry leave?") == ["The ferry left at dawn."]
+
+
 def test_a_document_is_deleted_whole_and_no_other(memory: NeuroGraphMemory) -> None:
     memory.add_documents([talk(*TALK), talk(*TALK[:3], title="Session 2")], progress=False)
     document_id = str(nodes_of(memory)[0].found.document_id)
@@ -302,7 +328,7 @@ def test_metadata_alone_may_be_updated(memory: NeuroGraphMemory) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "nothing to update"),
+        ({}, "the update is empty"),
         ({"content": "  "}, "blank"),
         ({"content": 42}, "must be text"),
         ({"content": "a\0b"}, "NUL"),

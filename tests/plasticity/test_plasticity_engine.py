@@ -197,5 +197,5 @@ def test_being_scaled_down_is_no_use(clock: ManualClock) -> None:
 
 
 def test_a_present_too_early_for_the_calendar_is_refused(clock: ManualClock) -> None:
-    with pytest.raises(InputError, match="beginning of time"):
+    with pytest.raises(InputError, match="is too early"):
         PlasticityEngine(_store({}, clock), MemoryConfig(), clock).decay_unused(datetime(1, 1, 1, tzinfo=UTC))

@@ -394,8 +394,7 @@ def test_a_kernel_weight_out_of_range_is_refused(weight: float) -> None:
 
 def test_where_no_neighbour_is_like_the_question_the_weights_decide() -> None:
     store = _line(("a", "b", EdgeType.SEQ, 0.75), ("a", "c", EdgeType.SEQ, 0.25))
-    spread = SpreadingActivation(MemoryConfig(MAX_HOPS=1)).spread(
-        store.view(), {"a": 1.0}, Kernel(), lambda rows: np.zeros(rows.size)
-    )
+    algorithm = SpreadingActivation(MemoryConfig(MAX_HOPS=1))
+    spread = algorithm.spread(store.view(), {"a": 1.0}, Kernel(), lambda rows: np.zeros(rows.size))
     flows = dict(zip(spread.spread.rows.tolist(), spread.spread.values.tolist(), strict=True))
     assert [flows[store.view().row(name)] for name in "bc"] == pytest.approx([0.75 * 0.75 / 2, 0.25 * 0.25 / 2])

@@ -28,14 +28,23 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock) -> HistoryEntry | 
     Raises:
         InputError: there is no such delta.
     """
-    # A last delta without effect is skipped, such as a decay that found no idle edge.
-    targets = [entry.sequence - 1 for entry in reversed(store.history())] if to is None else [to]
-    for target in targets:
-        delta = delta_back_to(store.as_of(target), store, reason=f"undo to {target}", at=clock())
-        if delta:
-            store.apply(delta)
-            return store.history()[-1]
+    if to is not None:
+        return _undo_to(store, to, clock)
+    for entry in reversed(store.history()):
+        undone = _undo_to(store, entry.sequence - 1, clock)
+        # A decay that found no idle edge is skipped. A compaction erased a change that has no effect any more; the
+        # changes before it are not the last one.
+        if undone is not None or entry.changes:
+            return undone
     return None
+
+
+def _undo_to(store: GraphStorePort, target: int, clock: Clock) -> HistoryEntry | None:
+    delta = delta_back_to(store.as_of(target), store, reason=f"undo to {target}", at=clock())
+    if not delta:
+        return None
+    store.apply(delta)
+    return store.history()[-1]
 
 
 def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str, at: datetime) -> GraphDelta:

@@ -180,7 +180,7 @@ def _refuse_joined_users(view: ColumnView, delta: GraphDelta, node_rows: Rows, e
     for row, owner in _owners(view, node_rows[node_rows < view.node_count]).items():
         if owner != put[row]:
             raise InputError(
-                f"node {view.ids[row]!r} belongs to {_user(owner)} and cannot move to {_user(put[row])}; "
+                f"node {view.ids[row]!r} is not a memory of {_user(put[row])} and cannot move to it; "
                 "give the new memory another id"
             )
     joined = np.setdiff1d(np.concatenate(ends), node_rows)
@@ -188,8 +188,7 @@ def _refuse_joined_users(view: ColumnView, delta: GraphDelta, node_rows: Rows, e
     for edge, source, target in zip(delta.edges, *(rows.tolist() for rows in ends), strict=True):
         if owners[source] != owners[target]:
             raise InputError(
-                f"edge {edge.key} would join a memory of {_user(owners[source])} with one of {_user(owners[target])}; "
-                "memories of two users are never joined"
+                f"edge {edge.key} would join memories of two users; the memories of two users are never joined"
             )
 
 
