@@ -66,6 +66,8 @@ class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
             EmbedderMismatchError: the memory was built with another embedder.
             ConfigError: a setting does not fit.
         """
+        if not isinstance(config, MemoryConfig | None):
+            raise ConfigError(f"the config is {config!r}, but must be a MemoryConfig, as in MemoryConfig(save_dir=…)")
         self.config = compose.load_config() if config is None else config
         self._parts = compose.build(self.config) if parts is None else parts
         self._owns_parts = runtime is None

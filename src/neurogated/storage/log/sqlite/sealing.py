@@ -164,5 +164,5 @@ def _require_sound(path: Path, connection: apsw.Connection) -> None:
     found = [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
     if found:
         raise CorruptMemoryError(
-            f"{path} is damaged ({found[0]}); restore a snapshot, as in `python main.py restore FILE`"
+            f"{path} is damaged ({found[0]}); restore a snapshot, as in `neurogated restore FILE`"
         )
