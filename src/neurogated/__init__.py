@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         VectorSettings,
     )
     from neurogated.config.memory_config import MemoryConfig
+    from neurogated.config.metabolism_settings import MetabolismSettings
     from neurogated.config.retrieval_settings import RetrievalSettings
     from neurogated.core.delta import Access, Decay, GraphDelta, HistoryEntry, NodeChange, NodeVersion, WeightChange
     from neurogated.core.edge_type import EdgeType
@@ -77,6 +78,7 @@ __all__ = [
     "MemoryEdge",
     "MemoryNode",
     "Message",
+    "MetabolismSettings",
     "Neighbor",
     "NeuroGraphMemory",
     "NeuroRetriever",
@@ -149,6 +151,7 @@ _HOMES = {
     "MemoryEdge": "core.model",
     "MemoryNode": "core.model",
     "Message": "ingestion.contents",
+    "MetabolismSettings": "config.metabolism_settings",
     "Neighbor": "core.model",
     "NeuroGraphMemory": "memory",
     "NeuroRetriever": "retrieval.neuro_retriever",

@@ -26,6 +26,7 @@ from neurogated.ingestion.contents import Content, Details, read_contents
 from neurogated.ingestion.document import About, Document, read_documents
 from neurogated.ingestion.revision import Changes, revision_of
 from neurogated.ingestion.writer import Writer
+from neurogated.metabolism import Metabolism
 from neurogated.plasticity.plasticity_engine import Outcome, PlasticityEngine, strength_of
 from neurogated.progress import show_progress
 from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
@@ -39,7 +40,7 @@ MemoryRef = str | UUID | MemoryNode | RecalledMemory
 
 
 @names_arguments
-class NeuroGraphMemory(Upkeep, Browsing, Asynchronous):
+class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
     """A memory: add texts and messages, and recall them by questions.
 
     When a call returns, its writes are on disk. Use it as a context manager, or call `close`.

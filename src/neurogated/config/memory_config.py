@@ -15,6 +15,7 @@ from neurogated.config.groups import (
     RuntimeSettings,
     VectorSettings,
 )
+from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.config.setting import build, check, group, setting, settings_of
 from neurogated.errors import ConfigError
@@ -87,6 +88,7 @@ class MemoryConfig:
     retrieval: RetrievalSettings = group(RetrievalSettings, "how a recall ranks memories")
     indexing: IndexingSettings = group(IndexingSettings, "how texts become nodes and edges")
     learning: LearningSettings = group(LearningSettings, "how use changes the graph")
+    metabolism: MetabolismSettings = group(MetabolismSettings, "energy, tiers and consolidation")
     llm: LLMSettings = group(LLMSettings, "the language model and its limits", shorthand="use")
     embedding: EmbeddingSettings = group(EmbeddingSettings, "how the embedding model runs")
     vectors: VectorSettings = group(VectorSettings, "how vectors are stored and searched")
