@@ -30,6 +30,8 @@ NODE_COLUMNS: Mapping[str, type[np.generic]] = {
     "energy_at": np.int64,
     "importance": np.float64,
     "uses": np.int32,
+    "charge": np.float64,
+    "charged_at": np.int64,
     "last_accessed": np.int64,
     "kind": TYPE_CODE,
     "scope": np.int32,
@@ -140,6 +142,10 @@ class ColumnView:
     """(nodes,) float64, 0–1."""
     uses: PatchedValues
     """(nodes,) int32, how often recalls returned the node."""
+    charge: PatchedValues
+    """(nodes,) float64, 0–1; the energy that uses have added, at `charged_at`."""
+    charged_at: PatchedValues
+    """(nodes,) int64, microseconds since 1970 UTC."""
     last_accessed: PatchedValues
     """(nodes,) int64, microseconds since 1970 UTC."""
     kind: PatchedValues

@@ -88,6 +88,14 @@ class GraphView(Protocol):
         """(nodes,) int32, how often recalls returned the node."""
 
     @property
+    def charge(self) -> Values:
+        """(nodes,) float64, 0–1; the energy that uses have added, at `charged_at`."""
+
+    @property
+    def charged_at(self) -> Values:
+        """(nodes,) int64, microseconds since 1970 UTC."""
+
+    @property
     def last_accessed(self) -> Values:
         """(nodes,) int64, microseconds since 1970 UTC."""
 
