@@ -43,7 +43,7 @@ class MetabolismSettings:
         31.0, "a dormant memory had no access for this many days", low=0.0, high=_LONGEST
     )
     wake_score: float = setting(
-        0.0,
+        0.6,
         "a recall whose best memory scores less than this also finds dormant memories; 0: only an empty recall does",
         low=0.0,
         high=1000.0,

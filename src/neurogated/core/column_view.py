@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.extras import import_extra
 from neurogated.core.model import EdgeKey
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.scope_rows import ScopeRows
@@ -350,3 +351,19 @@ class ColumnView:
     def live_nodes(self) -> Rows:
         """Return the rows of all nodes that are not removed."""
         return np.flatnonzero(self.alive.all()).astype(np.int64)
+
+    def to_networkx(self) -> Any:  # noqa: ANN401 - a package that only an extra installs
+        """Return the graph as a `networkx.MultiDiGraph`; see `GraphView`."""
+        graph = import_extra("networkx", "networkx").MultiDiGraph()
+        rows = self.live_nodes()
+        rows = rows[self.admitted(rows)]
+        names = ("importance", "base_energy", "charge", "uses")
+        columns = (getattr(self, name).take(rows).tolist() for name in names)
+        for row, code, *values in zip(rows.tolist(), self.kind.take(rows).tolist(), *columns, strict=True):
+            graph.add_node(self.ids[row], kind=self.kinds[code], **dict(zip(names, values, strict=True)))
+        edges = self.live_edges()
+        edges = edges[np.isin(self.edge_source[edges], rows) & np.isin(self.edge_target[edges], rows)]
+        for row, weight in zip(edges.tolist(), self.weight.take(edges).tolist(), strict=True):
+            source, target, kind = self.edge_key(row)
+            graph.add_edge(source, target, key=kind.name, weight=weight)
+        return graph

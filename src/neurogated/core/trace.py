@@ -47,7 +47,8 @@ class RecalledMemory:
     score: float
     """The ranking is by score; in the gated mode about 1 for an exact repeat, and at most that of the best match."""
     parts: Mapping[str, float]
-    """The score before weights: `similarity` (-1–1), `activation` that arrived over edges (≥ 0) and `recency` (0–1), in
+    """The score before weights: `similarity` (-1–1), `activation` that arrived over edges (≥ 0), `recency` and `energy`
+    (0–1), in
     the classic mode also the activation an anchor starts with, `start`; and the parts of the similarity: `cosine`
     (-1–1), `keywords`, `subject` and `marks` (0–1)."""
     path: tuple[PathStep, ...] = ()
@@ -56,8 +57,8 @@ class RecalledMemory:
     """Every flow that arrived, strongest first. They add up to the part `activation`. What flowed over an edge in
     several hops is one flow."""
     contributions: Mapping[str, float] = field(default_factory=dict)
-    """Terms that add up to the score. Gated: `similarity`, `activation` and `recency` after their weights, and
-    `held_back` (≤ 0), which keeps the score at that of the best match. Classic: `start` and `activation`."""
+    """Terms that add up to the score. Gated: `similarity`, `activation`, `recency` and `energy` after their weights,
+    and `held_back` (≤ 0), which keeps the score at that of the best match. Classic: `start` and `activation`."""
 
     @property
     def id(self) -> str:

@@ -198,3 +198,13 @@ class GraphView(Protocol):
 
     def live_nodes(self) -> Rows:
         """Return the rows of all nodes that are not removed."""
+
+    def to_networkx(self) -> Any:  # noqa: ANN401 - a package that only an extra installs
+        """Return the nodes that searches may find, and the edges between them, as a `networkx.MultiDiGraph`.
+
+        Nodes have their id as key, and `kind`, `importance`, `base_energy`, `charge` and `uses`. Edges have the name of
+        their type as key, and `weight`.
+
+        Raises:
+            MissingExtraError: networkx is not installed.
+        """

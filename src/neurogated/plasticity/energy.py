@@ -113,7 +113,7 @@ class EnergyController:
         points = []
         for number in range(-steps, steps + 1):
             at = now + number * step
-            if at < born:
+            if number < 0 and at < born:
                 continue
             then = store.as_of(at).view() if number < 0 else view
             if (found := then.find(node_id)) is None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, checked_moment, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
+from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
@@ -27,6 +28,7 @@ from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
+from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.ranking import Found, Ranking, best_places, memories_of, relays_of
 from neurogated.retrieval.similarity import QuestionSimilarity, Scored, Similarities
@@ -45,6 +47,7 @@ _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 # Seconds that a recall waits for others at the most before it goes ahead beside them.
 _PATIENCE = 0.05
+_WOKEN = "no awake memory scored metabolism.wake_score, so dormant memories were searched too"
 _COSINE_ALONE = dict.fromkeys(("keyword_weight", "subject_weight", "tag_weight", *TURN_WEIGHTS), 0.0)
 
 
@@ -59,6 +62,8 @@ class RecallOptions(FilterOptions, total=False):
     """Answer with what held in the world at this time."""
     min_score: float | None
     """Leave out memories of a lower score."""
+    include_dormant: bool
+    """Whether to find dormant memories too; see `metabolism.dormant_energy`."""
     now: datetime | None
     """The time that counts as present, for recency and for times such as "last week"; the clock's when left out."""
 
@@ -113,6 +118,7 @@ class NeuroRetriever:
         self._clock = clock
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
+        self._law = EnergyLaw.of(config.metabolism)
         self._classic = config.ACTIVATION == "classic"
         self._gates = config.retrieval.switches.gate_hops and not self._classic
         # The specification's anchors are the nearest by cosine alone.
@@ -142,6 +148,7 @@ class NeuroRetriever:
         as_of: int | datetime | None = None,
         valid_at: datetime | None = None,
         min_score: float | None = None,
+        include_dormant: bool = False,
         now: datetime | None = None,
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
@@ -182,7 +189,9 @@ class NeuroRetriever:
             asked = list(map(_Asked, queries, vectors, kernels, nearest, repeat(present)))
             shared.lap("search")
             stage("spreading activation")
-            found = [self._find(store, view, one, wanted) for one in asked]
+            # The past and explicit questions for dormant memories leave nothing out.
+            law = self._law if as_of is None and not include_dormant else None
+            found = [self._find_awake(store, view, one, wanted, law) for one in asked]
             shared.skip()
             stage("fetching texts")
             memories = memories_of(store, view, found, least)
@@ -208,11 +217,25 @@ class NeuroRetriever:
             return self._kernels.generate_batch(queries, vectors)
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
-    def _find(self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int) -> Found:
+    def _find_awake(
+        self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int, law: EnergyLaw | None
+    ) -> Found:
+        """Leave dormant nodes out, unless the best of the others scores less than `metabolism.wake_score`."""
+        admission = Admission(view, law, asked.present)
+        found = self._find(store, asked, wanted, admission)
+        best = float(found.ranking.score.max(initial=-np.inf))
+        if not admission.refused_dormant or best >= self._config.metabolism.wake_score:
+            return found
+        again = self._find(store, asked, wanted, Admission(view, None, asked.present))
+        return again._replace(notes=(_WOKEN,))
+
+    def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
         """Spread activation from the nodes most similar to the question, and rank the nodes that it reached."""
-        query, vector, kernel, nearest, present = asked
-        own = _Laps()
-        likeness = QuestionSimilarity(store, view, self._similarity_config, query=query, vector=vector, kernel=kernel)
+        query, vector, kernel, nearest, _ = asked
+        view, own = admission.view, _Laps()
+        likeness = QuestionSimilarity(
+            store, view, self._similarity_config, query=query, vector=vector, kernel=kernel, admission=admission
+        )
         likeness.propose(max(wanted, self._config.retrieval.candidates), nearest)
         timely = self._timely(store, view, asked, likeness)
         anchors = self._anchors(view, likeness.known)
@@ -221,9 +244,9 @@ class NeuroRetriever:
         activation = self._activation.spread(view, dict(anchors), kernel, gate)
         own.lap("activate")
         if self._classic:
-            ranking = self._by_activation(activation, likeness, wanted)
+            ranking = self._by_activation(activation, likeness, wanted, admission)
         else:
-            ranking = self._by_score(activation, likeness, wanted, present, timely)
+            ranking = self._by_score(activation, likeness, wanted, admission, timely)
         own.lap("rank")
         return Found(tuple(anchors), activation, ranking, own.seconds)
 
@@ -240,7 +263,7 @@ class NeuroRetriever:
             self._config.ACTIVATION,
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
-            notes=(asked.kernel.note,) if asked.kernel.note else (),
+            notes=(*((asked.kernel.note,) if asked.kernel.note else ()), *found.notes),
             relays=relays_of(found, memories),
         )
 
@@ -253,9 +276,11 @@ class NeuroRetriever:
         best = float(likeness.known.similarity.max(initial=0.0))
         return lambda rows: np.clip(likeness.similarity(rows) / (best or 1.0), 0.0, 1.0)
 
-    def _by_activation(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> Ranking:
+    def _by_activation(
+        self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission
+    ) -> Ranking:
         """Rank active nodes by activation, and after them the others by similarity."""
-        rows, totals = _admitted(activation.view, *activation.total)
+        rows, totals = _admitted(admission, *activation.total)
         active = best_places(activation.view, rows, totals, wanted)
         idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
         fill = best_places(activation.view, idle.rows, idle.similarity, wanted - len(active))
@@ -280,22 +305,27 @@ class NeuroRetriever:
         return timely
 
     def _by_score(
-        self, activation: Activation, likeness: QuestionSimilarity, wanted: int, present: int, timely: Rows
+        self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission, timely: Rows
     ) -> Ranking:
-        """Rank candidates and active nodes by the weighted sum of similarity, spread activation and recency.
+        """Rank candidates and active nodes by the weighted sum of similarity, spread activation, recency and energy.
 
         Memories of the time that the question asks for, at the rows `timely`, gain `retrieval.time_span_weight`.
 
         Spread activation is multiplied by the trust in the graph, see `retrieval.trust`, and less of it counts for long
-        messages. The weights are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT` and `RECENCY_WEIGHT`.
+        messages. The weights are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT`, `RECENCY_WEIGHT` and
+        `retrieval.energy_weight`.
         """
         config, view = self._config, activation.view
-        reached, values = _admitted(view, *activation.spread)
+        reached, values = _admitted(admission, *activation.spread)
         likeness.of(reached)
         known = likeness.admitted
-        recency = self._recency(view, known.rows, present)
+        recency = self._recency(view, known.rows, admission.now)
+        energy_weight, energy = config.retrieval.energy_weight, np.zeros(known.rows.size)
+        if energy_weight:
+            energy = self._law.energy(view, known.rows, admission.now)
         in_time = config.retrieval.time_span_weight * np.isin(known.rows, timely).astype(np.float64)
         base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + in_time
+        base += energy_weight * energy
         matches = best_places(view, known.rows, base, 2)
         if not matches:
             return Ranking(known, base, {}, {})
@@ -310,11 +340,12 @@ class NeuroRetriever:
         lift = config.ACTIVATION_WEIGHT * arrived
         order, score = lifted_scores(base, lift, config)
         best = best_places(view, known.rows, order, wanted)
-        parts = {"activation": arrived, "recency": recency}
+        parts = {"activation": arrived, "recency": recency, "energy": energy}
         terms = {
             "similarity": config.SIMILARITY_WEIGHT * known.similarity,
             "activation": lift,
             "recency": config.RECENCY_WEIGHT * recency,
+            "energy": energy_weight * energy,
             "time": in_time,
             "held_back": score - (base + lift),
         }
@@ -340,9 +371,9 @@ def _checked_score(score: object) -> float:
     return score
 
 
-def _admitted(view: GraphView, rows: Rows, values: Values) -> tuple[Rows, Values]:
+def _admitted(admission: Admission, rows: Rows, values: Values) -> tuple[Rows, Values]:
     """Keep the nodes that the search may return."""
-    admitted = view.admitted(rows)
+    admitted = admission.admits(rows)
     return rows[admitted], values[admitted]
 
 
