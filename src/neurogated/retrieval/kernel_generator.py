@@ -125,7 +125,7 @@ def _configured(config: MemoryConfig, kind: QuestionKind) -> Kernel:
         kernel = Kernel.parse(getattr(config.retrieval, setting), kind.value)
     except (InputError, ConfigError) as error:
         raise ConfigError(f"retrieval.{setting} cannot be read: {error}") from None
-    unknown = sorted(kernel.marks.keys() - {TIME})
+    unknown = sorted(kernel.tags.keys() - {TIME})
     if unknown:
-        raise ConfigError(f"retrieval.{setting} looks for @{unknown[0]}, which no memory carries; there is @{TIME}")
+        raise ConfigError(f"retrieval.{setting} looks for @{unknown[0]}, a tag that no memory has; there is @{TIME}")
     return kernel

@@ -20,7 +20,7 @@ from neurogated.retrieval.turns import Turns
 
 __all__ = ["PARTS", "QuestionSimilarity", "Scored", "Similarities"]
 
-PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "marks")
+PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "tags")
 """What the similarity of a memory is made of."""
 Values = NDArray[np.float64]
 Scored = tuple[Rows, Values]
@@ -66,7 +66,7 @@ class Similarities(NamedTuple):
         return self._column(-2)
 
     @property
-    def marks(self) -> Values:
+    def tags(self) -> Values:
         """(n,): how far the node carries what the kernel looks for, 0–1."""
         return self._column(-1)
 
@@ -131,7 +131,7 @@ class QuestionSimilarity:
         )
         """Subjects that the question names, in folded words."""
         self._subjects = found if config.retrieval.subject_weight else frozenset()
-        self._tags = [*self._subjects, *map(trait_tag, kernel.marks)]
+        self._tags = [*self._subjects, *map(trait_tag, kernel.tags)]
         self._best_keywords = 0.0
         self._turns = Turns(store, view, config, query=query, vector=vector)
         self._total = (
@@ -185,8 +185,7 @@ class QuestionSimilarity:
         best, config = int(admitted.similarity.argmax()), self._config
         total = 1.0 + config.retrieval.keyword_weight * bool(self._best_keywords)
         total += (
-            config.retrieval.subject_weight * admitted.subject[best]
-            + config.retrieval.tag_weight * admitted.marks[best]
+            config.retrieval.subject_weight * admitted.subject[best] + config.retrieval.tag_weight * admitted.tags[best]
         )
         total = max(1.0, total + admitted.neighbours[best] + admitted.message[best])
         self.known.columns[0] *= self._total / total
@@ -208,25 +207,25 @@ class QuestionSimilarity:
         if self._best_keywords:
             # A text that only the graph reaches may hold more of the question than the best that was proposed.
             keywords = np.minimum(1.0, _completed(rows, by_keywords, self._keyword_scores) / self._best_keywords)
-        subject = marks = none
+        subject = tags = none
         if self._tags:
             held = self._store.has_tags(self._tags, self._view, rows)
             named: NDArray[np.bool_] = np.logical_or.reduce(held[: len(self._subjects)])
             subject = named.astype(np.float64)
-            for share, marked in zip(self._kernel.marks.values(), held[len(self._subjects) :], strict=True):
-                marks = np.maximum(marks, share * marked)
+            for share, tagged in zip(self._kernel.tags.values(), held[len(self._subjects) :], strict=True):
+                tags = np.maximum(tags, share * tagged)
         own = cosine + config.retrieval.keyword_weight * keywords
         turns = self._turns.measure(rows, own, self._own_similarity)
         subject = np.maximum(subject, self._turns.named(rows))
         similarity = (
             own
             + config.retrieval.subject_weight * subject
-            + config.retrieval.tag_weight * marks
+            + config.retrieval.tag_weight * tags
             + turns.neighbours
             + turns.message
         ) / self._total
         return Similarities(
-            rows, np.array((similarity, cosine, keywords, turns.neighbours, turns.message, subject, marks))
+            rows, np.array((similarity, cosine, keywords, turns.neighbours, turns.message, subject, tags))
         )
 
     def _own_similarity(self, rows: Rows) -> Values:
