@@ -148,8 +148,8 @@ class NeuroRetriever:
     ) -> list[Recall]:
         """Return the recall of each query.
 
-        One call embeds all queries, one chooses their kernels, one searches, and one fetches the texts.
-        All recalls read the same view.
+        One call embeds all queries, one vector search finds their neighbours, and one call fetches all texts. All
+        recalls read the same view.
         """
         for query in queries:
             if not isinstance(query, str):

@@ -306,7 +306,7 @@ class SpreadingActivation:
         return arcs, ways
 
     def _shares(self, arcs: Arcs, gates: Values | None, groups: Rows) -> Values:
-        """Return the share of its origin's activation that each arc gets; the shares of a group add up to 1."""
+        """Return the share of its origin's activation that each arc gets; if hubs are damped, a group's add up to 1."""
         claims = arcs.weight
         if gates is not None:
             openness = gates**self._exponent

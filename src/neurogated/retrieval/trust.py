@@ -7,8 +7,8 @@ wrong ones. So trust grows with the lead of the best match, from `trust_floor` t
     lead  = (best - second) / best
     trust = trust_floor + (1 - trust_floor) * min(1, lead / trust_lead)
 
-With `switches.keep_best_first` the best matches keep their ranks: activation lifts no other memory above the best match
-and above the memories whose score is at most the share `best_margin` lower.
+With `switches.keep_best_first` the best matches keep their ranks: the best one, and those whose score is lower by at
+most `best_margin` times the best score. Activation lifts no other memory above them.
 """
 
 from __future__ import annotations
