@@ -28,13 +28,14 @@ class Admission:
     now: int
     """The time of the recall, in microseconds since 1970 UTC."""
     refused_dormant: bool = False
-    """Whether a search or the graph has found a dormant node so far."""
+    """Whether it has refused a dormant node so far."""
 
     def admits(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether the recall may return each node."""
         admitted = self.view.admitted(rows)
-        if self.law is not None and (dormant := self.law.dormant(self.view, rows, self.now)).any():
-            self.refused_dormant = True
+        if self.law is not None:
+            dormant = admitted & self.law.dormant(self.view, rows, self.now)
+            self.refused_dormant |= bool(dormant.any())
             admitted &= ~dormant
         return admitted
 
