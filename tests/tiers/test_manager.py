@@ -1,7 +1,9 @@
 """Tiers and layers, and the journal of moves to and from dormancy."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -13,6 +15,7 @@ from neurogated.compose import Parts
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.storage.log.sqlite.connection import connect
 from neurogated.testing import ManualClock
 from neurogated.tiers.manager import LAYERS, TIERS, TierManager
 
@@ -148,3 +151,18 @@ def test_the_energy_of_a_deleted_memory_is_gone(memory: Memory) -> None:
     assert memory.tiers().canvas == ()
     assert all(entry.delta.touch.charges == {} for entry in memory.store.journal())
     assert memory.energy(memory.put("The heron stood in the reeds.", 0.3)) == 0.3
+
+
+def test_a_compaction_erases_the_energies_of_deleted_memories_from_the_file(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
+        gone, kept = memory.add("The heron stood in the reeds."), memory.add("The valve was repaired.")
+        memory.recall("heron reeds valve repaired")
+        memory.feedback(gone + kept)
+        memory.flush()
+        memory.delete(gone)
+        memory.compact()
+        assert memory.energy(kept[0]) > 0.5
+    with closing(connect(tmp_path / "memory" / "memory.db")) as file:
+        accesses = file.execute("SELECT count(DISTINCT node) FROM accesses").get
+        changes = file.execute("SELECT count(DISTINCT node) FROM node_changes").get
+    assert (accesses, changes) == (1, 1)

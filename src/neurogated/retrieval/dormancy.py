@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,7 +16,8 @@ __all__ = ["Admission"]
 
 _Scored = tuple[Rows, NDArray[np.float64]]
 
-_DEEPER = 4
+_DEEPER = 1.25
+"""How much deeper a repeated search goes than the share of dormant nodes in the last one suggests."""
 
 
 @dataclass(slots=True)
@@ -57,6 +59,6 @@ class Admission:
             awake = np.flatnonzero(~dormant)[:count]
             if awake.size == count or found[0].size < depth:
                 return found[0][awake], found[1][awake]
-            depth *= _DEEPER
+            depth = math.ceil(depth * _DEEPER * count / max(1, awake.size))
             found = search(depth)
         return found[0][:count], found[1][:count]
