@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -33,6 +32,7 @@ from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.ranking import Found, Ranking, best_places, memories_of, relays_of
 from neurogated.retrieval.similarity import QuestionSimilarity, Scored, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
+from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.time_spans import span_of
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
@@ -176,7 +176,7 @@ class NeuroRetriever:
         if not queries:
             return []
         store = self._store if as_of is None else self._store.as_of(as_of)
-        shared = _Stopwatch()
+        shared = Stopwatch()
         stage("embedding the question")
         vectors = self._embedder.embed_queries(list(queries))
         shared.lap("embed")
@@ -234,7 +234,7 @@ class NeuroRetriever:
     def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
         query, vector, kernel, nearest, _ = asked
-        view, own = admission.view, _Stopwatch()
+        view, own = admission.view, Stopwatch()
         likeness = QuestionSimilarity(
             store, view, self._similarity_config, query=query, vector=vector, kernel=kernel, admission=admission
         )
@@ -378,21 +378,3 @@ def _admitted(admission: Admission, rows: Rows, values: Values) -> tuple[Rows, V
     """Return the nodes that the recall may return, with their values."""
     admitted = admission.admits(rows)
     return rows[admitted], values[admitted]
-
-
-class _Stopwatch:
-    """The seconds of consecutive stages."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self.skip()
-
-    def lap(self, stage: str) -> None:
-        """Count the time since the last call for this stage."""
-        begin = self._begin
-        self.skip()
-        self.seconds[stage] = self._begin - begin
-
-    def skip(self) -> None:
-        """Count the time since the last call for no stage."""
-        self._begin = time.perf_counter()
