@@ -40,7 +40,10 @@ class Details(Facts, total=False):
     """Optional facts about a text, except its owner."""
 
     id: str | None
-    """Your own id. Adding a text with this id again replaces the memory by a new version (upsert)."""
+    """Your own id. Adding a text with this id again replaces the memory by a new version (upsert).
+
+    The id of a long text names its first memory, and all of them in `delete` and `update`.
+    """
     title: str | None
     """The subject of the text."""
     metadata: Mapping[str, Any] | None

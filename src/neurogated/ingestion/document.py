@@ -87,7 +87,7 @@ class Document:
     title: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     ttl: timedelta | float | None = None
-    """Time to live, as a timedelta or in seconds. None: a stored document keeps its expiry, a new one never expires."""
+    """Time to live, as a timedelta or in seconds; None for ever, also for a document that is stored already."""
     valid_from: datetime | None = None
     """The time from which the content is true; None if it always was."""
     valid_to: datetime | None = None
@@ -102,7 +102,10 @@ class Document:
     """The time of the statement or event."""
     tags: tuple[str, ...] = ()
     id: str | None = None
-    """The caller's own id. Adding a document with this id again replaces the memory by a new version (upsert)."""
+    """The caller's own id. Adding a document with this id again replaces the memory by a new version (upsert).
+
+    The id of a text of several chunks names its first chunk, and all of them in `delete` and `update`.
+    """
 
     def __post_init__(self) -> None:
         if not self.passages:
