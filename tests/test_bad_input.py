@@ -128,6 +128,17 @@ def test_a_read_only_disk_is_a_clear_error(read_only: Path) -> None:
     assert (read_only / "memory" / "memory.db").stat().st_size > 0
 
 
+def test_a_cache_that_cannot_be_written_never_stops_the_memory(
+    config: MemoryConfig, caplog: pytest.LogCaptureFixture
+) -> None:
+    (Path(config.save_dir) / "embedding_cache.db").mkdir(parents=True)
+    with NeuroGraphMemory(config) as memory:
+        for text in (GOOD, "The lantern was lit.", "The mill burned."):
+            memory.add(text)
+        assert memory.retrieve("When did the ferry leave?", top_n=1) == [GOOD]
+    assert caplog.text.count("so nothing is cached") == 1
+
+
 def test_every_error_of_ours_is_caught_by_one_name(kept: NeuroGraphMemory) -> None:
     for wrong in (lambda: kept.recall(" "), lambda: kept.undo(to=99), lambda: MemoryNode(id="", content="x")):
         with pytest.raises(NeurogatedError):

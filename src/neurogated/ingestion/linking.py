@@ -76,9 +76,10 @@ class Linker:
         )
 
     def _edges_of(self, node_ids: Collection[str], edge_type: EdgeType) -> Iterator[EdgeKey]:
-        view = self._store.view()
-        rows = view.known_rows(node_ids)
-        return map(view.edge_key, view.arcs(rows, edge_type, both_ways=True).edge.tolist())
+        if node_ids:
+            view = self._store.view()
+            rows = view.known_rows(node_ids)
+            yield from map(view.edge_key, view.arcs(rows, edge_type, both_ways=True).edge.tolist())
 
     def _waiting(self, node_ids: Collection[str]) -> tuple[PendingTask, ...]:
         """Return the pending judgements about any of the nodes."""
