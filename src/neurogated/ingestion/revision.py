@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
 from neurogated.core.clock import checked_moment, to_utc
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.errors import InputError
 from neurogated.ingestion.document import checked_text, checked_ttl
 
@@ -90,6 +90,8 @@ class Revision:
                 raise InputError("the new content is blank; to forget the memory, delete it")
         if self.title is not None:
             checked_text("the new title", self.title)
+        if self.metadata is not None:
+            checked_metadata(self.metadata)
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
         for name in ("valid_from", "valid_to", "timestamp"):
             checked_moment(name, getattr(self, name))
