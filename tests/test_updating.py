@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from neurogated.compose import build
 from neurogated.config.groups import IndexingSettings
 from neurogated.core.rendering import render
 from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.ingestion.analysers import Findings
 from tests.sessions import LONG, NOON, message_of, order_of
 
 CONFIG = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(chunk_size=9, chunk_overlap=0))
@@ -98,3 +100,23 @@ def test_causes_around_a_new_text_of_a_turn_are_judged_again() -> None:
             assert not [edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]
             update("field", "Because the pump failed, the field was flooded.")
             assert len([edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]) == 2
+
+
+@pytest.mark.parametrize("upsert", [True, False])
+def test_accesses_counted_while_an_update_is_judged_stay(monkeypatch: pytest.MonkeyPatch, *, upsert: bool) -> None:
+    with NeuroGraphMemory(CONFIG) as memory:
+        memory.add("The pump failed.", id="pump")
+        analysis = memory._writer._analysis
+        real = analysis.find_causes
+
+        def find_causes(*arguments: Any) -> Findings:  # noqa: ANN401
+            memory.recall("pump")
+            memory.flush()
+            return real(*arguments)
+
+        monkeypatch.setattr(analysis, "find_causes", find_causes)
+        if upsert:
+            memory.add("The pump works.", id="pump")
+        else:
+            memory.update("pump", "The pump works.")
+        assert memory.get("pump").uses == 1

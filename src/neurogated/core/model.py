@@ -124,7 +124,7 @@ def checked_unit(what: str, owner: object, value: object) -> float:
         InputError: it is not a number between 0 and 1.
     """
     try:
-        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+        number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
     except (ValueError, OverflowError):
         number = math.nan
     if not 0.0 <= number <= 1.0:

@@ -197,6 +197,11 @@ class Analysed:
     """Judgements that have failed."""
     at: datetime
 
+    def accessed_as(self, old: Mapping[str, MemoryNode]) -> Analysed:
+        """Return the analysis with the accesses of the stored nodes, which may be newer."""
+        known = [replace(node, uses=old[node.id].uses, last_accessed=old[node.id].last_accessed) for node in self.known]
+        return replace(self, known=known)
+
     @property
     def nodes(self) -> list[MemoryNode]:
         """All nodes to write."""

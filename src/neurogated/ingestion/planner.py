@@ -328,7 +328,8 @@ class Planner:
 
 def stored(store: GraphStorePort, node_ids: Iterable[str]) -> dict[str, MemoryNode]:
     """Return the existing nodes by id."""
-    return {node.id: node for node in store.get_nodes(list(dict.fromkeys(node_ids)), missing_ok=True)}
+    wanted = list(dict.fromkeys(node_ids))
+    return {node.id: node for node in store.get_nodes(wanted, missing_ok=True)} if wanted else {}
 
 
 def later_chunks(view: GraphView, node_id: str, begin: int = 1) -> list[str]:

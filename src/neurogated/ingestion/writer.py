@@ -263,7 +263,7 @@ class Writer:
                 if not is_same and attempt < _ATTEMPTS:
                     continue
                 if batch.to_write or batch.gone:
-                    analysed = analysed if is_same else self._analysed(batch, embedding)
+                    analysed = analysed.accessed_as(batch.old) if is_same else self._analysed(batch, embedding)
                     self._write(analysed, reason)
                 break
         return {**batch.old, **{node.id: node for node in analysed.nodes}}
