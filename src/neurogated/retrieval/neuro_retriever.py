@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import Clock, checked_moment, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.filters import FilterOptions, filter_of
@@ -75,6 +76,7 @@ class _Asked(NamedTuple):
     """The time of the question, in microseconds since 1970 UTC."""
 
 
+@names_arguments
 class NeuroRetriever:
     """Retrieves by spreading activation. It only reads: use is counted by whoever takes the recall's `mark`."""
 
