@@ -129,7 +129,15 @@ def _gpu(_: MemoryConfig) -> Iterator[_Result]:
 def _language_model(config: MemoryConfig) -> Iterator[_Result]:
     model = build_language_model(config)
     if model is None:
-        yield True, "none configured; questions, causes and names are judged offline"
+        yield (
+            True,
+            "none configured; questions, causes and names are judged offline"
+            + (
+                ""
+                if importlib.util.find_spec("openai")
+                else ". For an OpenAI-compatible server, also a local one: pip install 'neurogated[openai]'"
+            ),
+        )
         return
     try:
         answer, _ = model.infer([{"role": "user", "content": "Reply with the word: ready"}])

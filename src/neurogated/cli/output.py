@@ -12,12 +12,14 @@ from typing import Any
 from neurogated.archive.manifest import ExportManifest
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.kernel import Kernel
+from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
 from neurogated.core.trace import PathStep, Recall, RecalledMemory
 from neurogated.retrieval.similarity import PARTS
 
 __all__ = [
+    "dated",
     "emit",
     "history_json",
     "history_line",
@@ -37,6 +39,11 @@ def emit(arguments: argparse.Namespace, value: Any, text: str) -> None:  # noqa:
     print(json.dumps(value, ensure_ascii=False, indent=2) if arguments.json else text)
 
 
+def dated(node: MemoryNode) -> str:
+    """Return the text of a memory, after its timestamp if it has one."""
+    return f"{node.timestamp:%Y-%m-%d %H:%M} UTC  {render(node)}" if node.timestamp else render(node)
+
+
 def kernel_line(kernel: Kernel) -> str:
     """Return the weights of a kernel, those against the stored direction behind a slash, and the reason."""
     weights = ", ".join(
@@ -54,7 +61,7 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
         lines += ["", f"{rank}. score {recalled.score:.3f}{_sum(recalled.contributions)}  id {recalled.id}"]
         parts = (f"{name} {value:.3f}" for name, value in recalled.parts.items() if value and name in PARTS)
         lines.append(f"{_INDENT}similarity {recalled.parts['similarity']:.3f} from {', '.join(parts) or 'nothing'}")
-        lines += textwrap.indent(render(recalled.node), _INDENT).splitlines()
+        lines += textwrap.indent(dated(recalled.node), _INDENT).splitlines()
         for step in recalled.path:
             # A memory that was removed since the recall is shown by its id.
             source = next(iter(store.get_nodes([step.source_id], missing_ok=True)), None)
@@ -98,6 +105,7 @@ def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
         "content": recalled.content,
         "title": recalled.node.title,
         "speaker": recalled.node.speaker,
+        "timestamp": recalled.node.timestamp and recalled.node.timestamp.isoformat(),
         "metadata": dict(recalled.metadata),
         "found": recalled.node.found.to_json(),
         "path": [_step_json(step) for step in recalled.path],

@@ -52,7 +52,7 @@ def take_snapshot(path: Path, target: Path) -> None:
 
 
 def restore_snapshot(snapshot: Path, path: Path, *, replace: bool = False) -> None:
-    """Create a memory file from a snapshot, or with `replace` put it in the place of one, sound or damaged.
+    """Create a memory file from a snapshot, or with `replace` overwrite a sound or damaged one.
 
     The file of another memory is also accepted; its log is restored with it. The snapshot is not changed. The old file
     stays until the new one is complete and checked; then one rename replaces it.
