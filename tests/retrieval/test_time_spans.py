@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
 
 import hypothesis.strategies as st
@@ -108,7 +108,7 @@ MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.
 
 
 def _forms(
-    phrases: tuple[str, ...], names: dict[str, tuple[str, ...]], before: tuple[str, ...] = ("",) * 4
+    phrases: tuple[str, ...], names: Mapping[str, tuple[str, ...]], before: tuple[str, ...] = ("",) * 4
 ) -> st.SearchStrategy:
     """Draw an English name and a phrase with the name in one language; `before` are words such as "am" and "el"."""
     return st.tuples(st.sampled_from(sorted(names)), st.integers(0, len(phrases) - 1)).map(

@@ -45,19 +45,21 @@ class RecalledMemory:
 
     node: MemoryNode
     score: float
-    """The ranking is by score; in the gated mode about 1 for an exact repeat, and at most that of the best match."""
+    """The ranking is by score: in the gated mode about 1 for an exact repeat, more if `time` or `recency` counts."""
     parts: Mapping[str, float]
     """The score before weights: `similarity` (-1–1), `activation` that arrived over edges (≥ 0) and `recency` (0–1), in
     the classic mode also the activation an anchor starts with, `start`; and the parts of the similarity: `cosine`
-    (-1–1), `keywords`, `subject` and `marks` (0–1)."""
+    (-1–1), `keywords`, `subject` and `marks` (0–1), and of a turn `neighbours` and `message`. docs/concepts.md explains
+    each."""
     path: tuple[PathStep, ...] = ()
     """The strongest way from an anchor to this memory; empty for an anchor, and where only similarity found it."""
     flows: tuple[PathStep, ...] = ()
     """Every flow that arrived, strongest first. They add up to the part `activation`. What flowed over an edge in
     several hops is one flow."""
     contributions: Mapping[str, float] = field(default_factory=dict)
-    """Terms that add up to the score. Gated: `similarity`, `activation` and `recency` after their weights, and
-    `held_back` (≤ 0), which keeps the score at that of the best match. Classic: `start` and `activation`."""
+    """Terms that add up to the score. Gated: `similarity`, `activation` and `recency` after their weights, `time` if
+    the question names the time of the memory, and `held_back` (≤ 0), which keeps the score at that of the best match.
+    Classic: `start` and `activation`."""
 
     @property
     def id(self) -> str:

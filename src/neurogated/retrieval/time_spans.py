@@ -98,12 +98,12 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
         ("ten|zehn|dix|diez", "十")), 1)),
     (_NUMBER, "", "", r"(?<!\d)\d{1,3}(?!\d)"),
 ]  # fmt: skip
-_LATIN_ROWS, _HAN_ROWS = ([row for row in _WORDS if row[column]] for column in (2, 3))
+_LATIN_ROWS, _HAN_ROWS = ([row for row in _WORDS if row[column]] for column in (-2, -1))
 _ROWS = [*_LATIN_ROWS, *_HAN_ROWS]
 """The row of each group of the lexer."""
 _LEXER = re.compile(
-    rf"(?<!\w)(?:{'|'.join(f'({row[2]})' for row in _LATIN_ROWS)})(?!\w)"
-    rf"|(?=[\d\u3400-\u9fff])(?:{'|'.join(f'({row[3]})' for row in _HAN_ROWS)})"
+    rf"(?<!\w)(?:{'|'.join(f'({row[-2]})' for row in _LATIN_ROWS)})(?!\w)"
+    rf"|(?=[\d\u3400-\u9fff])(?:{'|'.join(f'({row[-1]})' for row in _HAN_ROWS)})"
 )
 _FILLER = re.compile(r"[\s,'’]*(?:(?:the|of|des?|del|du|la|dem|der|den|l|的)(?!\w)[\s,'’]*)*")
 _BETWEEN = re.compile(r"(\d{4}-\d\d-\d\d)\b\D{1,12}(\d{4}-\d\d-\d\d)\b")
