@@ -57,8 +57,11 @@ def test_the_package_of_local_servers_is_named_where_it_is_missing(
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "openai" else find(name))
     monkeypatch.setitem(sys.modules, "openai", None)
+    assert main(["add", "A swan.", "--save_dir", str(tmp_path), "--embedding_name", "hash"]) == 0
+    capsys.readouterr()
     code, findings = _findings(capsys, "--save_dir", str(tmp_path), *server)
     assert code == bool(server)
+    assert findings["memory"]["works"]
     assert "also a local one" in findings["language model"]["detail"]
     assert "pip install 'neurogated[openai]'" in findings["language model"]["detail"]
 

@@ -123,6 +123,13 @@ def test_all_details_of_a_text_are_stored_and_shown(run: Run) -> None:
     assert run("delete", "--user", "ana") == (0, "1 memories deleted\n")
 
 
+@pytest.mark.parametrize("words", [("list",), ("ask", "Who moved?")])
+def test_an_empty_answer_names_the_flag_of_users(run: Run, words: tuple[str, ...]) -> None:
+    assert run("add", "I moved to Lyon.", "--user", "ana")[0] == 0
+    assert "found only with --user NAME" in run(*words)[1]
+    assert "found only with" not in run(*words, "--user", "ana")[1]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

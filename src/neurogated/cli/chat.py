@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dataset",
         metavar="NAME",
-        help="the memory of this data set (default: the sample, if there is no other memory)",
+        help="the memory of this data set (default: the sample, if there is no other memory and no --user)",
     )
     add_dataset_folder(parser)
     add_top_n(parser)
@@ -54,7 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     """Read and answer lines until the input ends."""
     config = config_of(arguments)
-    if arguments.dataset is None and not memory_exists(config):
+    if arguments.dataset is None and arguments.user_id is None and not memory_exists(config):
+        print(
+            f"no memory in {config.save_dir} yet, so here is the sample; --user NAME begins your own", file=sys.stderr
+        )
         _fill_sample(arguments)
     screen = _Screen(sys.stdout, coloured=sys.stdout.isatty() and not arguments.plain)
     with open_memory(arguments, create=True) as memory:

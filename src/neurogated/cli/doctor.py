@@ -112,8 +112,10 @@ def _memory(config: MemoryConfig) -> Iterator[_Result]:
     if config.storage == "memory" or not memory_exists(config):
         yield True, f"none yet in {config.save_dir}"
         return
+    # The language model has a check of its own.
+    plain = config.replace(read_only=True, force_index_from_scratch=False, llm={"use": "off"})
     begin = time.perf_counter()
-    with NeuroGraphMemory(config.replace(read_only=True, force_index_from_scratch=False)) as memory:
+    with NeuroGraphMemory(plain) as memory:
         count = memory.stats()["nodes"]
     took = (time.perf_counter() - begin) * _MILLISECONDS
     yield True, f"{count} memories in {config.save_dir}, opened in {took:.0f} ms; `neurogated check` examines them"

@@ -6,7 +6,7 @@ import argparse
 
 from neurogated.cli.arguments import add_dataset, add_owner, owner_of
 from neurogated.cli.opening import open_memory
-from neurogated.cli.output import dated, emit
+from neurogated.cli.output import NOTHING_FOUND, dated, emit
 from neurogated.core.model import MemoryNode
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
@@ -34,6 +34,7 @@ def command(arguments: argparse.Namespace) -> int:
         total = memory.count(**owner)
     lines = [f"{node.id}\n    {dated(node)}" for node in page]
     lines.append(f"{len(page)} of {total} memories" + (f"; next page: --cursor {page.cursor}" if page.cursor else ""))
+    lines += [] if total else [NOTHING_FOUND]
     emit(
         arguments, {"memories": [_json(node) for node in page], "cursor": page.cursor, "total": total}, "\n".join(lines)
     )

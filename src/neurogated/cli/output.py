@@ -19,6 +19,7 @@ from neurogated.core.trace import PathStep, Recall, RecalledMemory
 from neurogated.retrieval.similarity import PARTS
 
 __all__ = [
+    "NOTHING_FOUND",
     "dated",
     "emit",
     "history_json",
@@ -30,6 +31,7 @@ __all__ = [
     "recall_text",
 ]
 
+NOTHING_FOUND = "nothing found; the memories of a user are found only with --user NAME"
 _WIDTH = 90
 _INDENT = "   "
 
@@ -57,6 +59,7 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
     """Return memories with the terms of their scores and the paths of their activation; `store` is the graph asked."""
     lines = [recall.query, kernel_line(recall.kernel), f"trust in the graph: {recall.trust:.2f}"]
     lines += [f"note: {note}" for note in recall.notes]
+    lines += [] if recall.memories else ["", NOTHING_FOUND]
     for rank, recalled in enumerate(recall, start=1):
         lines += ["", f"{rank}. score {recalled.score:.3f}{_sum(recalled.contributions)}  id {recalled.id}"]
         parts = (f"{name} {value:.3f}" for name, value in recalled.parts.items() if value and name in PARTS)
