@@ -19,18 +19,18 @@ _DAYS_OF_A_YEAR, _SHORTER_THAN_A_MONTH = 366, 27
 
 
 class Span(NamedTuple):
-    """Days in a row, by UTC."""
+    """Consecutive days, in UTC."""
 
     first: date
     last: date
 
     def holds(self, moment: datetime | None) -> bool:
-        """Return whether a moment lies in it; False for none."""
+        """Return whether a time is in the span; False for None."""
         return moment is not None and self.first <= moment.astimezone(UTC).date() <= self.last
 
     @property
     def dates(self) -> str:
-        """Its dates, or the months of a longer span, as the keyword index has them."""
+        """The dates, or the months of a longer span, as text for keyword search."""
         days = (self.last - self.first).days + 1
         if days <= _MOST_DAYS:
             return " ".join(f"{day.day} {day:%B %Y}" for day in (self.first + timedelta(n) for n in range(days)))
@@ -130,10 +130,7 @@ class _Token(NamedTuple):
 
 
 def span_of(question: str, now: datetime) -> Span | None:
-    """Return the days that a question means as seen from `now`, None where it tells no relative time.
-
-    A date that no calendar has is no time.
-    """
+    """Return the days that a question names relative to `now`, None if it names none or an impossible date."""
     text = " ".join(question.lower().split())
     try:
         if found := _BETWEEN.search(text):
@@ -234,7 +231,10 @@ def _steps(present: int, wanted: int, cycle: int, side: int | None) -> int:
 
 
 def _around(today: date, unit: str, count: int, *, whole: bool) -> Span:
-    """Return the day, week, month or year that is `count` of them from today, or the day alone if not `whole`."""
+    """Return the day, week, month or year that is `count` units from today.
+
+    If not `whole`, return one day for units of days or weeks, else the days from the first of that month until today.
+    """
     if unit in ("month", "year"):
         months = today.year * _YEAR + today.month - 1 + count * (_YEAR if unit == "year" else 1)
         first = date(months // _YEAR, 1 if unit == "year" else months % _YEAR + 1, 1)
