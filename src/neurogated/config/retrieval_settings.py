@@ -23,6 +23,7 @@ class RetrievalSwitches:
     move_once: bool = setting(
         True, "only the activation of the last hop spreads further, so that no activation decays twice"
     )
+    never_back: bool = setting(True, "activation does not return over the edge by which it came")
     uniform_kernel: bool = setting(False, "give every edge type the same weight and ignore tags")
     keep_best_first: bool = setting(
         True, "activation lifts no memory above those that are most similar to the question"

@@ -95,13 +95,4 @@ def _read(item: object) -> tuple[Passage, dict[str, Any]]:
             checked_text(f"the {what} of a message", value)
     passage = Passage(item["content"], {} if metadata is None else metadata, speaker=name or None, role=role or None)
     own = {key: item[key] for key in ("id", "timestamp") if item.get(key) is not None}
-    if isinstance(own.get("timestamp"), str):
-        own["timestamp"] = _from_iso(own["timestamp"])
     return passage, own
-
-
-def _from_iso(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(f"the timestamp is {text!r}, but must be a time such as 2027-01-31T12:00:00Z") from None

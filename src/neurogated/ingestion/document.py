@@ -32,8 +32,8 @@ class Facts(TypedDict, total=False):
     """One of `NODE_KINDS`; default: `turn` in a session and `episode` elsewhere."""
     importance: float | None
     """0–1."""
-    timestamp: datetime | None
-    """The time of the statement or event."""
+    timestamp: datetime | str | None
+    """The time of the statement or event, as a datetime or a text in ISO format."""
     tags: Sequence[str]
 
 
@@ -129,7 +129,7 @@ class Document:
         ):
             raise InputError(f"valid_to, {self.valid_to}, must lie after valid_from, {self.valid_from}")
         # The constructor of a node refuses unstorable values before anything is stored.
-        checked_moment("timestamp", self.timestamp)
+        object.__setattr__(self, "timestamp", checked_moment("timestamp", _from_iso(self.timestamp)))
         for passage in self.passages:
             MemoryNode("document" if self.id is None else self.id, "", scope=self.scope, **self.fields_of(passage))
 
@@ -201,6 +201,15 @@ def read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> I
             yield _read_document(item)
         except InputError as error:
             raise InputError(f"document {position}: {error}") from None
+
+
+def _from_iso(timestamp: object) -> object:
+    if not isinstance(timestamp, str):
+        return timestamp
+    try:
+        return datetime.fromisoformat(timestamp)
+    except ValueError:
+        raise InputError(f"the timestamp is {timestamp!r}, but must be a time such as 2027-01-31T12:00:00Z") from None
 
 
 def checked_text(what: str, text: object) -> None:

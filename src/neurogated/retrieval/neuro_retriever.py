@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import Clock, checked_moment, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.filters import FilterOptions, filter_of
@@ -78,6 +79,7 @@ class _Asked(NamedTuple):
     """The present, in microseconds since 1970 UTC."""
 
 
+@names_arguments
 class NeuroRetriever:
     """Retrieves by spreading activation. It only reads: the caller counts the accesses in the recall's `access`."""
 
