@@ -39,9 +39,10 @@ if TYPE_CHECKING:
     from neurogated.core.trace import Feedback, PathStep, Recall, RecalledMemory
     from neurogated.core.view import GraphView
     from neurogated.errors import NeurogatedError
-    from neurogated.ingestion.contents import Message
+    from neurogated.ingestion.contents import Details, Message
     from neurogated.ingestion.document import About, Document, Passage
     from neurogated.ingestion.ingestion_engine import IngestionEngine
+    from neurogated.ingestion.revision import Changes
     from neurogated.llm.anthropic_llm import AnthropicLLM
     from neurogated.llm.base import BaseLLM
     from neurogated.llm.factory import get_llm
@@ -65,9 +66,11 @@ __all__ = [
     "Access",
     "AnthropicLLM",
     "BaseLLM",
+    "Changes",
     "Charge",
     "Condition",
     "Decay",
+    "Details",
     "Document",
     "EdgeKey",
     "EdgeType",
@@ -141,9 +144,11 @@ _HOMES = {
     "Access": "core.delta",
     "AnthropicLLM": "llm.anthropic_llm",
     "BaseLLM": "llm.base",
+    "Changes": "ingestion.revision",
     "Charge": "core.delta",
     "Condition": "core.filters",
     "Decay": "core.delta",
+    "Details": "ingestion.contents",
     "Document": "ingestion.document",
     "EdgeKey": "core.model",
     "EdgeType": "core.edge_type",
