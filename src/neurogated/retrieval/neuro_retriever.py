@@ -194,7 +194,6 @@ class NeuroRetriever:
             shared.skip()
             stage("searching")
             view = store.view(valid_at=valid_at, filters=wanted_nodes)
-            # The past and explicit questions for dormant memories leave nothing out.
             law = self._law if as_of is None and not include_dormant else None
             admissions = [Admission(view, law, present, self._deeper) for _ in queries]
             depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
