@@ -96,12 +96,11 @@ class Draft:
                 self.id,
                 self.content,
                 metadata=self.metadata,
-                base_energy=self.fields.get("importance", DEFAULT_IMPORTANCE),
                 last_accessed=at,
                 created_at=at,
                 scope=self.scope,
                 found=self.found,
-                **self.fields,
+                **{"base_energy": self.fields.get("importance", DEFAULT_IMPORTANCE), **self.fields},
             )
         else:
             text: dict[str, Any] = (
