@@ -29,7 +29,9 @@ from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
 from neurogated.ingestion.causality import OfflineCausalJudge
+from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.ingestion.importance import OfflineImportanceJudge
 from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 from neurogated.llm.base import BaseLLM
@@ -81,6 +83,8 @@ class Parts:
     clock: Clock = utc_now
     caches: tuple[SupportsClear, ...] = ()
     """Caches on disk of values derived from texts; erasing a text empties them."""
+    encoder: Encoder = field(default_factory=Encoder)
+    """Sets the importance and the energy of new memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,7 @@ class Models:
     offline_question_judge: QuestionJudge
     causal_judge: CausalJudge
     entity_finder: EntityFinder
+    encoder: Encoder
     language_model: LanguageModel | None = None
 
 
@@ -127,6 +132,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
             models.language_model,
             clock,
             _clearable(embedder, llm, _unused_cache(config, llm)),
+            models.encoder,
         )
     except BaseException:
         store.close()
@@ -188,6 +194,7 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learn
             offline,
             OfflineCausalJudge(),
             spacy or patterns,
+            _encoder(config),
         )
     model, prompts = StructuredLLM(llm), PromptTemplateManager()
     judge = CascadedJudge(
@@ -204,8 +211,14 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learn
         offline,
         LLMCausalJudge(model, prompts, config),
         spacy or LLMEntityFinder(model, prompts),
+        _encoder(config),
         model,
     )
+
+
+def _encoder(config: MemoryConfig) -> Encoder:
+    judge = None if config.metabolism.judge_importance == "off" else OfflineImportanceJudge()
+    return Encoder(judge, config.metabolism.focus_gain)
 
 
 def build_text_embedder(config: MemoryConfig) -> Embedder:

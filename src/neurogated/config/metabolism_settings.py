@@ -14,6 +14,18 @@ class MetabolismSettings:
     """How memories gain and lose energy, move between tiers, and become facts."""
 
     # Importance and duplicates
+    judge_importance: str = setting(
+        "offline",
+        "judges how important a memory is if the caller does not say; offline: rules; model: the language model, else "
+        "rules; off: all memories alike",
+        choices=("offline", "model", "off"),
+    )
+    focus_gain: float = setting(
+        0.5,
+        "share of its missing energy that a new memory gets if it is what the present task is about",
+        low=0.0,
+        high=1.0,
+    )
 
     # Energy
     half_life_days: float = setting(

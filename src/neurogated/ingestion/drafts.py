@@ -35,6 +35,13 @@ class Draft:
     """Other given fields of the node, by name."""
     named: bool = False
     """Whether the caller has chosen the id."""
+    message: str | None = None
+    """The whole message, of which this chunk is a piece; None for any other chunk."""
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether the caller gives no importance."""
+        return "importance" not in self.fields
 
     @property
     def session(self) -> SessionKey | None:

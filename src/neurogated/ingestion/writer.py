@@ -33,6 +33,7 @@ from neurogated.ingestion.edge_builder import (
     similarity_edges,
 )
 from neurogated.ingestion.embedding_ahead import EmbeddingAhead
+from neurogated.ingestion.encoder import Focus
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.planner import Planner, stored
 from neurogated.ingestion.revision import Reviser, Revision, with_lifetime
@@ -56,6 +57,7 @@ class Writer:
         self._analysis = analysis
         self._config = config
         self._clock = clock
+        self.focus = Focus()
         # For a store without a lock of its own; see `exclusively`.
         self._lock = threading.RLock()
         chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
@@ -332,8 +334,10 @@ class Writer:
             if there.keys() >= {edge.source_id, edge.target_id}
         }
         sequences |= {key: MemoryEdge(*key, self._config.indexing.seq_weight, created_at=at) for key in batch.joined}
+        new = [replace(node, embedding=embedded[node.id]) for node in named.nodes]
+        unjudged = {draft.id: draft.message or draft.content for draft in batch.to_write if draft.is_unjudged}
         return Analysed(
-            new=[replace(node, embedding=embedded[node.id]) for node in named.nodes],
+            new=self._analysis.encoder.encode(new, unjudged, self._store, self.focus),
             known=[replace(node, embedding=embedded[node.id]) for node in nodes if node.id in old],
             sequences=tuple(sequences.values()),
             parted=batch.parted,
