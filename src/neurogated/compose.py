@@ -31,8 +31,9 @@ from neurogated.errors import ConfigError
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.entities import OfflineEntityFinder
-from neurogated.ingestion.importance import OfflineImportanceJudge
-from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder
+from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJudge
+from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder, LLMImportanceJudge
+from neurogated.ingestion.sentiment import SentimentScale
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
@@ -194,7 +195,7 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learn
             offline,
             OfflineCausalJudge(),
             spacy or patterns,
-            _encoder(config),
+            _encoder(config, embedder.name),
         )
     model, prompts = StructuredLLM(llm), PromptTemplateManager()
     judge = CascadedJudge(
@@ -211,14 +212,15 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learn
         offline,
         LLMCausalJudge(model, prompts, config),
         spacy or LLMEntityFinder(model, prompts),
-        _encoder(config),
+        _encoder(config, embedder.name, LLMImportanceJudge(model, prompts, config)),
         model,
     )
 
 
-def _encoder(config: MemoryConfig) -> Encoder:
-    judge = None if config.metabolism.judge_importance == "off" else OfflineImportanceJudge()
-    return Encoder(judge, config.metabolism.focus_gain)
+def _encoder(config: MemoryConfig, name: str, model_judge: ImportanceJudge | None = None) -> Encoder:
+    """Return the encoder for the vectors of the embedder `name`; without a model, rules judge the importance."""
+    choices = {"off": None, "offline": OfflineImportanceJudge(), "model": model_judge or OfflineImportanceJudge()}
+    return Encoder(choices[config.metabolism.judge_importance], config.metabolism, SentimentScale.of_embedder(name))
 
 
 def build_text_embedder(config: MemoryConfig) -> Embedder:

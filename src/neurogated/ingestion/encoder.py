@@ -1,4 +1,4 @@
-"""The encoder: the importance of new memories, and the energy they start with."""
+"""The encoder: importance, sentiment and place of new memories, and the energy they start with."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.ingestion.importance import ImportanceJudge, Remark
+from neurogated.ingestion.places import place_of
+from neurogated.ingestion.sentiment import SentimentScale
 from neurogated.ingestion.sessions import place_at
 
 __all__ = ["Encoder", "Focus"]
@@ -48,16 +51,23 @@ class Focus:
 
 
 class Encoder:
-    """Sets importance and energy of new nodes.
+    """Sets importance, energy, sentiment and place of new nodes.
 
     Args:
         judge: judges the importance of texts for which the caller gives none; None leaves the default.
-        focus_gain: share of the missing energy that a memory gets if it is fully relevant to the present task.
+        settings: of the metabolism.
+        scale: reads the sentiment from vectors; None if the embedder has none.
     """
 
-    def __init__(self, judge: ImportanceJudge | None = None, focus_gain: float = 0.0) -> None:
+    def __init__(
+        self,
+        judge: ImportanceJudge | None = None,
+        settings: MetabolismSettings | None = None,
+        scale: SentimentScale | None = None,
+    ) -> None:
         self._judge = judge
-        self._focus_gain = focus_gain
+        self._settings = settings or MetabolismSettings()
+        self._scale = scale
 
     def encode(
         self, nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: GraphStorePort, focus: Focus
@@ -76,12 +86,21 @@ class Encoder:
         if self._judge is not None and judged:
             values = self._judge.judge(_remarks(judged, texts, store))
             found = dict(zip((node.id for node in judged), values, strict=True))
-        return [self._energised(replace(node, importance=found.get(node.id, node.importance)), focus) for node in nodes]
+        return [self._encoded(node, found.get(node.id, node.importance), focus) for node in nodes]
 
-    def _energised(self, node: MemoryNode, focus: Focus) -> MemoryNode:
+    def _encoded(self, node: MemoryNode, importance: float, focus: Focus) -> MemoryNode:
         """Return the node with the energy it starts with: its importance, and more if it is relevant to the task."""
-        gain = self._focus_gain * focus.relevance(node) if self._focus_gain else 0.0
-        return replace(node, base_energy=node.importance + (1.0 - node.importance) * gain)
+        gain = self._settings.focus_gain * focus.relevance(node)
+        return replace(
+            node,
+            importance=importance,
+            base_energy=importance + (1.0 - importance) * gain,
+            found=replace(
+                node.found,
+                sentiment=None if self._scale is None else self._scale.sentiment(np.asarray(node.embedding)),
+                place=place_of(node.metadata, node.content, node.found.entities),
+            ),
+        )
 
 
 def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: GraphStorePort) -> list[Remark]:

@@ -22,6 +22,7 @@ from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
 from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis, causal_pairs
+from neurogated.ingestion.association import temporal_edges
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Draft, Part
@@ -356,12 +357,13 @@ class Writer:
         similar = similarity_edges(new, nearest_in(self._store), neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Known nodes may have new embeddings that are not stored yet.
         similarities = tuple(fitted(similar, analysed.nodes) if known else similar)
+        temporal = temporal_edges(self._store, new, self._config.metabolism, at)
         stage("writing")
         self._commit(
             GraphDelta(
                 removed_edges=(*analysed.parted, *mentions.removed),
                 nodes=tuple(analysed.nodes),
-                edges=(*analysed.sequences, *similarities, *mentions.put, *analysed.causes),
+                edges=(*analysed.sequences, *similarities, *mentions.put, *analysed.causes, *temporal),
                 weights=(*mentions.reweighted, *reweighed_similarities(known, self._store)),
                 queued=analysed.failed,
                 reason="add",
