@@ -26,6 +26,7 @@ NEUTRAL_NUMBERS = {0, 1, -1, 2}
 FIXED_CONSTANTS = {
     "core/filters.py": {"_DEEPEST"},  # the depth of Python's stack
     "core/kernel.py": {"MAX_WEIGHT", "NEUTRAL"},  # the definition of a kernel
+    "cli/parser.py": {"_COLUMN"},  # of a terminal
     "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
     "core/edge_type.py": {"_MOST_TYPES"},  # a width of the file format
     "core/model.py": {"_DEEPEST", "MOST_COUNTED", "LAST_POSITION", "DEFAULT_IMPORTANCE"},  # columns; a default
@@ -114,7 +115,9 @@ FIXED_CONSTANTS = {
     "storage/index/text/table_files.py": {"_RATIO", "_FORMAT"},
     "storage/index/text/term_dictionary.py": {"_REMEMBERED"},
     # Of calendars
-    "retrieval/time_spans.py": {"_MOST_DAYS", "_WEEK", "_YEAR", "_DAYS_OF_A_YEAR", "_SHORTER_THAN_A_MONTH"},
+    "retrieval/time_spans.py": {
+        "_MOST_DAYS", "_WEEK", "_YEAR", "_SATURDAY", "_DAYS_OF_A_YEAR", "_SHORTER_THAN_A_MONTH",
+    },
     "storage/index/text/bm25.py": {"_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "IMPACT_STEPS", "_AT_ONCE", "_FEW"},
     "storage/index/graph_index.py": {"_INDEX_CHUNK"},  # texts in a batch
     "core/rendering.py": {"_LONGEST_SUBJECT"},  # the longest name

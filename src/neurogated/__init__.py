@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from neurogated.core.trace import Feedback, PathStep, Recall, RecalledMemory
     from neurogated.core.view import GraphView
     from neurogated.errors import NeurogatedError
-    from neurogated.ingestion.contents import Message
+    from neurogated.ingestion.contents import Details, Message
     from neurogated.ingestion.document import About, Document, Passage
     from neurogated.ingestion.ingestion_engine import IngestionEngine
+    from neurogated.ingestion.revision import Changes
     from neurogated.llm.anthropic_llm import AnthropicLLM
     from neurogated.llm.base import BaseLLM
     from neurogated.llm.factory import get_llm
@@ -54,8 +55,10 @@ __all__ = [
     "Access",
     "AnthropicLLM",
     "BaseLLM",
+    "Changes",
     "Condition",
     "Decay",
+    "Details",
     "Document",
     "EdgeKey",
     "EdgeType",
@@ -127,8 +130,10 @@ _HOMES = {
     "Access": "core.delta",
     "AnthropicLLM": "llm.anthropic_llm",
     "BaseLLM": "llm.base",
+    "Changes": "ingestion.revision",
     "Condition": "core.filters",
     "Decay": "core.delta",
+    "Details": "ingestion.contents",
     "Document": "ingestion.document",
     "EdgeKey": "core.model",
     "EdgeType": "core.edge_type",

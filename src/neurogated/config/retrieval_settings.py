@@ -23,6 +23,7 @@ class RetrievalSwitches:
     move_once: bool = setting(
         True, "only the activation of the last hop spreads further, so that no activation decays twice"
     )
+    never_back: bool = setting(True, "activation does not return over the edge by which it came")
     uniform_kernel: bool = setting(False, "give every edge type the same weight and ignore tags")
     keep_best_first: bool = setting(
         True, "activation lifts no memory above those that are most similar to the question"
@@ -47,6 +48,10 @@ class RetrievalSettings:
     """How a recall ranks memories."""
 
     candidates: int = setting(100, "candidate nodes from vector search, and again from keyword search", low=1)
+
+    max_query_chars: int = setting(
+        10_000, "characters of a query that count; of a longer one, the beginning and the end", low=100
+    )
 
     # Parts of the similarity of a question and a memory. It is their weighted mean; the cosine has weight 1.
     keyword_weight: float = setting(

@@ -45,7 +45,7 @@ class RecalledMemory:
 
     node: MemoryNode
     score: float
-    """Higher is better. In the gated mode an exact repeat of the question has about 1."""
+    """Higher is better. In the gated mode an exact repeat has about 1, and more if `time` or `recency` counts."""
     parts: Mapping[str, float]
     """The parts of the score before weights: `similarity` (-1–1), `activation` that arrived over edges (≥ 0) and
     `recency` (0–1). The classic mode adds `start`, the activation with which an anchor starts. The parts of the

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -22,11 +22,15 @@ TEMPORAL = "temporal"
 
 
 def temporal_edges(
-    store: GraphStorePort, nodes: Iterable[MemoryNode], settings: MetabolismSettings, at: datetime
+    store: GraphStorePort,
+    nodes: Iterable[MemoryNode],
+    settings: MetabolismSettings,
+    at: datetime,
+    gone: Collection[str] = (),
 ) -> list[MemoryEdge]:
     """Return ASSOC edges from each new node to the `temporal_neighbors` active nodes of its user with most energy.
 
-    The active nodes are the `active_memories` of the user that were accessed last.
+    The active nodes are the `active_memories` of the user that were accessed last, without those that are `gone`.
     """
     if not settings.temporal_neighbors:
         return []
@@ -40,7 +44,7 @@ def temporal_edges(
         edges += [
             MemoryEdge(node.id, other, EdgeType.ASSOC, settings.temporal_weight, created_at=at, relation=TEMPORAL)
             for other in active[user]
-            if other != node.id
+            if other != node.id and other not in gone
         ]
     return edges
 

@@ -88,19 +88,19 @@ class Encoder:
             found = dict(zip((node.id for node in judged), values, strict=True))
         return [self._encoded(node, found.get(node.id, node.importance), focus) for node in nodes]
 
+    def read(self, node: MemoryNode) -> MemoryNode:
+        """Return the node with the sentiment and the place of its text."""
+        sentiment = None
+        if self._scale is not None and node.embedding is not None:
+            sentiment = self._scale.sentiment(np.asarray(node.embedding))
+        place = place_of(node.metadata, node.content, node.found.entities)
+        return replace(node, found=replace(node.found, sentiment=sentiment, place=place))
+
     def _encoded(self, node: MemoryNode, importance: float, focus: Focus) -> MemoryNode:
         """Return the node with the energy it starts with: its importance, and more if it is relevant to the task."""
         gain = self._settings.focus_gain * focus.relevance(node)
-        return replace(
-            node,
-            importance=importance,
-            base_energy=importance + (1.0 - importance) * gain,
-            found=replace(
-                node.found,
-                sentiment=None if self._scale is None else self._scale.sentiment(np.asarray(node.embedding)),
-                place=place_of(node.metadata, node.content, node.found.entities),
-            ),
-        )
+        energy = importance + (1.0 - importance) * gain
+        return replace(self.read(node), importance=importance, base_energy=energy)
 
 
 def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: GraphStorePort) -> list[Remark]:
