@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from neurogated.config.memory_config import MemoryConfig
     from neurogated.config.metabolism_settings import MetabolismSettings
     from neurogated.config.retrieval_settings import RetrievalSettings
-    from neurogated.core.delta import Access, Decay, GraphDelta, HistoryEntry, NodeChange, NodeVersion, WeightChange
+    from neurogated.core.delta import (
+        Access,
+        Charge,
+        Decay,
+        GraphDelta,
+        HistoryEntry,
+        NodeChange,
+        NodeVersion,
+        WeightChange,
+    )
     from neurogated.core.edge_type import EdgeType
     from neurogated.core.filters import Condition, Filter, FilterOptions, field
     from neurogated.core.kernel import Kernel
@@ -40,12 +49,14 @@ if TYPE_CHECKING:
     from neurogated.llm.local_llm import LocalLLM
     from neurogated.llm.openai_llm import OpenAILLM
     from neurogated.memory import NeuroGraphMemory
+    from neurogated.plasticity.energy import EnergyPoint
     from neurogated.plasticity.plasticity_engine import PlasticityEngine
     from neurogated.prompts.prompt_manager import PromptTemplateManager
     from neurogated.retrieval.kernel_generator import KernelGenerator
     from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
     from neurogated.retrieval.spreading_activation import SpreadingActivation, spreading_activation
     from neurogated.storage.graph_store import GraphStore
+    from neurogated.tiers.manager import Tiers
     from neurogated.utils.hash_utils import compute_mdhash_id
     from neurogated.utils.vector_utils import cosine_similarity, retrieve_knn
 
@@ -56,6 +67,7 @@ __all__ = [
     "AnthropicLLM",
     "BaseLLM",
     "Changes",
+    "Charge",
     "Condition",
     "Decay",
     "Details",
@@ -63,6 +75,7 @@ __all__ = [
     "EdgeKey",
     "EdgeType",
     "EmbeddingSettings",
+    "EnergyPoint",
     "Feedback",
     "Filter",
     "FilterOptions",
@@ -102,6 +115,7 @@ __all__ = [
     "Scope",
     "ScopeFilter",
     "SpreadingActivation",
+    "Tiers",
     "VectorSettings",
     "WeightChange",
     "__version__",
@@ -131,6 +145,7 @@ _HOMES = {
     "AnthropicLLM": "llm.anthropic_llm",
     "BaseLLM": "llm.base",
     "Changes": "ingestion.revision",
+    "Charge": "core.delta",
     "Condition": "core.filters",
     "Decay": "core.delta",
     "Details": "ingestion.contents",
@@ -138,6 +153,7 @@ _HOMES = {
     "EdgeKey": "core.model",
     "EdgeType": "core.edge_type",
     "EmbeddingSettings": "config.groups",
+    "EnergyPoint": "plasticity.energy",
     "Feedback": "core.trace",
     "Filter": "core.filters",
     "FilterOptions": "core.filters",
@@ -177,6 +193,7 @@ _HOMES = {
     "Scope": "core.scope",
     "ScopeFilter": "core.scope",
     "SpreadingActivation": "retrieval.spreading_activation",
+    "Tiers": "tiers.manager",
     "VectorSettings": "config.groups",
     "WeightChange": "core.delta",
     "compute_mdhash_id": "utils.hash_utils",

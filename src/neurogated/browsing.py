@@ -71,9 +71,17 @@ class Browsing:
         """Return the number of memories that `list` returns with these filters; raises as `find` does."""
         return int(self._rows(filters)[1].size)
 
+    def view(self, **filters: Unpack[FilterOptions]) -> GraphView:
+        """Return a snapshot of the graph in columns; `view().to_networkx()` returns it as a networkx graph.
+
+        Args:
+            **filters: which memories searches on the view may find; see `FilterOptions`.
+        """
+        return self.store.view(filters=filter_of(filters))
+
     def _rows(self, filters: FilterOptions) -> tuple[GraphView, Rows]:
         """Return a view, and its rows of the nodes that the filter admits, in the order they were added."""
-        view = self.store.view(filters=filter_of(filters))
+        view = self.view(**filters)
         rows = view.live_nodes()
         return view, rows[view.admitted(rows)]
 

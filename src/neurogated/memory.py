@@ -290,9 +290,9 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
     def feedback(self, relevant_node_ids: MemoryRef | Iterable[MemoryRef], outcome: Outcome = "success") -> Feedback:
         """Learn from an outcome: success strengthens the edges among these memories (LTP), failure weakens them.
 
-        After success, each memory gets ASSOC edges to the `learning.assoc_neighbors` memories after it, unless a
-        plastic edge connects the pair already. A frozen memory learns nothing. Memories that were deleted or expired
-        since the recall are skipped and logged.
+        Their energy and importance change likewise. After success, each memory gets ASSOC edges to the next
+        `learning.assoc_neighbors`, unless a plastic edge connects the pair. A frozen memory learns nothing. Memories
+        that were deleted or expired since the recall are skipped and logged.
 
         Args:
             relevant_node_ids: a `Recall`, one or several memories, nodes or ids. A compaction erases the ids of deleted

@@ -29,6 +29,8 @@ COMMANDS = {
     "Inspect": {
         "demo": "answer a question on sample data and explain it in the browser",
         "history": "list the changes, with their times and reasons",
+        "tiers": "count the memories of each tier; show those with the most energy",
+        "energy": "draw the energy of a memory, its past and its forecast",
         "stats": "count nodes, edges and changes; show size on disk, use of caches and language model",
         "namespaces": "list the graphs of a memory, or remove one with its history",
         "settings": "list the settings, with their values and defaults",

@@ -99,6 +99,10 @@ class RetrievalSettings:
         30.0, "half-life of recency, in days without access", low=0.0, high=36_500.0
     )
 
+    energy_weight: float = setting(
+        0.0, "weight of the energy of a memory, 0–1, which fades with time and grows with use", low=0.0, high=_MOST
+    )
+
     # Trust: how much of the activation counts.
     best_margin: float = setting(
         0.04, "memories this close to the best match, as a share of its score, keep their rank", low=0.0, high=1.0

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from numbers import Real
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from neurogated.core.text import checked_name, checked_names, checked_text
 from neurogated.errors import InputError
 
 __all__ = [
+    "ACCESSED",
     "DEFAULT_IMPORTANCE",
     "LAST_POSITION",
     "MOST_COUNTED",
@@ -41,6 +42,8 @@ __all__ = [
 
 DEFAULT_IMPORTANCE = 0.5
 """The importance of a memory if nothing determines it."""
+ACCESSED = ("last_accessed", "uses", "charge", "charged_at")
+"""The fields of a node that accesses change. A store has only their current values, so they have no past."""
 _DEEPEST = 100
 """Well below the limits of SQLite and of Python's recursion."""
 
@@ -166,6 +169,10 @@ class MemoryNode:
     """When the node had `base_energy`; the energy decays from then on. `created_at` if omitted."""
     uses: int = 0
     """How often recalls returned it."""
+    charge: float = 0.0
+    """The energy that uses have added, 0–1, at `charged_at`; it decays as `base_energy` does."""
+    charged_at: datetime | None = None
+    """The time of `charge`, of the last use that added to it. `created_at` if omitted."""
     timestamp: datetime | None = None
     """When the event in the text happened; None if unknown."""
     role: str | None = None
@@ -190,11 +197,14 @@ class MemoryNode:
         if self.embedding is not None:
             assign(self, "embedding", as_vector(self.embedding))
         assign(self, "base_energy", checked_unit("base_energy of node", self.id, self.base_energy))
+        assign(self, "importance", checked_unit("importance of node", self.id, self.importance))
+        assign(self, "charge", checked_unit("charge of node", self.id, self.charge))
         assign(self, "metadata", json_metadata(self.metadata))
         for name in ("last_accessed", "created_at"):
             assign(self, name, to_utc(getattr(self, name)))
         assign(self, "energy_at", self.energy_at or self.created_at)
-        for name in ("valid_from", "valid_to", "expires_at", "energy_at", "timestamp"):
+        assign(self, "charged_at", self.charged_at or self.created_at)
+        for name in ("valid_from", "valid_to", "expires_at", "energy_at", "charged_at", "timestamp"):
             moment = getattr(self, name)
             assign(self, name, moment and to_utc(moment))
         checked_kind(self.kind)
@@ -202,7 +212,6 @@ class MemoryNode:
             raise InputError(f"the scope of node {self.id!r} is {self.scope!r}, but must be a Scope")
         if not isinstance(self.found, Found):
             raise InputError(f"found of node {self.id!r} is {self.found!r}, but must be a Found")
-        assign(self, "importance", checked_unit("importance of node", self.id, self.importance))
         for name in ("role", "speaker", "title"):
             if getattr(self, name) is not None:
                 checked_name(f"the {name} of node {self.id!r}", getattr(self, name))
@@ -221,6 +230,14 @@ class MemoryNode:
         for name, value in fields.items():
             object.__setattr__(node, name, value)
         return node
+
+    def with_accesses_of(self, other: MemoryNode) -> MemoryNode:
+        """Return the node with the accesses of another."""
+        return replace(self, **{name: getattr(other, name) for name in ACCESSED})
+
+    def unaccessed(self) -> MemoryNode:
+        """Return the node as if it had never been accessed."""
+        return replace(self, last_accessed=self.created_at, uses=0, charge=0.0, charged_at=self.created_at)
 
     def _plain(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in self.__slots__ if name != "embedding")

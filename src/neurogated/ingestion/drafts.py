@@ -9,7 +9,7 @@ from typing import Any
 
 from neurogated.core.delta import PendingTask
 from neurogated.core.found import Found
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.ingestion.revision import with_lifetime
 
@@ -94,12 +94,16 @@ class Draft:
         return replace(self, metadata=metadata, lifetime=lifetime, fields=fields)
 
     def node(self, stored: MemoryNode | None, at: datetime) -> MemoryNode:
-        """Return the node of the draft, without a new vector. A stored node keeps its energy and times of access."""
+        """Return the node of the draft, without a new vector. A stored node keeps its energy and times of access.
+
+        A new node starts with its importance as energy.
+        """
         if stored is None:
             node = MemoryNode(
                 self.id,
                 self.content,
                 metadata=self.metadata,
+                base_energy=self.fields.get("importance", DEFAULT_IMPORTANCE),
                 last_accessed=at,
                 created_at=at,
                 scope=self.scope,
@@ -174,7 +178,7 @@ class Batch:
     @property
     def basis(self) -> object:
         """The input of the analysis: plans of the same parts with equal bases have the same analysis."""
-        stored = {name: replace(node, last_accessed=node.created_at, uses=0) for name, node in self.old.items()}
+        stored = {name: node.unaccessed() for name, node in self.old.items()}
         return self.to_write, self.gone, stored, self.chains, self.parted, self.joined
 
     def nodes(self, at: datetime) -> list[MemoryNode]:
