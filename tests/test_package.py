@@ -65,6 +65,7 @@ FIXED_CONSTANTS = {
     "ingestion/first_subject.py": {"_MOST_WORDS", "_MOST_TERM_WORDS"},
     "ingestion/aliases.py": {"_THREE"},
     "ingestion/entities.py": {"_LONGEST_TERM", "_LONGEST_NUMBER"},
+    "ingestion/sentiment.py": {"_DIGITS"},  # of a file
     "ingestion/places.py": {"_REACH"},  # characters before a name
     "ingestion/importance.py": {"_MOST_KEYWORDS", "_MOST_PLACES", "_TOLD_BEFORE"},  # scales of fitted features
     "core/language.py": {"_ENOUGH"},  # characters that identify a language

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 __all__ = ["SentimentScale"]
 
 _DIRECTIONS = "sentiment.json"
+_DIGITS = 4
 
 
 class SentimentScale:
@@ -42,7 +43,10 @@ class SentimentScale:
 
     def to_json(self) -> dict[str, Any]:
         """Return the scale as JSON values."""
-        return {"direction": [round(float(one), 4) for one in self._direction], "offset": round(self._offset, 4)}
+        return {
+            "direction": [round(float(one), _DIGITS) for one in self._direction],
+            "offset": round(self._offset, _DIGITS),
+        }
 
     def sentiment(self, vector: NDArray[np.float32]) -> float:
         """Return the sentiment of the text with this vector, -1 to 1."""
