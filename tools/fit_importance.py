@@ -44,7 +44,7 @@ class Message(NamedTuple):
 
 
 class Recorder:
-    """A judge that keeps what it is asked to judge."""
+    """A judge that keeps the texts it is asked about."""
 
     def __init__(self) -> None:
         self.remarks: list[Remark] = []
@@ -79,7 +79,7 @@ def chat_messages(path: str) -> list[Message]:
 
 
 def remarks_of(messages: Iterable[Message]) -> list[Remark]:
-    """Add messages to a memory, and return what its judge of importance sees of each."""
+    """Add messages to a memory, and return the texts that its judge of importance sees."""
     recorder, found = Recorder(), []
     parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), encoder=Encoder(recorder))
     quick = MemoryConfig(MAX_SIM_NEIGHBORS=0, indexing={"cause_window": 0})
