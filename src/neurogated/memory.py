@@ -89,7 +89,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model wait; threads would slow the other analysers down.
         workers = 1 if self._parts.language_model is None else self.config.llm.concurrency
-        analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers)
+        analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers, self._parts.encoder)
         writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
         self._writer = self._runtime.writers.shared(self.config.namespace, self.store, writer)
         bind_to_process(self)

@@ -13,6 +13,8 @@ from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import checked_moment
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.text import checked_text
+from neurogated.errors import InputError
 from neurogated.ingestion.writer import Writer
 from neurogated.plasticity.energy import EnergyController, EnergyPoint
 from neurogated.runtime import Runtime
@@ -35,6 +37,24 @@ class Metabolism(ABC):
     _writer: Writer
     _parts: Parts
     _runtime: Runtime
+
+    def focus(self, task: str | None, *, session_id: str | None = None, user_id: str | None = None) -> None:
+        """Set the present task of the agent: new memories that are about it start with more energy.
+
+        The task is not stored. It applies to the memories of the session, or else of the user, or else to all.
+
+        Args:
+            task: what the agent is doing, in words; None clears the task.
+            session_id: the session of the task; all sessions of the user when left out.
+            user_id: the user of the task; all users when left out.
+
+        Raises:
+            InputError: the task is blank or not a text.
+        """
+        if task is not None and not checked_text("the task", task).strip():
+            raise InputError(f"the task is {task!r}, but must be words, or None to clear it")
+        vector = None if task is None else self._parts.embedder.embed_queries([task])[0]
+        self._writer.focus.set(vector, user_id, session_id)
 
     def energy(self, node_id: str | UUID, now: datetime | None = None) -> float:
         """Return the energy of a memory, 0–1: it halves with every half-life and grows with every use.

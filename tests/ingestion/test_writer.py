@@ -108,7 +108,7 @@ def test_a_document_becomes_nodes_in_the_order_of_its_text() -> None:
     ):
         assert np.array_equal(np.asarray(node.embedding), vector)
         assert node.created_at == node.last_accessed == bench.clock.now
-        assert node.base_energy == node.importance == 0.5
+        assert node.base_energy == node.importance
 
 
 def test_metadata_has_only_given_values_and_the_passage_wins() -> None:

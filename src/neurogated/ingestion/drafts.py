@@ -37,6 +37,8 @@ class Draft:
     """Other given fields of the node, by name."""
     named: bool = False
     """Whether the id names the memory to write, such as an id of the caller. Otherwise a hash or a turn's new id."""
+    message: str | None = None
+    """The whole message, of which this chunk is a piece; None for any other chunk."""
 
     @classmethod
     def of(cls, node: MemoryNode, found: Found) -> Draft:
@@ -44,6 +46,11 @@ class Draft:
         lifetime = {name: getattr(node, name) for name in ("valid_from", "valid_to", "expires_at")}
         fields = {name: getattr(node, name) for name in _FIELDS}
         return cls(node.id, node.content, node.metadata, lifetime, found, node.scope, fields, named=True)
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether the caller gives no importance."""
+        return "importance" not in self.fields
 
     @property
     def session(self) -> SessionKey | None:

@@ -11,6 +11,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.watchdog import stage
+from neurogated.ingestion.association import temporal_edges
 from neurogated.ingestion.drafts import Analysed
 from neurogated.ingestion.edge_builder import fitted, nearest_in, similarity_edges
 from neurogated.ingestion.mentions import text_edges
@@ -37,7 +38,8 @@ class Linker:
         similar = similarity_edges(moved, nearest, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Stored nodes may have new vectors that are not stored yet.
         similarities = fitted(similar, analysed.nodes) if analysed.known else similar
-        put = (*analysed.sequences, *similarities, *mentions.put, *analysed.causes)
+        temporal = temporal_edges(self._store, analysed.new, self._config.metabolism, at, gone)
+        put = (*analysed.sequences, *similarities, *mentions.put, *analysed.causes, *temporal)
         outdated = (*self._edges_of(analysed.moved, EdgeType.SIM), *self._edges_of(analysed.retold, EdgeType.CAUSE))
         removed = dict.fromkeys((*analysed.parted, *mentions.removed, *outdated))
         for edge in put:

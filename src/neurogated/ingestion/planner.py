@@ -296,6 +296,7 @@ class Planner:
                         document.scope,
                         fields,
                         named=document.id is not None,
+                        message=None if words is None else passage.text,
                     )
                 )
         return drafts

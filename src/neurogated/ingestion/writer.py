@@ -29,6 +29,7 @@ from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Part
 from neurogated.ingestion.edge_builder import sequence_edges
 from neurogated.ingestion.embedding_ahead import EmbeddingAhead
+from neurogated.ingestion.encoder import Focus
 from neurogated.ingestion.linking import Linker
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.planner import Planner, later_chunks, stored
@@ -53,6 +54,7 @@ class Writer:
         self._analysis = analysis
         self._config = config
         self._clock = clock
+        self.focus = Focus()
         # For a store without a lock of its own; see `exclusively`.
         self._lock = threading.RLock()
         chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
@@ -316,9 +318,12 @@ class Writer:
             if there.keys() >= {edge.source_id, edge.target_id}
         }
         sequences |= {key: MemoryEdge(*key, self._config.indexing.seq_weight, created_at=at) for key in batch.joined}
+        encoder = self._analysis.encoder
+        new = [node for node in ready if node.id in new_ids]
+        unjudged = {draft.id: draft.message or draft.content for draft in batch.to_write if draft.is_unjudged}
         return Analysed(
-            new=[node for node in ready if node.id in new_ids],
-            known=[node for node in ready if node.id in old],
+            new=encoder.encode(new, unjudged, self._store, self.focus),
+            known=[encoder.read(node) if node.id in retold else node for node in ready if node.id in old],
             moved=vectors.keys() - new_ids,
             retold=retold,
             gone=batch.gone,
