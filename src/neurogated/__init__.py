@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from neurogated.config.retrieval_settings import RetrievalSettings
     from neurogated.core.delta import Access, Decay, GraphDelta, HistoryEntry, NodeChange, NodeVersion, WeightChange
     from neurogated.core.edge_type import EdgeType
+    from neurogated.core.facts import Fact
     from neurogated.core.filters import Condition, Filter, FilterOptions, field
+    from neurogated.core.found import Statement
     from neurogated.core.kernel import Kernel
     from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor
     from neurogated.core.node_kind import register_kind
@@ -60,6 +62,7 @@ __all__ = [
     "EdgeKey",
     "EdgeType",
     "EmbeddingSettings",
+    "Fact",
     "Feedback",
     "Filter",
     "FilterOptions",
@@ -99,6 +102,7 @@ __all__ = [
     "Scope",
     "ScopeFilter",
     "SpreadingActivation",
+    "Statement",
     "VectorSettings",
     "WeightChange",
     "__version__",
@@ -133,6 +137,7 @@ _HOMES = {
     "EdgeKey": "core.model",
     "EdgeType": "core.edge_type",
     "EmbeddingSettings": "config.groups",
+    "Fact": "core.facts",
     "Feedback": "core.trace",
     "Filter": "core.filters",
     "FilterOptions": "core.filters",
@@ -172,6 +177,7 @@ _HOMES = {
     "Scope": "core.scope",
     "ScopeFilter": "core.scope",
     "SpreadingActivation": "retrieval.spreading_activation",
+    "Statement": "core.found",
     "VectorSettings": "config.groups",
     "WeightChange": "core.delta",
     "compute_mdhash_id": "utils.hash_utils",

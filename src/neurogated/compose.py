@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsClear
 from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
+from neurogated.core.extras import import_extra
 from neurogated.core.ports import (
     CausalJudge,
     Embedder,
     EntityFinder,
+    FactProjection,
     GraphStorePort,
     KernelSource,
     LanguageModel,
@@ -41,6 +44,7 @@ from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJu
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.registry import open_store
+from neurogated.tiers.facts import FactFollower
 
 __all__ = [
     "OFFLINE_NOTICE",
@@ -58,6 +62,8 @@ __all__ = [
 OFFLINE_NOTICE = "no language model is configured: kernels, causes and names are judged offline"
 
 _EMBEDDING_CACHE = "embedding_cache.db"
+_FACTS = "facts.db"
+_OFF = "off"
 _QUESTION_KINDS = "question_kinds.npz"
 _LLM_CACHE = "llm_cache.db"
 _OPENAI_KEY = "OPENAI_API_KEY"
@@ -81,6 +87,8 @@ class Parts:
     clock: Clock = utc_now
     caches: tuple[SupportsClear, ...] = ()
     """Caches on disk of values derived from texts; erasing a text empties them."""
+    facts: FactFollower | None = None
+    """Shows the facts as rows of an SQL table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +118,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
     embedder = build_text_embedder(config)
     store = open_store(config, clock)
     try:
+        facts = _fact_follower(config)
         store.bind_embedder(embedder.name, None)
         where = config.storage if config.storage == "memory" else config.save_dir
         _log.info("opened a memory: %s, namespace %r, embedder %s", where, config.namespace, embedder.name)
@@ -127,10 +136,33 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
             models.language_model,
             clock,
             _clearable(embedder, llm, _unused_cache(config, llm)),
+            facts,
         )
     except BaseException:
         store.close()
         raise
+
+
+def _fact_follower(config: MemoryConfig) -> FactFollower | None:
+    """Return the projection of facts that the settings name; without them, the file of the memory."""
+    url, seconds = config.metabolism.facts_url, config.metabolism.server_seconds
+    file = Path(config.save_dir) / _FACTS
+    if config.force_index_from_scratch and not config.read_only:
+        file.unlink(missing_ok=True)
+    if url == _OFF or (url is None and (config.storage == "memory" or not find_spec("sqlalchemy"))):
+        return None
+
+    @functools.cache
+    def opened() -> FactProjection:
+        # SQLAlchemy is imported only if the memory has facts.
+        table: FactProjection = import_extra("neurogated.projections.fact_table", "facts").FactTable(
+            file if url is None else url, seconds=seconds
+        )
+        return table
+
+    if url is not None:
+        opened()
+    return FactFollower(opened, file if url is None else None, config.metabolism.server_retry_seconds)
 
 
 def build_cached_embedder(config: MemoryConfig) -> Embedder:

@@ -23,6 +23,17 @@ class MetabolismSettings:
     # Tiers
 
     # Facts
+    facts_url: str | None = setting(
+        None,
+        "SQL database that shows the facts as rows, as sqlite:///FILE or postgresql://HOST/DATABASE; off: no rows; "
+        "none: the file facts.db in save_dir, if the extra 'facts' is installed",
+    )
+
+    # Servers of projections
+    server_seconds: float = setting(5.0, "seconds that a call waits for the database of the facts", low=0.1, high=600.0)
+    server_retry_seconds: float = setting(
+        30.0, "seconds for which writes skip a server of a projection after it failed", low=0.0, high=86_400.0
+    )
 
     # Consolidation
 

@@ -20,6 +20,7 @@ __all__ = [
     "SupportsExactSearch",
     "SupportsExclusion",
     "SupportsFreezing",
+    "SupportsIdentity",
     "SupportsNamespaces",
     "SupportsNodeJournal",
     "SupportsReembedding",
@@ -60,6 +61,15 @@ class SupportsNamespaces(Protocol):
             UnknownIdError: no graph has that name.
             InputError: the name is that of the graph that this store shows.
         """
+
+
+@runtime_checkable
+class SupportsIdentity(Protocol):
+    """Ability of a store: to identify its journal, so that a projection knows which one it follows."""
+
+    @property
+    def identity(self) -> tuple[str, int]:
+        """A text that no other memory has, and a number that changes when past deltas are rewritten."""
 
 
 @runtime_checkable

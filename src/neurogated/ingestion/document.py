@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Self, TypedDict, Unpack
 
 from neurogated.core.clock import checked_moment, to_utc
+from neurogated.core.found import Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.core.text import checked_names
@@ -103,6 +104,8 @@ class Document:
     tags: tuple[str, ...] = ()
     id: str | None = None
     """The caller's own id. Adding a document with this id again replaces the memory by a new version (upsert)."""
+    statement: Statement | None = None
+    """The parts of a fact; its text is stored as one memory, however long it is."""
 
     def __post_init__(self) -> None:
         if not self.passages:

@@ -174,9 +174,10 @@ class Planner:
             metadata = json_metadata({**document.metadata, **passage.metadata})
             names = self._names(document, passage)
             fields = document.fields_of(passage)
-            chunks = self._chunks(document, passage, names)
+            chunks = [passage.text] if document.statement else self._chunks(document, passage, names)
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
             for place, chunk in enumerate(chunks):
+                part = None if words is None else (place, words)
                 if document.id is not None:
                     node_id = document.id if not place else f"{document.id}#{place}"
                 elif document_id is None:
@@ -190,7 +191,7 @@ class Planner:
                         chunk,
                         metadata,
                         lifetime,
-                        Found((), find_times(chunk), names, document_id, None if words is None else (place, words)),
+                        Found((), find_times(chunk), names, document_id, part, document.statement),
                         document.scope,
                         fields,
                         named=document.id is not None,
@@ -209,6 +210,8 @@ class Planner:
 
     def _names(self, document: Document, passage: Passage) -> Sequence[str]:
         """Return the title and other names that a passage gives its subject. Turns have no title."""
+        if document.statement is not None:
+            return (document.statement.subject,)
         told = document.title is not None or passage.speaker is not None or document.in_session
         return () if told or not self._config.indexing.find_titles else find_names(passage.text)
 

@@ -206,9 +206,13 @@ class Reviser:
         """Return the new version of a node with its names, times and vector, and the findings of the analysis."""
         named = Findings(nodes=[new])
         if new.content != old.content:
-            # Names and times of the old text do not apply to the new one.
-            names = find_names(new.content) if self._finds_title(new) else ()
-            found = replace(new.found, entities=(), times=find_times(new.content), names=names)
+            # Names, times and parts of the old text do not apply to the new one.
+            stated = new.found.statement
+            if stated is not None and stated.text == new.content:
+                names: Sequence[str] = (stated.subject,)
+            else:
+                stated, names = None, find_names(new.content) if self._finds_title(new) else ()
+            found = replace(new.found, entities=(), times=find_times(new.content), names=names, statement=stated)
             named = self._analysis.find_entities([replace(new, found=found)])
         (node,) = named.nodes
         if render(node) != render(old):

@@ -33,6 +33,7 @@ from neurogated.storage.log.sqlite.settings import (
     note_frozen,
     read_embedder,
     read_frozen,
+    read_identity,
 )
 from neurogated.storage.resolve import Plan
 
@@ -55,6 +56,12 @@ class SqliteEngine:
     def lock(self) -> threading.RLock:
         """The lock of the file: its graphs share a connection."""
         return self.file.lock
+
+    @property
+    def identity(self) -> str:
+        """The identity of the memory; see `Engine`."""
+        with self.file.reading() as connection:
+            return read_identity(connection)
 
     def log(self, namespace: str) -> SqliteLog:
         """Return the log of a graph; see `Engine`."""

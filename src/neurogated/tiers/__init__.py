@@ -1,0 +1,1 @@
+"""The tiers of a memory: the working canvas and the facts."""
