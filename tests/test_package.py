@@ -78,6 +78,9 @@ FIXED_CONSTANTS = {
     "retrieval/question_learning.py": {
         "_CUE_SCALE", "_JOINT_FREEDOM", "_MEANING_FREEDOM", "_SHARE",
     },
+    "projections/redis_canvases.py": {"_AT_ONCE"},  # commands in a batch
+    "tiers/canvas.py": {"_MINUTES_A_DAY"},
+    "compose.py": {"_CANVAS_HALF_LIVES"},  # the size of a share that no longer counts
     "projections/fact_table.py": {"_AT_ONCE", "_MILLISECONDS"},  # rows in a batch; a unit
     "llm/structured.py": {"_SHOWN"},  # quoted characters of a wrong answer
     "cli/profile.py": {"_QUERIES", "_TEXTS", "_FUNCTIONS", "_QUESTION_LENGTH", "_MILLISECONDS"},  # defaults of flags

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
     from neurogated.retrieval.spreading_activation import SpreadingActivation, spreading_activation
     from neurogated.storage.graph_store import GraphStore
+    from neurogated.tiers.canvas import Canvas
     from neurogated.utils.hash_utils import compute_mdhash_id
     from neurogated.utils.vector_utils import cosine_similarity, retrieve_knn
 
@@ -56,6 +57,7 @@ __all__ = [
     "Access",
     "AnthropicLLM",
     "BaseLLM",
+    "Canvas",
     "Condition",
     "Decay",
     "Document",
@@ -131,6 +133,7 @@ _HOMES = {
     "Access": "core.delta",
     "AnthropicLLM": "llm.anthropic_llm",
     "BaseLLM": "llm.base",
+    "Canvas": "tiers.canvas",
     "Condition": "core.filters",
     "Decay": "core.delta",
     "Document": "ingestion.document",

@@ -365,9 +365,9 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         finally:
             if self._owns_parts:
                 self.store.close()
-                self._parts.embedder.close()
-                if self._parts.language_model is not None:
-                    self._parts.language_model.close()
+                for part in (self._parts.embedder, self._parts.canvas, self._parts.language_model):
+                    if part is not None:
+                        part.close()
                 self._runtime.close()
 
     def __enter__(self) -> Self:
@@ -380,7 +380,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         with self._runtime.work("recalling"):
             recalls = self.retriever.recall_batch(queries, **options)
         for recall in recalls:
-            self._runtime.tell("recalled", recall)
+            self._recalled(recall, options)
         gathers = not (self.config.read_only or self._runtime.is_frozen())
         if gathers and options.get("as_of") is None and options.get("valid_at") is None:
             for recall in recalls:

@@ -155,6 +155,7 @@ class Upkeep(ABC):
         if self._runtime.facts is not None and name in store.namespaces() and name != self.config.namespace:
             self._runtime.facts.forget(store.in_namespace(name), name)
         store.drop_namespace(name)
+        self._parts.canvas.clear()
 
     def snapshot(self, path: str | Path) -> None:
         """Write a consistent copy of all graphs to one file; the memory stays in use meanwhile.

@@ -22,10 +22,13 @@ EXAMPLES = """\
 """
 
 
+_PARTS = ("SUBJECT", "ATTRIBUTE", "VALUE")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
-    parser.add_argument("--add", nargs=3, metavar=("SUBJECT", "ATTRIBUTE", "VALUE"), help="state this fact")
+    parser.add_argument("--add", nargs=len(_PARTS), metavar=_PARTS, help="state this fact")
     parser.add_argument("--subject", metavar="NAME", help="only facts about it")
     parser.add_argument("--attribute", metavar="NAME", help="only facts about this property")
     parser.add_argument("--user_id", metavar="NAME", help="the user who owns the facts")

@@ -23,7 +23,6 @@ __all__ = [
     "CausalJudge",
     "Embedder",
     "EntityFinder",
-    "FactProjection",
     "GraphStorePort",
     "KernelSource",
     "LanguageModel",
@@ -383,13 +382,3 @@ class EntityFinder(Protocol):
 
     def find(self, text: str) -> tuple[str, ...]:
         """Return the names as written, without duplicates, in order of appearance."""
-
-
-class FactProjection(Protocol):
-    """A table of the facts of graphs, which follows their journals and holds no truth."""
-
-    def catch_up(self, store: GraphStorePort, namespace: str) -> int:
-        """Write the changes of a graph since the last call, and return their number; raises StorageError."""
-
-    def forget(self, store: GraphStorePort, namespace: str) -> None:
-        """Remove the rows of a graph; raises StorageError."""

@@ -11,7 +11,8 @@ from pathlib import Path
 from neurogated.core.facts import FACT, Fact
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.outage import Outage
-from neurogated.core.ports import FactProjection, GraphStorePort
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.projections import FactProjection
 from neurogated.errors import StorageError
 
 __all__ = ["FactFollower", "read_facts"]
