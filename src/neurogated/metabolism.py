@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Unpack
 
+import numpy as np
+
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import checked_moment, to_micros
-from neurogated.core.facts import Fact
+from neurogated.core.facts import FACT, Fact
 from neurogated.core.filters import FilterOptions
 from neurogated.core.model import checked_count
 from neurogated.core.ports import GraphStorePort
@@ -185,12 +187,17 @@ class Metabolism(ABC):
 
     def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         """Let the projections follow a write, and call the callbacks of its event."""
-        self._runtime.follow(self.store, self.config.namespace)
+        if event != "added" or self._has_facts(about[0]):
+            self._runtime.follow(self.store, self.config.namespace)
         if event == "added":
             self._put_on_canvas(about[0][-self.config.metabolism.canvas_size :])
         elif event == "deleted":
             self._parts.canvas.remove(self.config.namespace, about[0])
         self._runtime.tell(event, *about)
+
+    def _has_facts(self, ids: Sequence[str]) -> bool:
+        view = self.store.view()
+        return any(view.kinds[kind] == FACT for kind in np.unique(view.kind.take(view.known_rows(ids))).tolist())
 
     def _put_on_canvas(self, ids: Sequence[str]) -> None:
         """Put added memories on the canvases of their sessions."""

@@ -40,7 +40,8 @@ def test_a_fact_is_a_memory_with_three_parts(memory: NeuroGraphMemory) -> None:
     assert node.found.statement == Statement("Ana", "city", "Lyon")
     assert (node.timestamp, dict(node.metadata)) == (said, {"by": "form"})
     (fact,) = memory.facts(user_id="ana")
-    assert fact == Fact.of(node)
+    assert isinstance(fact, Fact)
+    assert (fact.id, fact.statement, fact.scope) == (fact_id, node.content, node.scope)
     assert (fact.subject, fact.attribute, fact.value, fact.confidence) == ("Ana", "city", "Lyon", 1.0)
 
 

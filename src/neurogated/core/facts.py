@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Self
 
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
+from neurogated.core.view import GraphView
 
-__all__ = ["FACT", "Fact", "derives"]
+__all__ = ["FACT", "Fact", "derives", "facts_of"]
 
 FACT = "fact"
 """The kind of the nodes that are facts."""
@@ -43,26 +46,43 @@ class Fact:
     scope: Scope = field(default_factory=Scope)
     """Its owner."""
 
-    @classmethod
-    def of(cls, node: MemoryNode, edges: Iterable[MemoryEdge] = ()) -> Self:
-        """Return the fact of a node and of the edges that leave it."""
-        parts = node.found.statement
-        return cls(
-            node.id,
-            node.content,
-            subject=None if parts is None else parts.subject,
-            attribute=None if parts is None else parts.attribute,
-            value=None if parts is None else parts.value,
-            confidence=None if parts is None else parts.confidence,
-            valid_from=node.valid_from,
-            valid_to=node.valid_to,
-            timestamp=node.timestamp,
-            expires_at=node.expires_at,
-            sources=tuple(sorted(edge.target_id for edge in edges if derives(edge.type.name))),
-            scope=node.scope,
-        )
+
+def facts_of(store: GraphStorePort, view: GraphView, node_ids: Sequence[str]) -> list[Fact]:
+    """Return the facts among some nodes that still exist, with the sources that a view of the store shows."""
+    nodes = [node for node in store.get_nodes(node_ids, missing_ok=True) if node.kind == FACT]
+    sources = _sources(view, [node.id for node in nodes])
+    return [_fact(node, sources[node.id]) for node in nodes]
 
 
 def derives(edge_type: str) -> bool:
     """Return whether edges with this name of a type lead from a memory to the sources from which it is derived."""
     return edge_type == _DERIVED_FROM
+
+
+def _fact(node: MemoryNode, sources: Iterable[str]) -> Fact:
+    parts = node.found.statement
+    return Fact(
+        node.id,
+        node.content,
+        subject=None if parts is None else parts.subject,
+        attribute=None if parts is None else parts.attribute,
+        value=None if parts is None else parts.value,
+        confidence=None if parts is None else parts.confidence,
+        valid_from=node.valid_from,
+        valid_to=node.valid_to,
+        timestamp=node.timestamp,
+        expires_at=node.expires_at,
+        sources=tuple(sorted(sources)),
+        scope=node.scope,
+    )
+
+
+def _sources(view: GraphView, node_ids: Iterable[str]) -> Mapping[str, list[str]]:
+    """Return the ids of the nodes from which nodes are derived."""
+    found: dict[str, list[str]] = defaultdict(list)
+    edge_type, rows = EdgeType.__members__.get(_DERIVED_FROM), view.known_rows(node_ids)
+    if edge_type is not None and rows.size:
+        arcs = view.arcs(rows, edge_type)
+        for origin, target in zip(rows[arcs.origin].tolist(), arcs.target.tolist(), strict=True):
+            found[view.ids[origin]].append(view.ids[target])
+    return found

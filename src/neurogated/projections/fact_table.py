@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,8 +30,9 @@ from sqlalchemy.pool import NullPool
 from neurogated.core.abilities import SupportsIdentity
 from neurogated.core.clock import to_micros
 from neurogated.core.extras import import_extra
-from neurogated.core.facts import FACT, Fact, derives
+from neurogated.core.facts import derives, facts_of
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, StorageError
 from neurogated.projections.fact_schema import FACTS, PROGRESS, SCHEMA, VERSION, row_of, storable
 
@@ -112,14 +113,14 @@ class FactTable:
         graph = _graph_of(store, namespace)
         with self._transaction() as connection:
             _prepare(connection)
-            last, before = store.view().sequence, self._progress(connection, graph)
+            view, before = store.view(), self._progress(connection, graph)
             if before is None or not _is_in_journal(store, graph, before):
                 self._empty(connection, graph)
                 before = _Progress(graph.epoch, 0, 0)
-            changes = _changes_after(store, before, last)
+            changes = _changes_after(store, before, view.sequence)
             if changes.progress == before:
                 return 0
-            written = _write(connection, store, graph, changes)
+            written = _write(connection, store, view, graph, changes)
             connection.execute(delete(PROGRESS).where(_in_graph(PROGRESS, graph)))
             connection.execute(insert(PROGRESS).values(**graph.columns, version=VERSION, **changes.progress._asdict()))
             return written
@@ -254,7 +255,7 @@ def _changes_after(store: GraphStorePort, before: _Progress, last: int) -> _Chan
     return _Changes(put, removed, before)
 
 
-def _write(connection: Connection, store: GraphStorePort, graph: _Graph, changes: _Changes) -> int:
+def _write(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, changes: _Changes) -> int:
     """Replace the rows of changed facts; return how many rows were written or removed."""
     put, last = dict(changes.put), changes.progress.sequence
     # A fact loses a source when the source is removed.
@@ -266,15 +267,9 @@ def _write(connection: Connection, store: GraphStorePort, graph: _Graph, changes
     count, waiting = 0, iter(changes.removed.union(put))
     while ids := list(islice(waiting, _AT_ONCE)):
         gone = delete(FACTS).where(_in_graph(FACTS, graph), FACTS.c.id.in_([storable(name) for name in ids]))
-        rows = [graph.columns | row_of(fact, put[fact.id]) for fact in _facts(store, ids) if fact.id in put]
+        rows = [graph.columns | row_of(fact, put[fact.id]) for fact in facts_of(store, view, ids) if fact.id in put]
         removed = connection.execute(gone).rowcount
         count += max(removed, len(rows))
         if rows:
             connection.execute(insert(FACTS), rows)
     return count
-
-
-def _facts(store: GraphStorePort, ids: Sequence[str]) -> Iterator[Fact]:
-    for node in store.get_nodes(ids, missing_ok=True):
-        if node.kind == FACT:
-            yield Fact.of(node, (neighbor.edge for neighbor in store.get_neighbors(node.id)))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from neurogated.core.facts import FACT, Fact
+from neurogated.core.facts import FACT, Fact, facts_of
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.outage import Outage
 from neurogated.core.ports import GraphStorePort
@@ -34,11 +34,11 @@ def read_facts(
     view = store.view(valid_at=valid_at, filters=replace(filter_of(options), kinds=(FACT,)))
     rows = view.live_nodes()
     names = [view.ids[row] for row in rows[view.admitted(rows)].tolist()]
-    facts = (
-        Fact.of(node, (neighbor.edge for neighbor in store.get_neighbors(node.id)))
-        for node in store.get_nodes(names, missing_ok=True)
-    )
-    return [fact for fact in facts if _is_named(fact.subject, subject) and _is_named(fact.attribute, attribute)]
+    return [
+        fact
+        for fact in facts_of(store, view, names)
+        if _is_named(fact.subject, subject) and _is_named(fact.attribute, attribute)
+    ]
 
 
 def _is_named(name: str | None, wanted: str | None) -> bool:
