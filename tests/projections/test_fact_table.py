@@ -14,6 +14,7 @@ from neurogated.core.scope import Scope
 from neurogated.plasticity.undo import undo
 from neurogated.projections.fact_table import FactTable
 from neurogated.storage.graph_store import GraphStore
+from neurogated.storage.sqlite_store import SqliteStore
 from tests.projections.rows import DERIVED, fact, put, reference, rows_in, without_sequence
 
 NAMES = "abcdef"
@@ -76,14 +77,16 @@ def _act(store: GraphStore, table: FactTable, action: tuple[Any, ...]) -> None:
         table.catch_up(store, "default")
 
 
+@pytest.mark.parametrize("storage", ["memory", "sqlite"])
 @given(actions=st.lists(_ACTIONS, max_size=25))
 @settings(max_examples=60)
 def test_after_any_history_the_rows_are_those_of_the_graph(
-    tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[Any, ...]]
+    tmp_path_factory: pytest.TempPathFactory, storage: str, actions: list[tuple[Any, ...]]
 ) -> None:
-    url = f"sqlite:///{tmp_path_factory.mktemp('facts')}/facts.db"
+    folder = tmp_path_factory.mktemp("facts")
+    url = f"sqlite:///{folder}/facts.db"
     table = FactTable(url, seconds=5.0)
-    with GraphStore() as store:
+    with SqliteStore.open(folder / "memory.db") if storage == "sqlite" else GraphStore() as store:
         for action in actions:
             _act(store, table, action)
         table.catch_up(store, "default")

@@ -26,6 +26,7 @@ __all__ = [
     "SupportsReembedding",
     "SupportsSnapshot",
     "SupportsStatistics",
+    "SupportsTouched",
     "SupportsTransaction",
     "VersionKey",
 ]
@@ -89,6 +90,27 @@ class SupportsNodeJournal(Protocol):
 
     def journal_of(self, node_id: str) -> Iterator[JournalEntry]:
         """Yield the deltas that put or removed a node, oldest first. It may also yield deltas of other nodes."""
+
+
+@runtime_checkable
+class SupportsTouched(Protocol):
+    """Ability of a store: to say which nodes changed without reading the deltas."""
+
+    def touched(self, kind: str, edge_type: str, after: int, up_to: int) -> Mapping[str, int]:
+        """Return the ids of changed nodes of a kind, each with the number of its last change.
+
+        Args:
+            kind: the kind of the nodes, before or after the change.
+            edge_type: the value of a type; putting or removing an edge of this type changes the node that it leaves.
+            after: only deltas numbered above it.
+            up_to: only deltas numbered up to it.
+        """
+
+    def last_change(self, up_to: int) -> tuple[int, int]:
+        """Return number and time, in microseconds, of the last delta numbered up to `up_to` that holds not only uses.
+
+        Both are 0 if there is none.
+        """
 
 
 @runtime_checkable

@@ -13,11 +13,12 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 
-__all__ = ["FACT", "Fact", "derives", "facts_of"]
+__all__ = ["DERIVED_FROM", "FACT", "Fact", "facts_of"]
 
 FACT = "fact"
 """The kind of the nodes that are facts."""
-_DERIVED_FROM = "DERIVED_FROM"
+DERIVED_FROM = "DERIVED_FROM"
+"""The name of the type of the edges from a memory to the sources from which it is derived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,6 @@ def facts_of(store: GraphStorePort, view: GraphView, node_ids: Sequence[str]) ->
     return [_fact(node, sources[node.id]) for node in nodes]
 
 
-def derives(edge_type: str) -> bool:
-    """Return whether edges with this name of a type lead from a memory to the sources from which it is derived."""
-    return edge_type == _DERIVED_FROM
-
-
 def _fact(node: MemoryNode, sources: Iterable[str]) -> Fact:
     parts = node.found.statement
     return Fact(
@@ -80,7 +76,7 @@ def _fact(node: MemoryNode, sources: Iterable[str]) -> Fact:
 def _sources(view: GraphView, node_ids: Iterable[str]) -> Mapping[str, list[str]]:
     """Return the ids of the nodes from which nodes are derived."""
     found: dict[str, list[str]] = defaultdict(list)
-    edge_type, rows = EdgeType.__members__.get(_DERIVED_FROM), view.known_rows(node_ids)
+    edge_type, rows = EdgeType.__members__.get(DERIVED_FROM), view.known_rows(node_ids)
     if edge_type is not None and rows.size:
         arcs = view.arcs(rows, edge_type)
         for origin, target in zip(rows[arcs.origin].tolist(), arcs.target.tolist(), strict=True):

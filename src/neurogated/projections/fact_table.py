@@ -6,7 +6,7 @@ import contextlib
 import logging
 import sqlite3
 from collections.abc import Iterator
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,12 +28,12 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from neurogated.core.abilities import SupportsIdentity
-from neurogated.core.clock import to_micros
 from neurogated.core.extras import import_extra
-from neurogated.core.facts import derives, facts_of
+from neurogated.core.facts import facts_of
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, StorageError
+from neurogated.projections.fact_changes import changes_between, is_known
 from neurogated.projections.fact_schema import FACTS, PROGRESS, SCHEMA, VERSION, row_of, storable
 
 __all__ = ["FactTable"]
@@ -52,15 +52,6 @@ class _Progress(NamedTuple):
     epoch: int
     sequence: int
     at: int
-
-
-class _Changes(NamedTuple):
-    """The changes that the rows of a graph do not show yet."""
-
-    put: dict[str, int]
-    """Memories whose rows may change, with the number of their last change."""
-    removed: set[str]
-    progress: _Progress
 
 
 class FactTable:
@@ -114,15 +105,16 @@ class FactTable:
         with self._transaction() as connection:
             _prepare(connection)
             view, before = store.view(), self._progress(connection, graph)
-            if before is None or not _is_in_journal(store, graph, before):
+            if before is None or before.epoch != graph.epoch or not is_known(store, before.sequence, before.at):
                 self._empty(connection, graph)
                 before = _Progress(graph.epoch, 0, 0)
-            changes = _changes_after(store, before, view.sequence)
-            if changes.progress == before:
+            changes = changes_between(store, before.sequence, before.at, view.sequence)
+            if changes.sequence == before.sequence:
                 return 0
             written = _write(connection, store, view, graph, changes)
             connection.execute(delete(PROGRESS).where(_in_graph(PROGRESS, graph)))
-            connection.execute(insert(PROGRESS).values(**graph.columns, version=VERSION, **changes.progress._asdict()))
+            progress = _Progress(graph.epoch, changes.sequence, changes.at)
+            connection.execute(insert(PROGRESS).values(**graph.columns, version=VERSION, **progress._asdict()))
             return written
 
     def _empty(self, connection: Connection, graph: _Graph) -> None:
@@ -233,38 +225,15 @@ def _prepare(connection: Connection) -> None:
     SCHEMA.create_all(connection)
 
 
-def _is_in_journal(store: GraphStorePort, graph: _Graph, known: _Progress) -> bool:
-    """Return whether the journal still has a change; a restored snapshot has another one, a compaction rewrites it."""
-    entry = next(store.journal(known.sequence - 1), None)
-    if entry is None or known.epoch != graph.epoch:
-        return False
-    return (entry.sequence, to_micros(entry.delta.at)) == (known.sequence, known.at)
-
-
-def _changes_after(store: GraphStorePort, before: _Progress, last: int) -> _Changes:
-    """Return the changes after a known one, up to the number `last`."""
-    put: dict[str, int] = {}
-    removed: set[str] = set()
-    for entry in takewhile(lambda one: one.sequence <= last, store.journal(before.sequence)):
-        delta = entry.delta
-        before = _Progress(before.epoch, entry.sequence, to_micros(delta.at))
-        edges = (*(edge.key for edge in delta.edges), *delta.removed_edges)
-        removed.update(delta.removed_nodes)
-        put |= dict.fromkeys((key.source_id for key in edges if derives(key.type.name)), entry.sequence)
-        put |= dict.fromkeys((node.id for node in delta.nodes), entry.sequence)
-    return _Changes(put, removed, before)
-
-
-def _write(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, changes: _Changes) -> int:
+def _write(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, changes: FactChanges) -> int:
     """Replace the rows of changed facts; return how many rows were written or removed."""
-    put, last = dict(changes.put), changes.progress.sequence
-    # A fact loses a source when the source is removed.
+    put = dict(changes.touched)
     if changes.removed:
         derived = select(FACTS.c.id, FACTS.c.sources).where(_in_graph(FACTS, graph))
         for fact_id, sources in connection.execute(derived).all():
-            if not changes.removed.isdisjoint(sources):
-                put.setdefault(fact_id, last)
-    count, waiting = 0, iter(changes.removed.union(put))
+            if lost := [changes.removed[source] for source in sources if source in changes.removed]:
+                put[fact_id] = max(*lost, put.get(fact_id, 0))
+    count, waiting = 0, iter(put.keys() | changes.removed.keys())
     while ids := list(islice(waiting, _AT_ONCE)):
         gone = delete(FACTS).where(_in_graph(FACTS, graph), FACTS.c.id.in_([storable(name) for name in ids]))
         rows = [graph.columns | row_of(fact, put[fact.id]) for fact in facts_of(store, view, ids) if fact.id in put]

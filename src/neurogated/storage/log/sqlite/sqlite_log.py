@@ -237,13 +237,13 @@ class SqliteLog:
         self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
     ) -> tuple[Engine, datetime]:
         """Return an engine that shows a past state; see `SupportsPast`."""
-        return Past(self, sequence, present), moment or from_micros(self._last_change("", sequence)[1])
+        return Past(self, sequence, present), moment or from_micros(self.last_change("", sequence)[1])
 
     def last_before(self, moment: datetime, up_to: int = NOW) -> int:
         """Return the number of the last delta made at or before a time, up to `up_to`; see `SupportsPast`."""
-        return self._last_change("AND at <= ?", up_to, to_micros(moment))[0]
+        return self.last_change("AND at <= ?", up_to, to_micros(moment))[0]
 
-    def _last_change(self, condition: str, *values: int) -> tuple[int, int]:
+    def last_change(self, condition: str, *values: int) -> tuple[int, int]:
         """Return number and time of the last delta, up to a number, that changed the graph; (0, 0) if there is none."""
         statement = "SELECT sequence, at FROM deltas WHERE namespace = ? AND changes IS NOT NULL AND sequence <= ?"
         with self.file.reading() as connection:
