@@ -26,8 +26,10 @@ NEUTRAL_NUMBERS = {0, 1, -1, 2}
 FIXED_CONSTANTS = {
     "core/filters.py": {"_DEEPEST"},  # the depth of Python's stack
     "core/kernel.py": {"MAX_WEIGHT", "NEUTRAL"},  # the definition of a kernel
+    "cli/parser.py": {"_COLUMN"},  # of a terminal
     "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
     "core/edge_type.py": {"_MOST_TYPES"},  # a width of the file format
+    "retrieval/dormancy.py": {"_DEEPER"},  # a search that starts again
     "core/model.py": {"_DEEPEST", "MOST_COUNTED", "LAST_POSITION", "DEFAULT_IMPORTANCE"},  # columns; a default
     "core/node_kind.py": {"_MOST_KINDS"},  # a width of the file format
     "core/column_view.py": {"_MANY_SCOPES"},  # the faster of two equal methods
@@ -36,6 +38,9 @@ FIXED_CONSTANTS = {
     "cli/chat.py": {"_WIDTH", "_TEXT_WIDTH", "_ORIGIN_WIDTH"},  # of the terminal
     "cli/doctor.py": {"_LEAST_FREE_GIB", "_GIB", "_MILLISECONDS"},
     "cli/list_.py": {"_PAGE"},  # the default of a flag
+    "cli/energy.py": {"_DAYS", "_STEPS", "_BAR"},  # the chart
+    "cli/tiers.py": {"_TOP"},  # the default of a flag
+    "tiers/manager.py": {"_DAY", "_WEEK", "_DECAYING_ENERGY", "_FEW_USES"},  # the definitions of the layers
     "cli/settings.py": {"_WIDTH"},
     "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # the demonstration
     "embedding/export.py": {"_MIN_COSINE", "_PROBES"},  # trust in an export
@@ -113,7 +118,9 @@ FIXED_CONSTANTS = {
     "storage/index/text/table_files.py": {"_RATIO", "_FORMAT"},
     "storage/index/text/term_dictionary.py": {"_REMEMBERED"},
     # Of calendars
-    "retrieval/time_spans.py": {"_MOST_DAYS", "_WEEK", "_YEAR", "_DAYS_OF_A_YEAR", "_SHORTER_THAN_A_MONTH"},
+    "retrieval/time_spans.py": {
+        "_MOST_DAYS", "_WEEK", "_YEAR", "_SATURDAY", "_DAYS_OF_A_YEAR", "_SHORTER_THAN_A_MONTH",
+    },
     "storage/index/text/bm25.py": {"_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "IMPACT_STEPS", "_AT_ONCE", "_FEW"},
     "storage/index/graph_index.py": {"_INDEX_CHUNK"},  # texts in a batch
     "core/rendering.py": {"_LONGEST_SUBJECT"},  # the longest name

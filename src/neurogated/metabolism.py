@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Unpack
+from uuid import UUID
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.facts import FACT, Fact
-from neurogated.core.filters import FilterOptions
+from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import checked_count
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import AnyUser
@@ -23,10 +24,12 @@ from neurogated.core.trace import Recall
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.facts import Value, fact_document
 from neurogated.ingestion.writer import Writer
+from neurogated.plasticity.energy import EnergyController, EnergyPoint
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.runtime import Event, Runtime
 from neurogated.tiers.canvas import Canvas, Owner
 from neurogated.tiers.facts import read_facts
+from neurogated.tiers.manager import TierManager, Tiers
 
 __all__ = ["Metabolism"]
 
@@ -212,3 +215,59 @@ class Metabolism(ABC):
         """Let the projections follow a write, and return its result."""
         self._runtime.follow(self.store, self.config.namespace)
         return count
+
+    def energy(self, node_id: str | UUID, now: datetime | None = None) -> float:
+        """Return the energy of a memory, 0–1: it halves with every half-life and grows with every use.
+
+        Args:
+            node_id: the memory.
+            now: the time; the clock's when left out.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+        """
+        return EnergyController(self.config.metabolism).energy(self.store.view(), str(node_id), self._moment(now))
+
+    def energy_course(
+        self, node_id: str | UUID, now: datetime | None = None, *, steps: int, step: timedelta
+    ) -> list[EnergyPoint]:
+        """Return the energy of a memory at `steps` times before `now`, at `now`, and at `steps` times after it.
+
+        The forecast assumes no further use. The past has the changes of the journal. The journal has no uses, so the
+        energy that uses have added counts from the time of the last use.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+        """
+        controller = EnergyController(self.config.metabolism)
+        return controller.course(self.store, str(node_id), self._moment(now), steps=steps, step=step)
+
+    def tiers(self, now: datetime | None = None, **filters: Unpack[FilterOptions]) -> Tiers:
+        """Return how many memories are on the canvas, in the web, in the crystal and dormant, and the canvas itself.
+
+        Args:
+            now: the time; the clock's when left out.
+            **filters: which memories; see `FilterOptions`.
+        """
+        view = self.store.view(filters=filter_of(filters))
+        return TierManager(self.config.metabolism).tiers(self.store, view, self._moment(now))
+
+    def tick(self, now: datetime | None = None) -> int:
+        """Journal the memories that fell dormant since the last tick; return their number.
+
+        A tick is optional: energies and tiers are computed when they are read, so a tick changes none of them. A frozen
+        memory journals nothing.
+        """
+        moment = self._moment(now)
+        self._runtime.accesses.flush()
+        with self._writer.exclusively():
+            if self._runtime.is_frozen():
+                return 0
+            delta = TierManager(self.config.metabolism).tick(self.store, moment)
+            if delta:
+                self.store.apply(delta)
+        return len(delta.node_changes)
+
+    def _moment(self, now: datetime | None) -> datetime:
+        """Return the time that counts as present."""
+        return checked_moment("now", now) or self._parts.clock()

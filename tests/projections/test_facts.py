@@ -249,7 +249,7 @@ def test_a_restored_snapshot_has_its_rows(on_disk: NeuroGraphMemory, tmp_path: P
     on_disk.snapshot(tmp_path / "copy")
     on_disk.add_fact("Ana", "city", "Paris")
     on_disk.close()
-    restore_snapshot(on_disk.config, tmp_path / "copy")
+    restore_snapshot(on_disk.config, tmp_path / "copy", replace=True)
     with NeuroGraphMemory(on_disk.config) as memory:
         memory.add_fact("Ana", "city", "Rome")
         assert sorted(value for _, value in rows_in(memory.config)) == ["Lyon", "Rome"]

@@ -140,7 +140,7 @@ weightings = st.fixed_dictionaries(
     dict.fromkeys(
         (
             *("retrieval.keyword_weight", "retrieval.subject_weight", "retrieval.tag_weight"),
-            *("SIMILARITY_WEIGHT", "ACTIVATION_WEIGHT", "RECENCY_WEIGHT"),
+            *("SIMILARITY_WEIGHT", "ACTIVATION_WEIGHT", "RECENCY_WEIGHT", "retrieval.energy_weight"),
         ),
         quarters,
     )
@@ -190,7 +190,9 @@ def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
         likeness += config.retrieval.subject_weight * parts["subject"] + config.retrieval.tag_weight * parts["tags"]
         assert parts["similarity"] == pytest.approx(min(1.0, likeness / total))
         score = config.SIMILARITY_WEIGHT * parts["similarity"] + config.ACTIVATION_WEIGHT * parts["activation"]
-        assert memory.score == pytest.approx(score + config.RECENCY_WEIGHT * parts["recency"])
+        score += config.RECENCY_WEIGHT * parts["recency"] + config.retrieval.energy_weight * parts["energy"]
+        assert memory.score == pytest.approx(score)
+        assert parts["energy"] == pytest.approx(1.0 if config.retrieval.energy_weight else 0.0)
         idle = (clock() - memory.node.last_accessed) / timedelta(days=1)
         assert parts["recency"] == pytest.approx(0.5 ** (idle / 30) if config.RECENCY_WEIGHT else 0.0)
         assert parts["tags"] == 0.5 * bool(memory.node.found.times)
@@ -238,7 +240,7 @@ def test_contributions_add_up_to_the_score_and_flows_to_the_activation(
         assert set(memory.contributions) == (
             {"start", "activation"}
             if mode == "classic"
-            else {"similarity", "activation", "recency", "time", "held_back"}
+            else {"similarity", "activation", "recency", "energy", "time", "held_back"}
         )
         held_back = memory.contributions.get("held_back", 0.0)
         assert held_back <= 0.0 if keeps else held_back == 0.0

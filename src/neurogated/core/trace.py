@@ -45,10 +45,10 @@ class RecalledMemory:
 
     node: MemoryNode
     score: float
-    """Higher is better. In the gated mode an exact repeat of the question has about 1."""
+    """Higher is better. In the gated mode an exact repeat has about 1, and more if `time` or `recency` counts."""
     parts: Mapping[str, float]
-    """The parts of the score before weights: `similarity` (-1–1), `activation` that arrived over edges (≥ 0) and
-    `recency` (0–1). The classic mode adds `start`, the activation with which an anchor starts. The parts of the
+    """The parts of the score before weights: `similarity` (-1–1), `activation` that arrived over edges (≥ 0), `recency`
+    and `energy` (0–1). The classic mode adds `start`, the activation with which an anchor starts. The parts of the
     similarity are `cosine` (-1–1), `keywords`, `subject` and `tags` (0–1), and for turns `neighbours` and `message`."""
     path: tuple[PathStep, ...] = ()
     """The strongest path from an anchor; empty if the memory is an anchor or only similarity found it."""
@@ -56,8 +56,8 @@ class RecalledMemory:
     """All flows into the memory, strongest first. They add up to the part `activation`. The flows over one edge in
     several hops are added to one."""
     contributions: Mapping[str, float] = field(default_factory=dict)
-    """Terms that add up to the score. Gated: `similarity`, `activation`, `recency` and `time` after their weights, and
-    `held_back` (≤ 0), which keeps the score below the best match. Classic: `start` and `activation`."""
+    """Terms that add up to the score. Gated: `similarity`, `activation`, `recency`, `energy` and `time` after their
+    weights, and `held_back` (≤ 0), which keeps the score below the best match. Classic: `start` and `activation`."""
 
     @property
     def id(self) -> str:

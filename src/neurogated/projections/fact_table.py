@@ -33,7 +33,7 @@ from neurogated.core.facts import facts_of
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, StorageError
-from neurogated.projections.fact_changes import changes_between, is_known
+from neurogated.projections.fact_changes import FactChanges, changes_between, is_known
 from neurogated.projections.fact_schema import FACTS, PROGRESS, SCHEMA, VERSION, row_of, storable
 
 __all__ = ["FactTable"]

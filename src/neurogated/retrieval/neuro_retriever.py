@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -17,20 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import Clock, checked_moment, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
+from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
+from neurogated.core.text import checked_text
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
+from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.ranking import Found, Ranking, best_places, memories_of, relays_of
 from neurogated.retrieval.similarity import QuestionSimilarity, Scored, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
+from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.time_spans import span_of
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
@@ -45,6 +49,7 @@ _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 # Seconds that a recall waits at most for its turn; then it runs without one.
 _MAX_WAIT = 0.05
+_WOKEN = "no awake memory scored metabolism.wake_score, so dormant memories were searched too"
 _COSINE_ALONE = dict.fromkeys(("keyword_weight", "subject_weight", "tag_weight", *TURN_WEIGHTS), 0.0)
 
 
@@ -59,6 +64,8 @@ class RecallOptions(FilterOptions, total=False):
     """Recall only nodes and edges that are valid at this time."""
     min_score: float | None
     """Leave out memories with a lower score."""
+    include_dormant: bool
+    """Whether to find dormant memories too; see `metabolism.dormant_energy`."""
     now: datetime | None
     """The present, for recency and for time spans such as "last week"; default: the clock's time."""
 
@@ -66,7 +73,9 @@ class RecallOptions(FilterOptions, total=False):
 class _Asked(NamedTuple):
     """A question with its vector, its kernel and its nearest neighbours."""
 
+    given: str
     query: str
+    """The part of `given` that counts."""
     vector: NDArray[np.float32]
     kernel: Kernel
     nearest: Scored
@@ -75,6 +84,7 @@ class _Asked(NamedTuple):
     """The present, in microseconds since 1970 UTC."""
 
 
+@names_arguments
 class NeuroRetriever:
     """Retrieves by spreading activation. It only reads: the caller counts the accesses in the recall's `access`."""
 
@@ -114,6 +124,7 @@ class NeuroRetriever:
         self._clock = clock
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
+        self._law = EnergyLaw.of(config.metabolism)
         self._classic = config.ACTIVATION == "classic"
         self._gates = config.retrieval.switches.gate_hops and not self._classic
         # In the classic mode only the cosine selects the anchors, as the specification says.
@@ -143,6 +154,7 @@ class NeuroRetriever:
         as_of: int | datetime | None = None,
         valid_at: datetime | None = None,
         min_score: float | None = None,
+        include_dormant: bool = False,
         now: datetime | None = None,
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
@@ -152,8 +164,7 @@ class NeuroRetriever:
         recalls read the same view.
         """
         for query in queries:
-            if not isinstance(query, str):
-                raise InputError(f"the query is {query!r}, but must be text")
+            checked_text("the query", query)
         if any(not query.strip() for query in queries):
             raise InputError("the query is blank; ask something")
         wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n
@@ -168,8 +179,9 @@ class NeuroRetriever:
         wanted_nodes = filter_of(filters)
         if not queries:
             return []
+        given, queries = queries, [_cut(query, self._config.retrieval.max_query_chars) for query in queries]
         store = self._store if as_of is None else self._store.as_of(as_of)
-        shared = _Stopwatch()
+        shared = Stopwatch()
         stage("embedding the question")
         vectors = self._embedder.embed_queries(list(queries))
         shared.lap("embed")
@@ -181,10 +193,12 @@ class NeuroRetriever:
             stage("searching")
             view = store.view(valid_at=valid_at, filters=wanted_nodes)
             nearest = store.nearest_rows(list(vectors), max(wanted, self._config.retrieval.candidates), view)
-            asked = list(map(_Asked, queries, vectors, kernels, nearest, repeat(present)))
+            asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present)))
             shared.lap("search")
             stage("spreading activation")
-            found = [self._find(store, view, one, wanted) for one in asked]
+            # The past and explicit questions for dormant memories leave nothing out.
+            law = self._law if as_of is None and not include_dormant else None
+            found = [self._find_awake(store, view, one, wanted, law) for one in asked]
             shared.skip()
             stage("fetching texts")
             memories = memories_of(store, view, found, least)
@@ -210,11 +224,25 @@ class NeuroRetriever:
             return self._kernels.generate_batch(queries, vectors)
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
-    def _find(self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int) -> Found:
+    def _find_awake(
+        self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int, law: EnergyLaw | None
+    ) -> Found:
+        """Leave dormant nodes out, unless the best of the others scores less than `metabolism.wake_score`."""
+        admission = Admission(view, law, asked.present)
+        found = self._find(store, asked, wanted, admission)
+        best = float(found.ranking.score.max(initial=-np.inf))
+        if not admission.refused_dormant or best >= self._config.metabolism.wake_score:
+            return found
+        again = self._find(store, asked, wanted, Admission(view, None, asked.present))
+        return again._replace(notes=(_WOKEN,))
+
+    def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
-        query, vector, kernel, nearest, present = asked
-        own = _Stopwatch()
-        likeness = QuestionSimilarity(store, view, self._similarity_config, query=query, vector=vector, kernel=kernel)
+        _, query, vector, kernel, nearest, _ = asked
+        view, own = admission.view, Stopwatch()
+        likeness = QuestionSimilarity(
+            store, view, self._similarity_config, query=query, vector=vector, kernel=kernel, admission=admission
+        )
         likeness.propose(max(wanted, self._config.retrieval.candidates), nearest)
         timely = self._timely(store, view, asked, likeness)
         anchors = self._anchors(view, likeness.known)
@@ -223,9 +251,9 @@ class NeuroRetriever:
         activation = self._activation.spread(view, dict(anchors), kernel, gate)
         own.lap("activate")
         if self._classic:
-            ranking = self._by_activation(activation, likeness, wanted)
+            ranking = self._by_activation(activation, likeness, wanted, admission)
         else:
-            ranking = self._by_score(activation, likeness, wanted, present, timely)
+            ranking = self._by_score(activation, likeness, wanted, admission, timely)
         own.lap("rank")
         return Found(tuple(anchors), activation, ranking, own.seconds)
 
@@ -234,15 +262,17 @@ class NeuroRetriever:
     ) -> Recall:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())
+        cut = asked.given != asked.query
+        shortened = (f"the query has {len(asked.given)} characters; its beginning and end were searched for",) * cut
         return Recall(
-            asked.query,
+            asked.given,
             memories,
             asked.kernel,
             found.anchors,
             self._config.ACTIVATION,
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
-            notes=(asked.kernel.note,) if asked.kernel.note else (),
+            notes=((asked.kernel.note,) if asked.kernel.note else ()) + shortened + found.notes,
             relays=relays_of(found, memories),
         )
 
@@ -255,9 +285,11 @@ class NeuroRetriever:
         best = float(likeness.known.similarity.max(initial=0.0))
         return lambda rows: np.clip(likeness.similarity(rows) / (best or 1.0), 0.0, 1.0)
 
-    def _by_activation(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> Ranking:
+    def _by_activation(
+        self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission
+    ) -> Ranking:
         """Rank active nodes by activation; the other candidates follow by similarity."""
-        rows, totals = _admitted(activation.view, *activation.total)
+        rows, totals = _admitted(admission, *activation.total)
         active = best_places(activation.view, rows, totals, wanted)
         idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
         fill = best_places(activation.view, idle.rows, idle.similarity, wanted - len(active))
@@ -285,21 +317,25 @@ class NeuroRetriever:
         return timely
 
     def _by_score(
-        self, activation: Activation, likeness: QuestionSimilarity, wanted: int, present: int, timely: Rows
+        self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission, timely: Rows
     ) -> Ranking:
-        """Rank candidates and active nodes by the weighted sum of similarity, spread activation and recency.
+        """Rank candidates and active nodes by the weighted sum of similarity, spread activation, recency and energy.
 
-        The weights are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT` and `RECENCY_WEIGHT`. The trust in the
-        graph multiplies the activation (see `neurogated.retrieval.trust`). Less activation counts for long messages.
-        Memories at the rows `timely` gain `retrieval.time_span_weight`.
+        The weights are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT`, `RECENCY_WEIGHT` and
+        `retrieval.energy_weight`. The trust in the graph multiplies the activation (see `neurogated.retrieval.trust`).
+        Less activation counts for long messages. Memories at the rows `timely` gain `retrieval.time_span_weight`.
         """
         config, view = self._config, activation.view
-        reached, values = _admitted(view, *activation.spread)
+        reached, values = _admitted(admission, *activation.spread)
         likeness.of(reached)
         known = likeness.admitted
-        recency = self._recency(view, known.rows, present)
+        recency = self._recency(view, known.rows, admission.now)
+        energy_weight, energy = config.retrieval.energy_weight, np.zeros(known.rows.size)
+        if energy_weight:
+            energy = self._law.energy(view, known.rows, admission.now)
         in_time = config.retrieval.time_span_weight * np.isin(known.rows, timely).astype(np.float64)
         base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + in_time
+        base += energy_weight * energy
         matches = best_places(view, known.rows, base, 2)
         if not matches:
             return Ranking(known, base, {}, {})
@@ -314,11 +350,12 @@ class NeuroRetriever:
         lift = config.ACTIVATION_WEIGHT * arrived
         order, score = lifted_scores(base, lift, config)
         best = best_places(view, known.rows, order, wanted)
-        parts = {"activation": arrived, "recency": recency}
+        parts = {"activation": arrived, "recency": recency, "energy": energy}
         terms = {
             "similarity": config.SIMILARITY_WEIGHT * known.similarity,
             "activation": lift,
             "recency": config.RECENCY_WEIGHT * recency,
+            "energy": energy_weight * energy,
             "time": in_time,
             "held_back": score - (base + lift),
         }
@@ -335,6 +372,14 @@ class NeuroRetriever:
         return recency
 
 
+def _cut(query: str, most: int) -> str:
+    """Return a query of at most `most` characters: of a longer one its beginning and its end, where questions are."""
+    if len(query) <= most:
+        return query
+    text, half = query.strip(), (most - 1) // 2
+    return text if len(text) <= most else f"{text[:half]} {text[-half:]}"
+
+
 def _checked_score(score: object) -> float:
     """Return the minimum score, -∞ if `score` is None; raise InputError if it is no number."""
     if score is None:
@@ -344,25 +389,7 @@ def _checked_score(score: object) -> float:
     return score
 
 
-def _admitted(view: GraphView, rows: Rows, values: Values) -> tuple[Rows, Values]:
+def _admitted(admission: Admission, rows: Rows, values: Values) -> tuple[Rows, Values]:
     """Return the nodes that the recall may return, with their values."""
-    admitted = view.admitted(rows)
+    admitted = admission.admits(rows)
     return rows[admitted], values[admitted]
-
-
-class _Stopwatch:
-    """The seconds of consecutive stages."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self.skip()
-
-    def lap(self, stage: str) -> None:
-        """Count the time since the last call for this stage."""
-        begin = self._begin
-        self.skip()
-        self.seconds[stage] = self._begin - begin
-
-    def skip(self) -> None:
-        """Count the time since the last call for no stage."""
-        self._begin = time.perf_counter()

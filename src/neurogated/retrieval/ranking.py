@@ -45,6 +45,8 @@ class Found(NamedTuple):
     activation: Activation
     ranking: Ranking
     seconds: dict[str, float]
+    notes: tuple[str, ...] = ()
+    """Messages for the caller."""
 
 
 def memories_of(

@@ -16,6 +16,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import names_in, subjects_among, trait_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
+from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.turns import Turns
 
 __all__ = ["PARTS", "QuestionSimilarity", "Scored", "Similarities"]
@@ -116,9 +117,11 @@ class QuestionSimilarity:
         query: str,
         vector: NDArray[np.float32],
         kernel: Kernel,
+        admission: Admission | None = None,
     ) -> None:
         self._store = store
         self._view = view
+        self._admission = Admission(view, None, 0) if admission is None else admission
         self._config = config
         self._query = query
         self._vector = vector
@@ -145,20 +148,28 @@ class QuestionSimilarity:
         `nearest` is the result of the vector search, if the caller has it: rows and cosines.
         """
         if nearest is None:
-            (nearest,) = self._store.nearest_rows([self._vector], count, self._view)
+            nearest = self._nearest(count)
+        nearest = self._admission.best(nearest, count, self._nearest)
         by_keywords: Scored = _NOTHING
         if self._config.retrieval.keyword_weight:
-            by_keywords = self._store.keyword_rows(self._query, count, self._view)
+            by_keywords = self._admission.best(self._with_keywords(count), count, self._with_keywords)
             self._best_keywords = float(by_keywords[1].max(initial=0.0))
         rows = _distinct(np.concatenate((nearest[0], by_keywords[0])))
         self.known = self._measure(rows, nearest, by_keywords)
         self._scale()
         return self.known
 
+    def _nearest(self, count: int) -> Scored:
+        (found,) = self._store.nearest_rows([self._vector], count, self._view)
+        return found
+
+    def _with_keywords(self, count: int) -> Scored:
+        return self._store.keyword_rows(self._query, count, self._view)
+
     @property
     def admitted(self) -> Similarities:
         """The measured nodes that the recall may return."""
-        return self.known.at(self.known.rows[self._view.admitted(self.known.rows)])
+        return self.known.at(self.known.rows[self._admission.admits(self.known.rows)])
 
     def of(self, rows: Rows) -> Similarities:
         """Return the similarity of nodes with its parts; `rows` ascend."""

@@ -218,7 +218,8 @@ class SpreadingActivation:
         claim(i, j) = EdgeWeight(i, j) x gate(j) ^ gate_exponent
         share(i, j) = claim(i, j) / sum of claim(i, k) over the node's edges of the type
 
-    So hubs do not multiply their activation, and more of it flows to nodes that are similar to the question. Each type
+    So hubs do not multiply their activation, and more of it flows to nodes that are similar to the question. Activation
+    does not return over the edge by which it came; the other edges of the type share it. Each type
     has its own shares, so the many SIM edges of a node do not reduce the flow over its few SEQ edges. Edges of the
     types in `selective_edge_types` were learned from other questions. Their flow is also multiplied by
     gate(j) ^ selectivity.
@@ -231,6 +232,7 @@ class SpreadingActivation:
         self._frontier = None if self._classic else config.retrieval.max_frontier
         self._damps_hubs = config.retrieval.switches.damp_hubs and not self._classic
         self._cumulative = self._classic or not config.retrieval.switches.move_once
+        self._never_back = config.retrieval.switches.never_back
         self._exponent = config.retrieval.gate_exponent if config.retrieval.switches.gate_hops else 0.0
         self._selectivity = config.retrieval.selectivity if config.retrieval.switches.gate_hops else 0.0
         self._selective = _edge_types(config, "selective_edge_types")
@@ -258,7 +260,8 @@ class SpreadingActivation:
         for _ in range(self._hops):
             if not moving.rows.size:
                 break
-            flow, arrived = self._flow(view, moving, terms, gate)
+            before = flows[-1] if flows and self._never_back and not self._cumulative else None
+            flow, arrived = self._flow(view, moving, terms, gate, before)
             flows.append(flow)
             spread = spread + arrived
             moving = (moving + arrived if self._cumulative else arrived).strongest(self._frontier)
@@ -276,15 +279,23 @@ class SpreadingActivation:
     def _walks(self, kind: EdgeType) -> bool:
         return kind not in self._closed and (not self._classic or kind in _CLASSIC_TYPES)
 
-    def _flow(self, view: GraphView, active: _Levels, terms: _Terms, gate: Gate | None) -> tuple[_Flow, _Levels]:
-        """Return the flows of one hop from active nodes, and the arrivals."""
+    def _flow(
+        self, view: GraphView, active: _Levels, terms: _Terms, gate: Gate | None, before: _Flow | None
+    ) -> tuple[_Flow, _Levels]:
+        """Return the flows of one hop from active nodes, and the arrivals.
+
+        `before` are the flows of the hop before, which do not return over the edges they took; None: all may return.
+        """
         arcs, ways = self._walkable(view, active.rows, terms)
         targets, place = _distinct(arcs.target)
         gates = gate(targets).astype(np.float64)[place] if gate is not None and place.size else None
-        # A node divides its activation separately for each type.
         amount = active.values[arcs.origin]
+        came = None if before is None else _came(before, arcs.edge, active.rows[arcs.origin], view.node_count)
         if self._damps_hubs or gates is not None:
-            amount *= self._shares(arcs, gates, arcs.origin * len(view.edge_types) + ways // 2)
+            # Shares are counted by node and type.
+            amount = self._shared(amount, came, arcs, gates, arcs.origin * len(view.edge_types) + ways // 2)
+        elif came is not None:
+            amount -= came
         amount *= arcs.weight * terms.modulation[ways] * self._decay
         if gates is not None and terms.selective.any():
             selective = terms.selective[ways]
@@ -305,21 +316,44 @@ class SpreadingActivation:
             arcs, ways = Arcs(*(column[walked] for column in arcs)), ways[walked]
         return arcs, ways
 
-    def _shares(self, arcs: Arcs, gates: Values | None, groups: Rows) -> Values:
-        """Return the share of its origin's activation that each arc gets; if hubs are damped, a group's add up to 1."""
+    def _shared(self, amount: Values, came: Values | None, arcs: Arcs, gates: Values | None, groups: Rows) -> Values:
+        """Return the part of its node's activation that each arc gets; the arcs of a group share it by their claims.
+
+        The activation that came over an arc is shared by the other arcs.
+
+        Args:
+            amount: of each arc's node.
+            came: how much of it came over the arc itself; None: all of it may return.
+            arcs: all arcs of some nodes.
+            gates: of the nodes that they lead to.
+            groups: of the arcs.
+        """
         claims = arcs.weight
         if gates is not None:
             openness = gates**self._exponent
             if not self._damps_hubs:
-                return openness
+                return (amount if came is None else amount - came) * openness
             claims = claims * openness
         total = _sums(claims, groups)[groups]
         if not (total > 0).all():
             # If the gates of all neighbours are closed, the weights alone decide.
             claims = np.where(total > 0, claims, arcs.weight)
             total = _sums(claims, groups)[groups]
-        # If all weights are 0, all claims are 0.
-        return claims / np.where(total > 0, total, 1.0)
+        # Where all weights are 0, so are all claims.
+        total = np.where(total > 0, total, 1.0)
+        if came is None or not came.any():
+            return amount * claims / total
+        others = total - claims
+        portion = np.divide(came, others, out=np.zeros(came.size), where=others > 0)
+        rest = np.maximum(amount - _sums(came, groups)[groups], 0.0)
+        return claims * (rest / total + np.maximum(_sums(portion, groups)[groups] - portion, 0.0))
+
+
+def _came(before: _Flow, edges: Rows, rows: Rows, nodes: int) -> Values:
+    """Return how much of the activation of each of `rows` came over the edge beside it in the hop before."""
+    keys = before.edge.astype(np.int64) * nodes + before.target
+    order = keys.argsort()
+    return _Levels(keys[order], before.amount[order]).at(edges.astype(np.int64) * nodes + rows)
 
 
 def spreading_activation(query: str, graph: GraphStorePort, config: MemoryConfig | None = None) -> list[MemoryNode]:

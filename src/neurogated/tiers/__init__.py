@@ -1,1 +1,1 @@
-"""The tiers of a memory: the working canvas and the facts."""
+"""Tiers: views of a memory by energy, kind and age, its working canvas, and its facts."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.clock import MICROS_A_DAY
+from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.outage import Outage
@@ -71,7 +72,7 @@ class WorkingCanvas:
         """Use the server `shared` if it is given."""
         self._size = settings.canvas_size
         self._half_life = settings.canvas_half_life_minutes * MICROS_A_DAY / _MINUTES_A_DAY
-        self._energy_half_life = settings.half_life_days * MICROS_A_DAY
+        self._law = EnergyLaw.of(settings)
         self._local = LocalCanvases(settings.canvas_count)
         self._shared = shared
         # By namespace: the number of a change, and nodes as they are after it.
@@ -131,7 +132,7 @@ class WorkingCanvas:
             # Another process has deleted the others, or they have expired.
             self.remove(namespace, held.keys() - {view.ids[row] for row in rows.tolist()})
         rows = np.array([row for row in rows.tolist() if scope.admits(view.scope_of(row))], dtype=np.int64)
-        energy = self._energy(view, rows, now)
+        energy = self._law.energy(view, rows, now)
         log_scores = np.array([held[view.ids[row]] for row in rows.tolist()])
         parts = {"energy": energy}
         if vector is None:
@@ -194,14 +195,9 @@ class WorkingCanvas:
 
     def _held(self, view: GraphView, rows: Rows, relevance: _Values, at: NDArray[np.int64]) -> _Values:
         """Return the values by which canvases order memories."""
-        share = self._energy(view, rows, at) * relevance
+        share = self._law.energy(view, rows, at) * relevance
         held: _Values = np.log2(np.maximum(share, np.finfo(np.float64).tiny)) + at / self._half_life
         return held
-
-    def _energy(self, view: GraphView, rows: Rows, at: int | NDArray[np.int64]) -> _Values:
-        age = np.maximum(0, at - view.energy_at.take(rows))
-        energy: _Values = view.base_energy.take(rows) * np.exp2(-age / self._energy_half_life)
-        return energy
 
     def _ask(self, call: Callable[[CanvasStorage], _Answer]) -> _Answer:
         """Call the server, or this process if there is no server or it is away."""
