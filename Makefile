@@ -19,7 +19,7 @@ BENCH ?=
 export HF_HUB_OFFLINE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install browser demo docs test test-fast test-313 bench lint format clean
+.PHONY: help install browser servers demo docs test test-fast test-313 bench lint format clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,11 @@ browser: ## install the browser that some tests drive (Debian and derivatives; m
 		sudo=$$([ $$(id -u) -eq 0 ] || echo sudo); \
 		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends \
 			chromium chromium-driver fonts-dejavu-core; }
+
+servers: ## install the server that some tests start (Debian and derivatives; may ask for root)
+	@command -v redis-server >/dev/null || { \
+		sudo=$$([ $$(id -u) -eq 0 ] || echo sudo); \
+		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends redis-server; }
 
 demo: $(STAMP) ## answer a question on the bundled sample data set
 	$(BIN)/python main.py demo

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
         WeightChange,
     )
     from neurogated.core.edge_type import EdgeType
+    from neurogated.core.facts import Fact
     from neurogated.core.filters import Condition, Filter, FilterOptions, field
+    from neurogated.core.found import Statement
     from neurogated.core.kernel import Kernel
     from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor
     from neurogated.core.node_kind import register_kind
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
     from neurogated.retrieval.spreading_activation import SpreadingActivation, spreading_activation
     from neurogated.storage.graph_store import GraphStore
+    from neurogated.tiers.canvas import Canvas
     from neurogated.tiers.manager import Tiers
     from neurogated.utils.hash_utils import compute_mdhash_id
     from neurogated.utils.vector_utils import cosine_similarity, retrieve_knn
@@ -66,6 +69,7 @@ __all__ = [
     "Access",
     "AnthropicLLM",
     "BaseLLM",
+    "Canvas",
     "Changes",
     "Charge",
     "Condition",
@@ -76,6 +80,7 @@ __all__ = [
     "EdgeType",
     "EmbeddingSettings",
     "EnergyPoint",
+    "Fact",
     "Feedback",
     "Filter",
     "FilterOptions",
@@ -115,6 +120,7 @@ __all__ = [
     "Scope",
     "ScopeFilter",
     "SpreadingActivation",
+    "Statement",
     "Tiers",
     "VectorSettings",
     "WeightChange",
@@ -144,6 +150,7 @@ _HOMES = {
     "Access": "core.delta",
     "AnthropicLLM": "llm.anthropic_llm",
     "BaseLLM": "llm.base",
+    "Canvas": "tiers.canvas",
     "Changes": "ingestion.revision",
     "Charge": "core.delta",
     "Condition": "core.filters",
@@ -153,6 +160,7 @@ _HOMES = {
     "EdgeKey": "core.model",
     "EdgeType": "core.edge_type",
     "EmbeddingSettings": "config.groups",
+    "Fact": "core.facts",
     "EnergyPoint": "plasticity.energy",
     "Feedback": "core.trace",
     "Filter": "core.filters",
@@ -193,6 +201,7 @@ _HOMES = {
     "Scope": "core.scope",
     "ScopeFilter": "core.scope",
     "SpreadingActivation": "retrieval.spreading_activation",
+    "Statement": "core.found",
     "Tiers": "tiers.manager",
     "VectorSettings": "config.groups",
     "WeightChange": "core.delta",

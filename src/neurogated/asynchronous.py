@@ -34,6 +34,11 @@ class Asynchronous:
         added: list[str] = await self._in_thread("add", content, **options)
         return added
 
+    async def aadd_fact(self, subject: str, attribute: str, value: str | float | bool, **options: Any) -> str:  # noqa: ANN401, FBT001 - those of `add_fact`
+        """Run `add_fact` in a thread."""
+        added: str = await self._in_thread("add_fact", subject, attribute, value, **options)
+        return added
+
     async def arecall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
         """Run `recall` in a thread."""
         recall: Recall = await self._in_thread("recall", query, **options)

@@ -8,13 +8,17 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsClear
+from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.core.abilities import SupportsClear, SupportsIdentity
 from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
+from neurogated.core.extras import import_extra
 from neurogated.core.ports import (
     CausalJudge,
     Embedder,
@@ -25,6 +29,7 @@ from neurogated.core.ports import (
     QuestionJudge,
     VectorIndex,
 )
+from neurogated.core.projections import CanvasStorage, FactProjection
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
@@ -44,6 +49,8 @@ from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJu
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.registry import open_store
+from neurogated.tiers.canvas import WorkingCanvas
+from neurogated.tiers.facts import FactFollower
 
 __all__ = [
     "OFFLINE_NOTICE",
@@ -61,6 +68,10 @@ __all__ = [
 OFFLINE_NOTICE = "no language model is configured: kernels, causes and names are judged offline"
 
 _EMBEDDING_CACHE = "embedding_cache.db"
+_FACTS = "facts.db"
+_OFF = "off"
+# By then, the relevance on an unused canvas has faded to 2^-24.
+_CANVAS_HALF_LIVES = 24
 _QUESTION_KINDS = "question_kinds.npz"
 _LLM_CACHE = "llm_cache.db"
 _OPENAI_KEY = "OPENAI_API_KEY"
@@ -86,6 +97,10 @@ class Parts:
     """Caches on disk of values derived from texts; erasing a text empties them."""
     encoder: Encoder = field(default_factory=Encoder)
     """Sets the importance and the energy of new memories."""
+    facts: FactFollower | None = None
+    """Shows the facts as rows of an SQL table."""
+    canvas: WorkingCanvas = field(default_factory=lambda: WorkingCanvas(MetabolismSettings()))
+    """Holds the memories that matter to a session now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +131,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
     embedder = build_text_embedder(config)
     store = open_store(config, clock)
     try:
+        facts, canvas = _fact_follower(config), _working_canvas(config, store)
         store.bind_embedder(embedder.name, None)
         where = config.storage if config.storage == "memory" else config.save_dir
         _log.info("opened a memory: %s, namespace %r, embedder %s", where, config.namespace, embedder.name)
@@ -132,12 +148,52 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
             models.entity_finder,
             models.language_model,
             clock,
-            _clearable(embedder, llm, _unused_cache(config, llm)),
+            _clearable(embedder, llm, _unused_cache(config, llm), canvas),
             models.encoder,
+            facts,
+            canvas,
         )
     except BaseException:
         store.close()
         raise
+
+
+def _fact_follower(config: MemoryConfig) -> FactFollower | None:
+    """Return the projection of facts that the settings name; without them, the file of the memory."""
+    url, seconds = config.metabolism.facts_url, config.metabolism.server_seconds
+    file = Path(config.save_dir) / _FACTS
+    if config.force_index_from_scratch and not config.read_only:
+        file.unlink(missing_ok=True)
+    if url == _OFF or (url is None and (config.storage == "memory" or not find_spec("sqlalchemy"))):
+        return None
+
+    @functools.cache
+    def opened() -> FactProjection:
+        # SQLAlchemy is imported only if the memory has facts.
+        table: FactProjection = import_extra("neurogated.projections.fact_table", "facts").FactTable(
+            file if url is None else url, seconds=seconds
+        )
+        return table
+
+    if url is not None:
+        opened()
+    return FactFollower(opened, file if url is None else None, config.metabolism.server_retry_seconds)
+
+
+def _working_canvas(config: MemoryConfig, store: GraphStorePort) -> WorkingCanvas:
+    """Return the working canvas, on the server that the settings name."""
+    settings = config.metabolism
+    if settings.canvas_url is None:
+        return WorkingCanvas(settings)
+    if not isinstance(store, SupportsIdentity):
+        raise ConfigError(f"a {type(store).__name__} has no identity; leave metabolism.canvas_url out")
+    shared: CanvasStorage = import_extra("neurogated.projections.redis_canvases", "redis").RedisCanvases(
+        settings.canvas_url,
+        store.identity[0],
+        seconds=settings.canvas_seconds,
+        lifetime=_CANVAS_HALF_LIVES * timedelta(minutes=settings.canvas_half_life_minutes).total_seconds(),
+    )
+    return WorkingCanvas(settings, shared)
 
 
 def build_cached_embedder(config: MemoryConfig) -> Embedder:

@@ -85,7 +85,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
             if parts is None:
                 self.store.close()
             raise
-        self._runtime = Runtime(self.config, self._parts.clock, self.store) if runtime is None else runtime
+        self._runtime = runtime or Runtime(self.config, self._parts.clock, self.store, self._parts.facts)
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model wait; threads would slow the other analysers down.
         workers = 1 if self._parts.language_model is None else self.config.llm.concurrency
@@ -132,7 +132,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         documents = read_contents(content, scope=Scope(user_id, agent_id, session_id, path), **details)
         with self._runtime.work("indexing"):
             added = [node_id for ids in self._writer.add(documents) for node_id in ids]
-        self._runtime.tell("added", added)
+        self._told("added", added)
         return added
 
     def add_document(
@@ -195,7 +195,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         stored = self._writer.add(read_documents(documents))
         with self._runtime.work("indexing"):
             added = list(show_progress(stored, "indexing", "document", total=total, progress=progress))
-        self._runtime.tell("added", [node_id for ids in added for node_id in ids])
+        self._told("added", [node_id for ids in added for node_id in ids])
         return added
 
     def delete(self, ids: str | UUID | Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
@@ -226,7 +226,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
                 raise InputError(f"no filter has a value ({', '.join(filters)}); name the memories to delete")
             names = self._writer.delete_all(owned(filters))
             self._clear_caches()
-        self._runtime.tell("deleted", names)
+        self._told("deleted", names)
         return len(names)
 
     def delete_document(self, document_id: str) -> int:
@@ -235,7 +235,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         Raises:
             UnknownIdError: no memory belongs to this document.
         """
-        return self._writer.delete_document(document_id)
+        return self._followed(self._writer.delete_document(document_id))
 
     def update(self, node_id: str | UUID, content: str | None = None, **changes: Unpack[Changes]) -> MemoryNode:
         """Write a new version of a memory; the history keeps the old one until `compact(history=True)`.
@@ -257,7 +257,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         """
         with self._runtime.work("updating"):
             node = self._writer.update(str(node_id), revision_of(content, changes))
-        self._runtime.tell("updated", node)
+        self._told("updated", node)
         return node
 
     def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
@@ -333,7 +333,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
             InputError: `now` is not a time.
         """
         checked_moment("now", now)
-        self._writer.expire(self._parts.clock() if now is None else now)
+        self._followed(self._writer.expire(self._parts.clock() if now is None else now))
         self.flush()
         with self._writer.exclusively():
             if self._runtime.is_frozen():
@@ -364,9 +364,9 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         finally:
             if self._owns_parts:
                 self.store.close()
-                self._parts.embedder.close()
-                if self._parts.language_model is not None:
-                    self._parts.language_model.close()
+                for part in (self._parts.embedder, self._parts.canvas, self._parts.language_model):
+                    if part is not None:
+                        part.close()
                 self._runtime.close()
 
     def __enter__(self) -> Self:
@@ -379,7 +379,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         with self._runtime.work("recalling"):
             recalls = self.retriever.recall_batch(queries, **options)
         for recall in recalls:
-            self._runtime.tell("recalled", recall)
+            self._recalled(recall, options)
         gathers = not (self.config.read_only or self._runtime.is_frozen())
         if gathers and options.get("as_of") is None and options.get("valid_at") is None:
             for recall in recalls:

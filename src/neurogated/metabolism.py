@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Unpack
+from typing import Any, Unpack
 from uuid import UUID
+
+import numpy as np
 
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.arguments import names_arguments
-from neurogated.core.clock import checked_moment
+from neurogated.core.clock import checked_moment, to_micros
+from neurogated.core.facts import FACT, Fact
 from neurogated.core.filters import FilterOptions, filter_of
+from neurogated.core.model import checked_count
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.scope import AnyUser
 from neurogated.core.text import checked_text
-from neurogated.errors import InputError
+from neurogated.core.trace import Recall
+from neurogated.errors import ConfigError, InputError
+from neurogated.ingestion.facts import Value, fact_document
 from neurogated.ingestion.writer import Writer
 from neurogated.plasticity.energy import EnergyController, EnergyPoint
-from neurogated.runtime import Runtime
+from neurogated.retrieval.neuro_retriever import RecallOptions
+from neurogated.runtime import Event, Runtime
+from neurogated.tiers.canvas import Canvas, Owner
+from neurogated.tiers.facts import read_facts
 from neurogated.tiers.manager import TierManager, Tiers
 
 __all__ = ["Metabolism"]
@@ -55,6 +67,173 @@ class Metabolism(ABC):
             raise InputError(f"the task is {task!r}, but must be words, or None to clear it")
         vector = None if task is None else self._parts.embedder.embed_queries([task])[0]
         self._writer.focus.set(vector, user_id, session_id)
+
+    # Facts
+
+    def add_fact(
+        self,
+        subject: str,
+        attribute: str,
+        value: Value,
+        *,
+        user_id: str | None = None,
+        timestamp: datetime | None = None,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str:
+        """State a fact: a memory of kind `fact`, which recalls find and `facts` lists.
+
+        The same fact stated again is the same memory, with the new times and metadata. Another value for the same
+        attribute, or another `valid_from`, is another memory.
+
+        Args:
+            subject: whom or what it is about, such as `Ana`.
+            attribute: which property, such as `city`.
+            value: the value, such as `Lyon`; numbers and truth values are stored as JSON texts.
+            user_id: the user who owns it; without one, every user finds it.
+            timestamp: when it was said.
+            valid_from: when it began to hold.
+            valid_to: when it ceased to hold.
+            metadata: your own JSON values.
+
+        Returns:
+            The id of the memory.
+
+        Raises:
+            InputError: a part is blank, or a time is invalid.
+        """
+        document = fact_document(
+            subject,
+            attribute,
+            value,
+            user_id=user_id,
+            timestamp=timestamp,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            metadata=metadata,
+        )
+        with self._runtime.work("indexing"):
+            ((node_id,),) = self._writer.add([document])
+        self._runtime.follow(self.store, self.config.namespace, has_facts=True)
+        self._put_on_canvas([node_id])
+        self._runtime.tell("added", [node_id])
+        return node_id
+
+    def facts(
+        self,
+        subject: str | None = None,
+        attribute: str | None = None,
+        *,
+        valid_at: datetime | None = None,
+        **filters: Unpack[FilterOptions],
+    ) -> list[Fact]:
+        """Return the facts of the graph, stated or derived, in the order they were added.
+
+        Args:
+            subject: only facts about it; upper and lower case are the same.
+            attribute: only facts about this property.
+            valid_at: only facts that held at this time.
+            **filters: which memories; see `FilterOptions`. With `user_id`, the facts of this user and those without an
+                owner.
+
+        Raises:
+            InputError: a filter or a time is invalid.
+        """
+        return read_facts(self.store, subject, attribute, checked_moment("valid_at", valid_at), filters)
+
+    def catch_up_facts(self) -> int:
+        """Write the changed facts of this graph into the SQL table now, and return how many rows changed.
+
+        Every write does so too, but a write skips a database that is away.
+
+        Raises:
+            ConfigError: the memory has no SQL table, or is read-only.
+            StorageError: the database is away or refuses.
+        """
+        if self._runtime.facts is None or self.config.read_only:
+            raise ConfigError("this memory writes no facts into SQL; set metabolism.facts_url, and open it for writing")
+        return self._runtime.facts.catch_up(self.store, self.config.namespace)
+
+    # Working canvas
+
+    def canvas(
+        self,
+        query: str | None = None,
+        *,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        top_k: int | None = None,
+    ) -> Canvas:
+        """Return the memories that matter to a session now: those with the most energy and relevance.
+
+        Memories enter the canvas when a recall with this user and session returns them, and when they are added to
+        the session. Reading it does not search the graph and does not count as an access.
+
+        Args:
+            query: rank the memories of the canvas by their similarity to this text, multiplied by their energy.
+            user_id: the user; without one, only memories without an owner are on the canvas.
+            session_id: the session; without one, all sessions of the user count.
+            top_k: at most this many; `metabolism.canvas_size` when left out.
+
+        Returns:
+            The memories with the parts `energy` and `relevance` of their scores, best first. `note` says if the server
+            of the canvas is away.
+
+        Raises:
+            InputError: the query is blank, or `top_k` is less than 1.
+        """
+        if top_k is not None and not checked_count("top_k", top_k):
+            raise InputError(f"top_k is {top_k}, but must be at least 1")
+        if query is not None and not query.strip():
+            raise InputError("the query is blank; leave it out to see the whole canvas")
+        vector = None if query is None else self._parts.embedder.embed_queries([query])[0]
+        owner, now = Owner(user_id, session_id), to_micros(self._parts.clock())
+        return self._parts.canvas.read(self.store, self.config.namespace, owner, top_k=top_k, now=now, vector=vector)
+
+    def _recalled(self, recall: Recall, options: RecallOptions) -> None:
+        """Put the memories of a recall on the canvas, and call the callbacks."""
+        user_id = options.get("user_id")
+        is_present = options.get("as_of") is None and options.get("valid_at") is None
+        if is_present and recall and not isinstance(user_id, AnyUser):
+            best = max(memory.score for memory in recall)
+            relevance = {memory.id: memory.score / best for memory in recall if memory.score > 0.0}
+            self._enter(Owner(user_id, options.get("session_id")), relevance)
+        self._runtime.tell("recalled", recall)
+
+    def _enter(self, owner: Owner, relevance: Mapping[str, float]) -> None:
+        now = to_micros(self._parts.clock())
+        self._parts.canvas.enter(self.store, self.config.namespace, owner, relevance, now)
+
+    # After writes
+
+    def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
+        """Let the projections follow a write, and call the callbacks of its event."""
+        if event != "added" or self._has_facts(about[0]):
+            self._runtime.follow(self.store, self.config.namespace)
+        if event == "added":
+            self._put_on_canvas(about[0][-self.config.metabolism.canvas_size :])
+        elif event == "deleted":
+            self._parts.canvas.remove(self.config.namespace, about[0])
+        self._runtime.tell(event, *about)
+
+    def _has_facts(self, ids: Sequence[str]) -> bool:
+        view = self.store.view()
+        return any(view.kinds[kind] == FACT for kind in np.unique(view.kind.take(view.known_rows(ids))).tolist())
+
+    def _put_on_canvas(self, ids: Sequence[str]) -> None:
+        """Put added memories on the canvases of their sessions."""
+        view, added = self.store.view(), defaultdict[Owner, dict[str, float]](dict)
+        for row in view.known_rows(ids).tolist():
+            scope = view.scope_of(row)
+            added[Owner(scope.user_id, scope.session_id)][view.ids[row]] = 1.0
+        for owner, relevance in added.items():
+            self._enter(owner, relevance)
+
+    def _followed(self, count: int) -> int:
+        """Let the projections follow a write, and return its result."""
+        self._runtime.follow(self.store, self.config.namespace)
+        return count
 
     def energy(self, node_id: str | UUID, now: datetime | None = None) -> float:
         """Return the energy of a memory, 0–1: it halves with every half-life and grows with every use.

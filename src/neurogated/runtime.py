@@ -20,6 +20,7 @@ from neurogated.ingestion.writer_registry import WriterRegistry
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import EnergyController
 from neurogated.telemetry import spans
+from neurogated.tiers.facts import FactFollower
 
 __all__ = ["Event", "Runtime"]
 
@@ -35,10 +36,13 @@ class Runtime:
     Attributes:
         writers: the writer of each graph.
         accesses: the log of the memories that recalls returned.
+        facts: writes facts as rows of a table; None if there is no table.
         threads: run asynchronous calls.
     """
 
-    def __init__(self, config: MemoryConfig, clock: Clock, store: GraphStorePort) -> None:
+    def __init__(
+        self, config: MemoryConfig, clock: Clock, store: GraphStorePort, facts: FactFollower | None = None
+    ) -> None:
         self._config = config
         self._store = store
         self.writers = WriterRegistry()
@@ -48,6 +52,7 @@ class Runtime:
             config.learning.access_flush_seconds,
             config.runtime.max_open_namespaces,
         )
+        self.facts = facts
         self._frozen = False
         self._span = spans(enabled=config.runtime.telemetry)
         self._callbacks: dict[str, list[Callable[..., None]]] = defaultdict(list)
@@ -101,6 +106,11 @@ class Runtime:
                 callback(*about)
             except Exception:  # noqa: BLE001 - a callback is the caller's code and may raise anything
                 _log.exception("a callback of %r failed", event)
+
+    def follow(self, store: GraphStorePort, namespace: str, *, has_facts: bool = False) -> None:
+        """Let the projections follow a write to a graph."""
+        if self.facts is not None and not self._config.read_only:
+            self.facts.follow(store, namespace, create=has_facts)
 
     def close(self) -> None:
         """Stop the threads; a running call raises an error when the store closes."""

@@ -59,7 +59,9 @@ class Upkeep(ABC):
         if to is not None and (isinstance(to, bool) or not isinstance(to, int)):
             raise InputError(f"the change to go back to is {to!r}, but must be a sequence of history()")
         with self._writer.exclusively():
-            return undo(self.store, to, self._parts.clock)
+            made = undo(self.store, to, self._parts.clock)
+        self._runtime.follow(self.store, self.config.namespace)
+        return made
 
     def answer(self, recall: Recall) -> str | None:
         """Return the language model's short answer to the recall's question from its first `llm.qa_passages` memories.
@@ -132,6 +134,8 @@ class Upkeep(ABC):
         if isinstance(self.store, SupportsCompaction):
             with self._runtime.work("compacting"):
                 erased = self.store.compact(history=True) if history else self.store.compact()
+        for graph in self._graphs():
+            self._runtime.follow(graph.store, graph.config.namespace)
         self._clear_caches()
         return erased
 
@@ -147,7 +151,11 @@ class Upkeep(ABC):
             UnknownIdError: no graph has this name.
             InputError: it is the graph of this memory.
         """
-        self._several_graphs().drop_namespace(name)
+        store = self._several_graphs()
+        if self._runtime.facts is not None and name in store.namespaces() and name != self.config.namespace:
+            self._runtime.facts.forget(store.in_namespace(name), name)
+        store.drop_namespace(name)
+        self._parts.canvas.clear()
 
     def snapshot(self, path: str | Path) -> None:
         """Write a consistent copy of all graphs to one file; the memory stays in use meanwhile.

@@ -6,6 +6,7 @@ It is the complete code of a new engine. The dictionary contains texts and numbe
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ class Dictionary:
     """The data of a server, and the lock of its writers."""
 
     def __init__(self) -> None:
-        self.data: dict[str, Any] = {"namespaces": ["default"]}
+        self.data: dict[str, Any] = {"namespaces": ["default"], "identity": secrets.token_hex()}
         self.lock = threading.RLock()
         self.holder: object = None
 
@@ -41,6 +42,10 @@ class DictionaryEngine:
         self._dictionary = dictionary
         # The changes of the open transaction, the newest on top.
         self._pending: list[dict[str, Any]] = []
+
+    @property
+    def identity(self) -> str:
+        return str(self.look_up("identity", ""))
 
     def log(self, namespace: str) -> DictionaryLog:
         if namespace not in self.namespaces():

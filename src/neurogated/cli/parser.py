@@ -24,6 +24,7 @@ COMMANDS = {
         "chat": "talk with a memory: each answer shows its memories and their paths",
         "update": "replace the text of a memory; the history keeps the old version",
         "delete": "delete memories or a document; 'compact' then erases them from the file",
+        "facts": "list the facts, or state one; write them into an SQL table",
         "feedback": "say which memories were useful together, or were not; edges grow stronger or weaker",
     },
     "Inspect": {

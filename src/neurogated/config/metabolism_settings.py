@@ -67,9 +67,30 @@ class MetabolismSettings:
         low=0.0,
         high=1000.0,
     )
-    canvas_size: int = setting(100, "memories on the canvas, the tier of the most energy", low=0)
+    canvas_size: int = setting(100, "memories on the canvas of all and on that of each session", low=0)
 
     # Facts
+    facts_url: str | None = setting(
+        None,
+        "SQL database that shows the facts as rows, as sqlite:///FILE or postgresql://HOST/DATABASE; off: no rows; "
+        "none: the file facts.db in save_dir, if the extra 'facts' is installed",
+    )
+
+    # Working canvas
+    canvas_half_life_minutes: float = setting(
+        60.0, "minutes in which the relevance of a memory on the canvas halves", low=0.001, high=1e7
+    )
+    canvas_count: int = setting(1000, "canvases that a process holds; others are rebuilt when they are read", low=1)
+    canvas_url: str | None = setting(
+        None, "Redis server whose canvases processes share, as redis://HOST or unix://PATH; none: in the process"
+    )
+    canvas_seconds: float = setting(0.25, "seconds that a call waits for the server of the canvas", low=0.01, high=60.0)
+
+    # Servers of projections
+    server_seconds: float = setting(5.0, "seconds that a call waits for the database of the facts", low=0.1, high=600.0)
+    server_retry_seconds: float = setting(
+        30.0, "seconds for which writes skip a server of a projection after it failed", low=0.0, high=86_400.0
+    )
 
     # Consolidation
 

@@ -20,11 +20,13 @@ __all__ = [
     "SupportsExactSearch",
     "SupportsExclusion",
     "SupportsFreezing",
+    "SupportsIdentity",
     "SupportsNamespaces",
     "SupportsNodeJournal",
     "SupportsReembedding",
     "SupportsSnapshot",
     "SupportsStatistics",
+    "SupportsTouched",
     "SupportsTransaction",
     "VersionKey",
 ]
@@ -63,6 +65,15 @@ class SupportsNamespaces(Protocol):
 
 
 @runtime_checkable
+class SupportsIdentity(Protocol):
+    """Ability of a store: to identify its journal, so that a projection knows which one it follows."""
+
+    @property
+    def identity(self) -> tuple[str, int]:
+        """A text that no other memory has, and a number that changes when past deltas are rewritten."""
+
+
+@runtime_checkable
 class SupportsFreezing(Protocol):
     """Ability of a store: to record that the memory is frozen, for all its graphs and for all processes."""
 
@@ -79,6 +90,27 @@ class SupportsNodeJournal(Protocol):
 
     def journal_of(self, node_id: str) -> Iterator[JournalEntry]:
         """Yield the deltas that put or removed a node, oldest first. It may also yield deltas of other nodes."""
+
+
+@runtime_checkable
+class SupportsTouched(Protocol):
+    """Ability of a store: to say which nodes changed without reading the deltas."""
+
+    def touched(self, kind: str, edge_type: str, after: int, up_to: int) -> Mapping[str, int]:
+        """Return the ids of changed nodes of a kind, each with the number of its last change.
+
+        Args:
+            kind: the kind of the nodes, before or after the change.
+            edge_type: the value of a type; putting or removing an edge of this type changes the node that it leaves.
+            after: only deltas numbered above it.
+            up_to: only deltas numbered up to it.
+        """
+
+    def last_change(self, up_to: int) -> tuple[int, int]:
+        """Return number and time, in microseconds, of the last delta numbered up to `up_to` that holds not only uses.
+
+        Both are 0 if there is none.
+        """
 
 
 @runtime_checkable

@@ -6,13 +6,48 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from neurogated.core.text import checked_names
+from neurogated.core.text import checked_name, checked_names
 from neurogated.errors import InputError
 
-__all__ = ["NOTHING_FOUND", "Found"]
+__all__ = ["NOTHING_FOUND", "Found", "Statement"]
 
 _LISTS = ("entities", "times", "names")
 _NUMBERS_OF_A_PART = 2
+_PARTS = ("subject", "attribute", "value")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A fact in three parts."""
+
+    subject: str
+    """Whom or what it is about, such as `Ana`."""
+    attribute: str
+    """Which property of the subject, such as `city`."""
+    value: str
+    """The value of the property, such as `Lyon`."""
+    confidence: float = 1.0
+    """How sure the source of the fact is, 0–1."""
+
+    def __post_init__(self) -> None:
+        for name in _PARTS:
+            text = checked_name(f"the {name} of a fact", getattr(self, name)).strip()
+            if not text:
+                raise InputError(f"the {name} of a fact is blank; give all of {', '.join(_PARTS)}")
+            object.__setattr__(self, name, text)
+        if isinstance(self.confidence, bool) or not isinstance(self.confidence, int | float):
+            raise InputError(f"the confidence of a fact is {self.confidence!r}, but must be a number")
+        if not 0.0 <= self.confidence <= 1.0:
+            raise InputError(f"the confidence of a fact is {self.confidence}, but must lie between 0 and 1")
+
+    @property
+    def text(self) -> str:
+        """The fact as one line that readers of any language understand, such as `Ana city: Lyon`."""
+        return f"{self.subject} {self.attribute}: {self.value}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the parts as JSON values."""
+        return {name: getattr(self, name) for name in (*_PARTS, "confidence")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +64,8 @@ class Found:
     """Hash of the document; None if the text is not a chunk of one."""
     part: tuple[int, int] | None = None
     """For a piece of a split message: its position in the message, from 0, and the number of words of the message."""
-
+    statement: Statement | None = None
+    """The parts of a fact; None if the text is not one, or if its parts are unknown."""
     sentiment: float | None = None
     """From -1, unhappy, to 1, happy; its absolute value is the strength. None if unknown."""
     place: str | None = None
@@ -49,17 +85,26 @@ class Found:
             if len(numbers) != _NUMBERS_OF_A_PART or not all(type(one) is int and one >= 0 for one in numbers):
                 raise InputError(f"found part is {self.part!r}, but must be a position and a word count from 0")
             object.__setattr__(self, "part", numbers)
+        if not isinstance(self.statement, Statement | None):
+            raise InputError(f"found statement is {self.statement!r}, but must be a Statement")
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that are not empty, as JSON values."""
         values: dict[str, Any] = {name: list(getattr(self, name)) for name in _LISTS}
-        values |= {"document_id": self.document_id, "part": self.part and list(self.part), "place": self.place}
+        values |= {
+            "document_id": self.document_id,
+            "part": self.part and list(self.part),
+            "statement": self.statement and self.statement.to_json(),
+            "place": self.place,
+        }
         known = {name: value for name, value in values.items() if value}
         return known if self.sentiment is None else {**known, "sentiment": self.sentiment}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Found:
         """Read the values of `to_json`; raises TypeError or InputError for any others."""
+        if "statement" in values:
+            values = {**values, "statement": Statement(**values["statement"])}
         return cls(**values) if values else NOTHING_FOUND
 
 

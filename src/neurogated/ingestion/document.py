@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Self, TypedDict, Unpack
 
 from neurogated.core.clock import checked_moment, to_utc
+from neurogated.core.found import Statement
 from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.scope import Scope
 from neurogated.core.text import checked_names
@@ -107,6 +108,8 @@ class Document:
 
     The id of a text of several chunks names its first chunk, and all of them in `delete` and `update`.
     """
+    statement: Statement | None = None
+    """The parts of a fact; its text is stored as one memory, however long it is."""
 
     def __post_init__(self) -> None:
         if not self.passages:

@@ -74,9 +74,9 @@ class Planner:
             if new.content != old.content:
                 finds_names = self._finds_names(new.title, new.speaker, in_session=new.scope.session_id is not None)
                 names = find_names(new.content) if finds_names else ()
-                # Names and times of the old text do not apply to the new one, which is not cut into chunks.
-                part = None if rest else found.part
-                found = replace(found, entities=(), times=find_times(new.content), names=names, part=part)
+                # Findings of the old text do not apply to the new one, which is not cut into chunks.
+                part, times = None if rest else found.part, find_times(new.content)
+                found = replace(found, entities=(), times=times, names=names, part=part, statement=None)
             drafts.append(Draft.of(new, found))
         return [Part(drafts, 0, len(drafts))]
 
@@ -276,9 +276,10 @@ class Planner:
             metadata = json_metadata({**document.metadata, **passage.metadata})
             names = self._names(document, passage)
             fields = document.fields_of(passage)
-            chunks = self._chunks(document, passage, names)
+            chunks = [passage.text] if document.statement else self._chunks(document, passage, names)
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
             for place, chunk in enumerate(chunks):
+                part = None if words is None else (place, words)
                 if document.id is not None:
                     node_id = document.id if not place else f"{document.id}#{place}"
                 elif document_id is None:
@@ -292,7 +293,7 @@ class Planner:
                         chunk,
                         metadata,
                         lifetime,
-                        Found((), find_times(chunk), names, document_id, None if words is None else (place, words)),
+                        Found((), find_times(chunk), names, document_id, part, document.statement),
                         document.scope,
                         fields,
                         named=document.id is not None,
@@ -312,6 +313,8 @@ class Planner:
 
     def _names(self, document: Document, passage: Passage) -> Sequence[str]:
         """Return the title and other names that a passage gives its subject. Turns have no title."""
+        if document.statement is not None:
+            return (document.statement.subject,)
         wanted = self._finds_names(document.title, passage.speaker, in_session=document.in_session)
         return find_names(passage.text) if wanted else ()
 

@@ -72,8 +72,7 @@ class GraphStore(
             family: the state shared with the other stores of this engine; the first store leaves it out.
         """
         checked_text("the name of a namespace", namespace)
-        if family is None:
-            family = Family(MemoryEngine() if engine is None else engine, config or MemoryConfig())
+        family = family or Family(engine or MemoryEngine(), config or MemoryConfig())
         self._clock = clock
         self._open_graphs = family.keep_open()
         self.graph = family.graphs.get(namespace) or LiveGraph(family, namespace)
@@ -321,8 +320,7 @@ class GraphStore(
 
     def history(self) -> list[HistoryEntry]:
         with self.graph.lock:
-            last = self.graph.latest().view.sequence
-            told = self.graph.log.history()
+            last, told = self.graph.latest().view.sequence, self.graph.log.history()
         return [entry for entry in told if entry.sequence <= last and (entry.changes or entry.operators)]
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
@@ -382,6 +380,10 @@ class GraphStore(
                 self.graph.family.invalidate()
                 return engine.erase_removed(history=history)
             return sum(rewrite(self.in_namespace(name).graph, history=history) for name in self.namespaces())
+
+    @property
+    def identity(self) -> tuple[str, int]:
+        return self.graph.family.engine.identity, self.graph.log.position().epoch
 
     @property
     def closed(self) -> bool:

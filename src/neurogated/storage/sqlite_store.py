@@ -23,6 +23,7 @@ from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.file_follower import FileFollower
+from neurogated.storage.log.sqlite.journal import SqliteJournal
 from neurogated.storage.log.sqlite.reembed import embedded_versions, replace_vectors
 from neurogated.storage.log.sqlite.snapshot import take_snapshot
 from neurogated.storage.log.sqlite.sqlite_log import SqliteEngine, SqliteLog
@@ -136,6 +137,19 @@ class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapsh
             if delta:
                 self.apply(delta)
 
+    def touched(self, kind: str, edge_type: str, after: int, up_to: int) -> Mapping[str, int]:
+        """Return changed nodes and the numbers of their last changes; see `SupportsTouched`."""
+        with self.engine.file.reading() as connection:
+            return SqliteJournal(connection, self._log.namespace).touched(kind, edge_type, after, up_to)
+
+    def last_change(self, up_to: int) -> tuple[int, int]:
+        """Return number and time of the last delta up to a number; see `SupportsTouched`."""
+        return self._log.last_change("", up_to)
+
+    @property
+    def _log(self) -> SqliteLog:
+        return cast("SqliteLog", self.graph.log)
+
     def statistics(self) -> Mapping[str, int]:
         """Return the size of the memory on disk in bytes, and the use counts of the nodes and edges of this graph."""
         file = self.engine.file
@@ -143,6 +157,6 @@ class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapsh
             ((nodes, edges),) = fetch(
                 connection,
                 "SELECT coalesce(sum(nodes), 0), coalesce(sum(edges), 0) FROM daily_uses WHERE namespace = ?",
-                (cast("SqliteLog", self.graph.log).namespace,),
+                (self._log.namespace,),
             )
         return {"bytes": file.size() + self.engine.checkpoints.size(), "node uses": nodes, "edge uses": edges}

@@ -1,1 +1,1 @@
-"""Tiers: views of a memory by energy, kind and age."""
+"""Tiers: views of a memory by energy, kind and age, its working canvas, and its facts."""

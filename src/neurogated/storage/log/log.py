@@ -69,6 +69,10 @@ class Engine(Protocol):
     """Holds the logs of one memory: a file, a server, a dictionary. One object is one connection to it."""
 
     @property
+    def identity(self) -> str:
+        """A text that no other memory has, chosen when the memory is created."""
+
+    @property
     def lock(self) -> threading.RLock:
         """Serialises the threads that use this object."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -67,6 +68,7 @@ class MemoryEngine:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        self.identity = secrets.token_hex()
         self.embedder: tuple[str, int] | None = None
         self._frozen = False
         self._logs: dict[str, MemoryLog] = {}

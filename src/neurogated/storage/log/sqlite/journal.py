@@ -36,6 +36,24 @@ _ENTRIES = """
     GROUP BY u.since"""
 
 
+_TOUCHED = """
+    SELECT id, max(sequence) FROM (
+        SELECT n.id AS id, v.since AS sequence FROM node_versions v
+        JOIN nodes n ON n.node = v.node JOIN kinds k ON k.number = v.kind
+        WHERE v.since > :after AND v.since <= :up_to AND n.namespace = :namespace AND k.name = :kind
+        UNION ALL
+        SELECT n.id, v.until FROM node_versions v
+        JOIN nodes n ON n.node = v.node JOIN kinds k ON k.number = v.kind
+        WHERE v.until > :after AND v.until <= :up_to AND n.namespace = :namespace AND k.name = :kind
+        UNION ALL
+        SELECT n.id, e.since FROM edges e JOIN nodes n ON n.node = e.source JOIN edge_types t ON t.type = e.type
+        WHERE e.since > :after AND e.since <= :up_to AND n.namespace = :namespace AND t.value = :edge_type
+        UNION ALL
+        SELECT n.id, e.until FROM edges e JOIN nodes n ON n.node = e.source JOIN edge_types t ON t.type = e.type
+        WHERE e.until > :after AND e.until <= :up_to AND n.namespace = :namespace AND t.value = :edge_type
+    ) GROUP BY id"""
+
+
 class SqliteJournal:
     """Reconstructs the deltas of one namespace, without erased data.
 
@@ -70,6 +88,11 @@ class SqliteJournal:
             (self._namespace, node_id),
         )
         return sorted({sequence for version in found for sequence in version if sequence is not None})
+
+    def touched(self, kind: str, edge_type: str, after: int, up_to: int) -> dict[str, int]:
+        """Return changed nodes and the numbers of their last changes; see `SupportsTouched`."""
+        values = {**self._values(after, up_to), "kind": kind, "edge_type": edge_type}
+        return dict(fetch(self._connection, _TOUCHED, values))
 
     def _values(self, after: int, up_to: int) -> dict[str, int]:
         return {"namespace": self._namespace, "after": after, "up_to": up_to}

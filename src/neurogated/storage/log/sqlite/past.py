@@ -30,7 +30,7 @@ from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.loading import HOLDS, NOW, GraphLoader, Keys, put_vectors
 from neurogated.storage.log.sqlite.node_rows import read_changes, read_columns
 from neurogated.storage.log.sqlite.rows import SqliteRecords
-from neurogated.storage.log.sqlite.settings import register_types
+from neurogated.storage.log.sqlite.settings import read_identity, register_types
 
 if TYPE_CHECKING:
     from neurogated.storage.log.sqlite.sqlite_log import SqliteLog
@@ -78,6 +78,12 @@ class Past:
     def lock(self) -> threading.RLock:
         """The lock of the present graph, which this graph reads while it holds the file."""
         return self.present.file.lock
+
+    @property
+    def identity(self) -> str:
+        """The identity of the memory; see `Engine`."""
+        with self.present.file.reading() as connection:
+            return read_identity(connection)
 
     def log(self, namespace: str) -> Self:
         """Return this log; see `Engine`."""

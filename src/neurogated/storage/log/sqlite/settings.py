@@ -20,6 +20,7 @@ __all__ = [
     "read_embedder",
     "read_frozen",
     "read_generation",
+    "read_identity",
     "read_pending",
     "register_types",
 ]
@@ -36,6 +37,11 @@ def find_namespace(connection: apsw.Connection, name: str) -> int:
 def namespace_names(connection: apsw.Connection) -> dict[int, str]:
     """Return the names of all namespaces by their numbers, in order of creation."""
     return dict(fetch(connection, "SELECT namespace, name FROM namespaces ORDER BY namespace"))
+
+
+def read_identity(connection: apsw.Connection) -> str:
+    """Return the text that no other memory file has."""
+    return _settings(connection, "identity")
 
 
 def read_derivation(connection: apsw.Connection) -> str:

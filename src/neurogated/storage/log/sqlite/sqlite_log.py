@@ -33,6 +33,7 @@ from neurogated.storage.log.sqlite.settings import (
     note_frozen,
     read_embedder,
     read_frozen,
+    read_identity,
 )
 from neurogated.storage.resolve import Plan
 
@@ -55,6 +56,12 @@ class SqliteEngine:
     def lock(self) -> threading.RLock:
         """The lock of the file: its graphs share a connection."""
         return self.file.lock
+
+    @property
+    def identity(self) -> str:
+        """The identity of the memory; see `Engine`."""
+        with self.file.reading() as connection:
+            return read_identity(connection)
 
     def log(self, namespace: str) -> SqliteLog:
         """Return the log of a graph; see `Engine`."""
@@ -230,13 +237,13 @@ class SqliteLog:
         self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
     ) -> tuple[Engine, datetime]:
         """Return an engine that shows a past state; see `SupportsPast`."""
-        return Past(self, sequence, present), moment or from_micros(self._last_change("", sequence)[1])
+        return Past(self, sequence, present), moment or from_micros(self.last_change("", sequence)[1])
 
     def last_before(self, moment: datetime, up_to: int = NOW) -> int:
         """Return the number of the last delta made at or before a time, up to `up_to`; see `SupportsPast`."""
-        return self._last_change("AND at <= ?", up_to, to_micros(moment))[0]
+        return self.last_change("AND at <= ?", up_to, to_micros(moment))[0]
 
-    def _last_change(self, condition: str, *values: int) -> tuple[int, int]:
+    def last_change(self, condition: str, *values: int) -> tuple[int, int]:
         """Return number and time of the last delta, up to a number, that changed the graph; (0, 0) if there is none."""
         statement = "SELECT sequence, at FROM deltas WHERE namespace = ? AND changes IS NOT NULL AND sequence <= ?"
         with self.file.reading() as connection:

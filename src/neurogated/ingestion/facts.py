@@ -1,0 +1,57 @@
+"""Facts that the caller states, as documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from neurogated.core.clock import checked_moment, to_utc
+from neurogated.core.facts import FACT
+from neurogated.core.found import Statement
+from neurogated.core.scope import Scope
+from neurogated.errors import InputError
+from neurogated.ingestion.document import Document, Passage
+from neurogated.utils.hash_utils import compute_mdhash_id
+
+__all__ = ["Value", "fact_document"]
+
+Value = str | float | bool
+"""The value of a fact: a text, a number or a truth value."""
+
+
+def fact_document(
+    subject: str,
+    attribute: str,
+    value: Value,
+    *,
+    user_id: str | None,
+    timestamp: datetime | None,
+    valid_from: datetime | None,
+    valid_to: datetime | None,
+    metadata: Mapping[str, Any] | None,
+) -> Document:
+    """Return a fact as a document, whose id depends on the owner, the three parts and `valid_from`.
+
+    Raises:
+        InputError: a part is blank or of a wrong type, or a time is invalid.
+    """
+    if not isinstance(value, str | int | float):
+        raise InputError(f"the value of a fact is {value!r}, but must be a text, a number or a truth value")
+    statement = Statement(subject, attribute, value if isinstance(value, str) else json.dumps(value))
+    scope, begin = Scope(user_id), checked_moment("valid_from", valid_from)
+    parts = [scope.user_id, statement.subject, statement.attribute, statement.value]
+    # A fact that holds again after a pause is another fact.
+    parts += [to_utc(begin).isoformat()] if begin else []
+    return Document(
+        (Passage(statement.text),),
+        metadata=metadata or {},
+        valid_from=begin,
+        valid_to=valid_to,
+        scope=scope,
+        kind=FACT,
+        timestamp=timestamp,
+        id=compute_mdhash_id(json.dumps(parts, ensure_ascii=False), prefix="fact-"),
+        statement=statement,
+    )

@@ -1,0 +1,222 @@
+"""The working canvas: the memories of a user and a session with the most energy and relevance.
+
+A memory enters it when a recall returns it or when it is added. Its score is E · r · 2^(-(t - a) / h) with its energy E
+and its relevance r at the time a, and the half-life h of relevance. The order of scores does not change with time, so a
+canvas holds log2(E · r) + a / h. A canvas is a projection: a lost one is rebuilt from energies and last accesses.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.core.clock import MICROS_A_DAY
+from neurogated.core.energy import EnergyLaw
+from neurogated.core.filters import Filter
+from neurogated.core.model import MemoryNode
+from neurogated.core.outage import Outage
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.projections import CanvasKey, CanvasStorage
+from neurogated.core.scope import ScopeFilter
+from neurogated.core.trace import RecalledMemory
+from neurogated.core.view import GraphView, Rows
+from neurogated.errors import StorageError
+from neurogated.tiers.local_canvases import LocalCanvases
+from neurogated.utils.hash_utils import compute_mdhash_id
+
+__all__ = ["Canvas", "Owner", "WorkingCanvas"]
+
+_Answer = TypeVar("_Answer")
+_Values = NDArray[np.float64]
+
+_log = logging.getLogger(__name__)
+
+_MINUTES_A_DAY = 24 * 60
+_PROBE = CanvasKey("probe", "probe")
+
+
+class Canvas(list[RecalledMemory]):
+    """The memories of a canvas, best first.
+
+    Attributes:
+        note: the fault of the server of the canvases; None if there is none.
+    """
+
+    note: str | None = None
+
+
+class Owner(NamedTuple):
+    """Whose canvas it is."""
+
+    user_id: str | None = None
+    session_id: str | None = None
+
+    def with_wider(self) -> set[Owner]:
+        """Return this owner, and the user without the session."""
+        return {self, self._replace(session_id=None)}
+
+
+class WorkingCanvas:
+    """The working canvases of a memory, on a server or in this process.
+
+    While the server is away, one warning says so and the canvases in this process are used.
+    """
+
+    def __init__(self, settings: MetabolismSettings, shared: CanvasStorage | None = None) -> None:
+        """Use the server `shared` if it is given."""
+        self._size = settings.canvas_size
+        self._half_life = settings.canvas_half_life_minutes * MICROS_A_DAY / _MINUTES_A_DAY
+        self._law = EnergyLaw.of(settings)
+        self._local = LocalCanvases(settings.canvas_count)
+        self._shared = shared
+        # By namespace: the number of a change, and nodes as they are after it.
+        self._nodes: dict[str, tuple[int, dict[str, MemoryNode]]] = {}
+        self._outage = Outage("this process uses a canvas of its own meanwhile", settings.server_retry_seconds)
+
+    def enter(
+        self, store: GraphStorePort, namespace: str, owner: Owner, relevance: Mapping[str, float], now: int
+    ) -> None:
+        """Put memories on the canvas of an owner and on that of the user without a session.
+
+        Args:
+            store: the graph.
+            namespace: its name.
+            owner: a user and a session.
+            relevance: 0–1, by id.
+            now: microseconds since 1970 UTC.
+        """
+        view = store.view()
+        rows = view.known_rows(relevance)
+        names = [view.ids[row] for row in rows.tolist()]
+        shares = np.array([relevance[name] for name in names], dtype=np.float64)
+        held = self._held(view, rows, shares, np.full(rows.size, now))
+        scores = dict(zip(names, held.tolist(), strict=True))
+        for one in owner.with_wider() if scores else ():
+            key = _key(namespace, one)
+            self._ask(lambda storage, key=key: storage.enter(key, scores, self._size))  # type: ignore[misc]
+
+    def read(
+        self,
+        store: GraphStorePort,
+        namespace: str,
+        owner: Owner,
+        *,
+        top_k: int | None,
+        now: int,
+        vector: NDArray[np.float32] | None = None,
+    ) -> Canvas:
+        """Return the best memories of a canvas; rebuild it if it is lost.
+
+        Args:
+            store: the graph.
+            namespace: its name.
+            owner: a user and a session.
+            top_k: how many; all when left out.
+            now: microseconds since 1970 UTC.
+            vector: rank by energy and by similarity to this vector instead.
+        """
+        scope, key, view = ScopeFilter(owner.user_id, session_id=owner.session_id), _key(namespace, owner), store.view()
+        held = self._ask(lambda storage: storage.read(key, self._size))
+        if held is None:
+            built = self._built(store.view(filters=Filter(scope=scope)))
+            self._ask(lambda storage: storage.enter(key, built, self._size, complete=True))
+            held = self._ask(lambda storage: storage.read(key, self._size)) or built
+        rows = view.known_rows(held)
+        if rows.size < len(held):
+            # Another process has deleted the others, or they have expired.
+            self.remove(namespace, held.keys() - {view.ids[row] for row in rows.tolist()})
+        rows = np.array([row for row in rows.tolist() if scope.admits(view.scope_of(row))], dtype=np.int64)
+        energy = self._law.energy(view, rows, now)
+        log_scores = np.array([held[view.ids[row]] for row in rows.tolist()])
+        parts = {"energy": energy}
+        if vector is None:
+            score = np.exp2(np.minimum(0.0, log_scores - now / self._half_life))
+            parts["relevance"] = np.minimum(1.0, score / np.maximum(energy, np.finfo(np.float64).tiny))
+        else:
+            parts["relevance"] = np.maximum(0.0, store.similarities(vector, view, rows))
+            score = energy * parts["relevance"]
+        names = [view.ids[row] for row in rows.tolist()]
+        best = sorted(range(len(names)), key=lambda place: (-score[place], -log_scores[place], names[place]))[:top_k]
+        nodes = self._nodes_of(store, namespace, view.sequence, [names[place] for place in best])
+        canvas = Canvas(
+            RecalledMemory(
+                nodes[names[place]], float(score[place]), {what: float(part[place]) for what, part in parts.items()}
+            )
+            for place in best
+            if names[place] in nodes
+        )
+        canvas.note = self._outage.note
+        return canvas
+
+    def remove(self, namespace: str, ids: Iterable[str]) -> None:
+        """Remove memories from all canvases of a graph."""
+        self._nodes.pop(namespace, None)
+        names = list(ids)
+        graph = _key(namespace, Owner()).graph
+        self._ask(lambda storage: storage.remove(graph, names))
+
+    def clear(self) -> None:
+        """Remove all canvases of all graphs."""
+        self._nodes.clear()
+        self._local.clear()
+        self._ask(lambda storage: storage.clear())
+
+    def close(self) -> None:
+        """Release connections."""
+        if self._shared is not None:
+            self._shared.close()
+
+    def _nodes_of(
+        self, store: GraphStorePort, namespace: str, sequence: int, names: list[str]
+    ) -> Mapping[str, MemoryNode]:
+        """Return nodes by id. They stay in memory until the next change of the graph."""
+        known = self._nodes.get(namespace)
+        if known is None or known[0] != sequence:
+            known = self._nodes[namespace] = (sequence, {})
+        missing = [name for name in names if name not in known[1]]
+        if missing:
+            known[1].update((node.id, node) for node in store.get_nodes(missing, missing_ok=True))
+        return known[1]
+
+    def _built(self, view: GraphView) -> dict[str, float]:
+        """Return the best memories that a view admits, as if each had been fully relevant at its last access."""
+        rows = view.live_nodes() if view.among is None else view.among[view.alive.take(view.among)]
+        held = self._held(view, rows, np.ones(rows.size), view.last_accessed.take(rows))
+        if rows.size > self._size:
+            best = np.argpartition(-held, self._size)[: self._size]
+            rows, held = rows[best], held[best]
+        return dict(zip((view.ids[row] for row in rows.tolist()), held.tolist(), strict=True))
+
+    def _held(self, view: GraphView, rows: Rows, relevance: _Values, at: NDArray[np.int64]) -> _Values:
+        """Return the values by which canvases order memories."""
+        share = self._law.energy(view, rows, at) * relevance
+        held: _Values = np.log2(np.maximum(share, np.finfo(np.float64).tiny)) + at / self._half_life
+        return held
+
+    def _ask(self, call: Callable[[CanvasStorage], _Answer]) -> _Answer:
+        """Call the server, or this process if there is no server or it is away."""
+        if self._shared is not None and not self._outage.skips:
+            try:
+                if self._outage.note is not None:
+                    # Meanwhile memories may have been deleted. A full server fails only when it is written to.
+                    self._shared.clear()
+                    self._shared.enter(_PROBE, {}, 1, complete=True)
+                answer = call(self._shared)
+            except StorageError as error:
+                self._outage.failed(error)
+            else:
+                if self._outage.ended():
+                    _log.info("the server of the canvas is back")
+                return answer
+        return call(self._local)
+
+
+def _key(namespace: str, owner: Owner) -> CanvasKey:
+    """Return a key without names: a server should not hold those of users."""
+    return CanvasKey(compute_mdhash_id(namespace), compute_mdhash_id(json.dumps([namespace, *owner])))

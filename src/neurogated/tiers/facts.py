@@ -1,0 +1,99 @@
+"""The facts of a memory: read from its graph, and shown as rows by a projection."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from neurogated.core.facts import FACT, Fact, facts_of
+from neurogated.core.filters import FilterOptions, filter_of
+from neurogated.core.outage import Outage
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.projections import FactProjection
+from neurogated.errors import StorageError
+
+__all__ = ["FactFollower", "read_facts"]
+
+_log = logging.getLogger(__name__)
+
+
+def read_facts(
+    store: GraphStorePort,
+    subject: str | None,
+    attribute: str | None,
+    valid_at: datetime | None,
+    options: FilterOptions,
+) -> list[Fact]:
+    """Return the facts of a graph that the arguments admit, in the order they were added.
+
+    Names are compared without regard to case. A fact without known parts has no name.
+    """
+    view = store.view(valid_at=valid_at, filters=replace(filter_of(options), kinds=(FACT,)))
+    rows = view.live_nodes()
+    names = [view.ids[row] for row in rows[view.admitted(rows)].tolist()]
+    return [
+        fact
+        for fact in facts_of(store, view, names)
+        if _is_named(fact.subject, subject) and _is_named(fact.attribute, attribute)
+    ]
+
+
+def _is_named(name: str | None, wanted: str | None) -> bool:
+    return wanted is None or (name is not None and name.casefold() == wanted.strip().casefold())
+
+
+class FactFollower:
+    """Brings the rows of facts up to date after writes.
+
+    A write never fails because the database is away. The rows are caught up when it is back.
+    """
+
+    def __init__(self, opened: Callable[[], FactProjection], file: Path | None, retry_seconds: float) -> None:
+        """Open nothing yet.
+
+        Args:
+            opened: returns the projection.
+            file: the file of the rows if it is created with the first fact; None for a database of the user.
+            retry_seconds: how long writes skip the database after a failure.
+        """
+        self._opened = opened
+        self._file = file
+        self._outage = Outage("its rows are written when it is back; the memory is complete without it", retry_seconds)
+
+    def follow(self, store: GraphStorePort, namespace: str, *, create: bool = False) -> None:
+        """Write the changes of a graph if the database is there; log the first failure of an outage.
+
+        Args:
+            store: the graph.
+            namespace: its name.
+            create: whether the graph has a fact, so that the file of the rows is needed.
+        """
+        if self._outage.skips or not (create or self._is_there()):
+            return
+        try:
+            self.catch_up(store, namespace)
+        except StorageError as error:
+            self._outage.failed(error)
+
+    def catch_up(self, store: GraphStorePort, namespace: str) -> int:
+        """Write the changes of a graph, and return their number; raises StorageError."""
+        count = self._opened().catch_up(store, namespace)
+        if self._outage.ended():
+            _log.info("the rows of the facts are up to date again")
+        return count
+
+    def forget(self, store: GraphStorePort, namespace: str) -> None:
+        """Remove the rows of a graph; raises StorageError."""
+        if self._is_there():
+            self._opened().forget(store, namespace)
+
+    @property
+    def note(self) -> str | None:
+        """The fault of the database; None if it answers."""
+        return self._outage.note
+
+    def _is_there(self) -> bool:
+        return self._file is None or self._file.exists()

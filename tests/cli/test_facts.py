@@ -1,0 +1,38 @@
+"""The command `facts`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from neurogated.cli import main
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*words: str) -> str:
+        assert main([*words, "--save_dir", str(tmp_path), "--embedding_name", "hash"]) == 0
+        return capsys.readouterr().out
+
+    return call
+
+
+def test_a_stated_fact_is_listed(run: Run) -> None:
+    fact_id = run("facts", "--add", "Ana", "city", "Lyon", "--valid_from", "2026-05-01T00:00:00+00:00").strip()
+    run("facts", "--add", "Bob", "city", "Rome", "--user_id", "bob")
+    assert run("facts") == f"{fact_id}\n    Ana city: Lyon  (from 2026-05-01)\n1 facts\n"
+    listed = json.loads(run("facts", "--user_id", "bob", "--json"))["facts"]
+    assert [(fact["value"], fact["user_id"]) for fact in listed] == [("Lyon", None), ("Rome", "bob")]
+    assert "0 facts" in run("facts", "--subject", "Eve")
+    assert "0 facts" in run("facts", "--valid_at", "2020-01-01")
+    assert "1 facts" in run("facts", "--attribute", "CITY")
+
+
+def test_the_table_is_caught_up(run: Run, tmp_path: Path) -> None:
+    run("facts", "--add", "Ana", "city", "Lyon")
+    (tmp_path / "facts.db").unlink()
+    assert run("facts", "--catch_up") == "1 rows written or removed\n"
+    assert run("facts", "--catch_up") == "0 rows written or removed\n"

@@ -1,0 +1,296 @@
+"""The working canvas shows the memories that matter to a session now."""
+
+import logging
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
+from neurogated.compose import build
+from neurogated.errors import InputError, MissingExtraError
+from neurogated.testing import ManualClock
+
+if TYPE_CHECKING:
+    from tests.projections.conftest import Redis
+
+Opened = Callable[..., NeuroGraphMemory]
+
+
+@pytest.fixture(params=["local", "redis"])
+def config(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryConfig:
+    url = None
+    if request.param == "redis":
+        server: Redis = request.getfixturevalue("redis_server")
+        server.start()
+        url = server.url
+    return MemoryConfig(
+        save_dir=str(tmp_path / "out"),
+        embedding_name="hash",
+        metabolism={"canvas_size": 4, "canvas_url": url},  # type: ignore[arg-type]
+    )
+
+
+@pytest.fixture
+def opened(config: MemoryConfig, clock: ManualClock) -> Iterator[Opened]:
+    """Return a function that opens the memory, at the time of the clock."""
+    memories = []
+
+    def call(**changes: Any) -> NeuroGraphMemory:  # noqa: ANN401
+        settings = config.replace(**changes)
+        memories.append(NeuroGraphMemory(settings, parts=build(settings, clock)))
+        return memories[-1]
+
+    yield call
+    for memory in memories:
+        memory._owns_parts = True
+        memory.close()
+
+
+@pytest.fixture
+def memory(opened: Opened) -> NeuroGraphMemory:
+    return opened()
+
+
+def test_added_and_recalled_memories_are_on_the_canvas(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    (pump,) = memory.add("The pump is red.")
+    assert [one.id for one in memory.canvas()] == [pump]
+    clock.advance(timedelta(hours=5))
+    memory.add([f"Text {number} about the harbour." for number in range(4)])
+    assert pump not in [one.id for one in memory.canvas()]
+    clock.advance(timedelta(minutes=1))
+    memory.recall("red pump", top_n=1)
+    assert memory.canvas()[0].id == pump
+    assert len(memory.canvas()) == 4
+    assert memory.canvas(top_k=1)[0].parts.keys() == {"energy", "relevance"}
+
+
+def test_scores_follow_the_formula(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    ids = [memory.add(f"Text {number}.", importance=1.0)[0] for number in range(2)]
+    assert [one.score for one in memory.canvas()] == [1.0, 1.0]
+    clock.advance(timedelta(minutes=30))
+    recall = memory.recall("Text 1.", top_n=2)
+    said = {one.id: one.score / recall[0].score for one in recall}
+    clock.advance(timedelta(hours=3))
+    days = memory.config.metabolism.half_life_days
+    for one in memory.canvas():
+        energy = 2 ** -(0.5 / 24 / days)
+        assert one.parts["energy"] == pytest.approx(memory.energy(one.id), rel=1e-9)
+        # When it was added, it was fully relevant, which was 30 minutes before the recall.
+        assert one.score == pytest.approx(max(said[one.id] * energy, 2**-0.5) * 2**-3, rel=1e-6)
+    assert {one.id for one in memory.canvas()} == set(ids)
+
+
+def test_the_order_changes_with_the_question(memory: NeuroGraphMemory) -> None:
+    memory.add("The pump is red.")
+    memory.add("The gate is green.")
+    assert memory.canvas("Which colour has the pump?")[0].content == "The pump is red."
+    assert memory.canvas("Which colour has the gate?", top_k=1)[0].content == "The gate is green."
+
+
+def test_users_and_sessions_never_mix(memory: NeuroGraphMemory) -> None:
+    memory.add("Ana has a secret.", user_id="ana", session_id="s1")
+    memory.add("Ana has a cat.", user_id="ana", session_id="s2")
+    memory.add("Bob has a secret.", user_id="bob", session_id="s1")
+    memory.add("The gate is green.")
+    for user, session in (("ana", "s1"), ("ana", "s2"), ("bob", "s1"), (None, None), (None, "s1"), ("ana", None)):
+        memory.recall("secret cat gate", user_id=user, session_id=session, top_n=4)
+    memory.recall("secret cat gate", user_id=ANY_USER, top_n=4)
+
+    def shown(**owner: str) -> set[str]:
+        return {one.content for one in memory.canvas(**owner)}  # type: ignore[arg-type]
+
+    shared = "The gate is green."
+    assert shown(user_id="ana", session_id="s1") == {"Ana has a secret.", shared}
+    assert shown(user_id="ana", session_id="s2") == {"Ana has a cat.", shared}
+    assert shown(user_id="ana") == {"Ana has a secret.", "Ana has a cat.", shared}
+    assert shown(user_id="bob", session_id="s1") == {"Bob has a secret.", shared}
+    assert shown(user_id="eve") == shown() == shown(session_id="s1") == {shared}
+
+
+def test_recalls_of_the_past_put_nothing_on_the_canvas(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    (old,) = memory.add("The pump is red.")
+    clock.advance(timedelta(hours=9))
+    memory.add([f"Text {number}." for number in range(4)])
+    memory.recall("pump", as_of=1)
+    memory.recall("pump", valid_at=clock())
+    assert old not in [one.id for one in memory.canvas()]
+
+
+def test_a_lost_canvas_is_rebuilt(opened: Opened, clock: ManualClock) -> None:
+    memory = opened()
+    ids = []
+    for number in range(6):
+        ids += memory.add(f"Text {number}.", importance=0.5)
+        clock.advance(timedelta(minutes=30))
+    memory.recall("Text 0.", top_n=1)
+    memory.flush()
+    before = memory.canvas()
+    assert {one.id for one in before} == {ids[0], *ids[3:]}
+    memory._parts.canvas.clear()
+    assert [one.id for one in memory.canvas()] == [one.id for one in before]
+    memory.close()
+    assert [one.id for one in opened().canvas()] == [one.id for one in before]
+
+
+def test_removed_memories_leave_the_canvas(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    gone, expired, undone, kept = (
+        memory.add(f"Text {number}.", ttl=60 if number == 1 else None)[0] for number in range(4)
+    )
+    assert len(memory.canvas()) == 4
+    memory.delete(gone)
+    assert {one.id for one in memory.canvas()} == {expired, undone, kept}
+    clock.advance(timedelta(hours=1))
+    assert {one.id for one in memory.canvas()} == {undone, kept}
+    memory.delete(undone)
+    memory.undo()
+    assert {one.id for one in memory.canvas()} >= {kept}
+    memory.update(kept, "Other words.")
+    assert "Other words." in {one.content for one in memory.canvas()}
+
+
+def test_namespaces_have_canvases_of_their_own(memory: NeuroGraphMemory) -> None:
+    memory.add("The gate is green.", id="one")
+    inner = memory.in_namespace("inner")
+    inner.add("The gate is red.", id="one")
+    assert [one.content for one in memory.canvas()] == ["The gate is green."]
+    assert [one.content for one in inner.canvas()] == ["The gate is red."]
+    inner.delete("one")
+    assert len(memory.canvas()) == 1
+
+
+@pytest.mark.parametrize("arguments", [{"top_k": 0}, {"top_k": -1}, {"query": " "}, {"user_id": ""}, {"user_id": 5}])
+def test_arguments_are_checked(memory: NeuroGraphMemory, arguments: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        memory.canvas(**arguments)
+
+
+# With a server
+
+
+@pytest.fixture
+def shared(tmp_path: Path, redis_server: "Redis") -> MemoryConfig:
+    redis_server.start()
+    metabolism = {"canvas_url": redis_server.url, "server_retry_seconds": 0.0, "canvas_seconds": 0.3}
+    return MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash", metabolism=metabolism)  # type: ignore[arg-type]
+
+
+_CHILD = """
+import sys
+from neurogated import MemoryConfig, NeuroGraphMemory
+config = MemoryConfig(save_dir=sys.argv[1], embedding_name="hash", metabolism={"canvas_url": sys.argv[2]})
+with NeuroGraphMemory(config) as memory:
+    memory.recall("red pump", user_id="ana", session_id="s", top_n=1)
+"""
+
+
+def test_processes_share_a_canvas(shared: MemoryConfig, redis_server: "Redis") -> None:
+    with NeuroGraphMemory(shared) as memory:
+        memory.add([f"The gate {number} is green." for number in range(9)], user_id="ana")
+        (pump,) = memory.add("The pump is red.", user_id="ana")
+        time.sleep(0.01)
+        memory.add([f"The door {number} is green." for number in range(9)], user_id="ana")
+        owner = {"user_id": "ana", "session_id": "s"}
+        assert memory.canvas(**owner)[0].id != pump  # type: ignore[arg-type]
+        subprocess.run([sys.executable, "-c", _CHILD, shared.save_dir, redis_server.url], check=True)
+        assert memory.canvas(**owner)[0].id == pump  # type: ignore[arg-type]
+
+
+def test_a_server_that_is_away_is_said_once(
+    shared: MemoryConfig, redis_server: "Redis", caplog: pytest.LogCaptureFixture
+) -> None:
+    with NeuroGraphMemory(shared) as memory:
+        (pump,) = memory.add("The pump is red.")
+        assert memory.canvas().note is None
+        redis_server.stop()
+        try:
+            with caplog.at_level(logging.WARNING):
+                (gate,) = memory.add("The gate is green.")
+                memory.recall("pump")
+                canvas = memory.canvas()
+                memory.delete(pump)
+                assert [one.id for one in memory.canvas()] == [gate]
+            assert {one.id for one in canvas} == {pump, gate}
+            assert canvas.note is not None
+            assert "a canvas of its own" in canvas.note
+            assert len([record for record in caplog.records if "canvas" in record.getMessage()]) == 1
+        finally:
+            redis_server.start()
+        canvas = memory.canvas()
+        assert [one.id for one in canvas] == [gate]
+        assert memory.canvas().note is None
+
+
+def test_a_full_server_is_said(shared: MemoryConfig, redis_server: "Redis") -> None:
+    client = redis_server.client()
+    client.config_set("maxmemory", "1")
+    try:
+        with NeuroGraphMemory(shared) as memory:
+            memory.add("The pump is red.")
+            canvas = memory.canvas()
+            assert [one.content for one in canvas] == ["The pump is red."]
+            assert "maxmemory" in (canvas.note or "")
+    finally:
+        client.config_set("maxmemory", "0")
+        client.close()
+
+
+def test_a_slow_server_delays_a_recall_once(shared: MemoryConfig, redis_server: "Redis") -> None:
+    client = redis_server.client()
+    with NeuroGraphMemory(shared.replace(metabolism={"server_retry_seconds": 60.0})) as memory:
+        memory.add("The pump is red.")
+        client.client_pause(5000)
+        begin = time.perf_counter()
+        for _ in range(10):
+            memory.recall("pump")
+        canvas = memory.canvas()
+        assert time.perf_counter() - begin < 3.0
+        assert [one.content for one in canvas] == ["The pump is red."]
+        client.execute_command("CLIENT", "UNPAUSE")
+    client.close()
+
+
+def test_erased_words_leave_the_server(shared: MemoryConfig, redis_server: "Redis") -> None:
+    client = redis_server.client()
+    client.flushall()
+
+    def content() -> bytes:
+        keys = client.keys("*")
+        return b" ".join([*keys, *(client.dump(key) for key in keys)])
+
+    with NeuroGraphMemory(shared) as memory:
+        memory.add("The quetzalcoatl is red.", id="axolotl", user_id="xochitl", session_id="tonatiuh")
+        (pump,) = memory.add("The pump is red.", user_id="xochitl")
+        memory.canvas(user_id="xochitl", session_id="tonatiuh")
+        assert b"axolotl" in content()
+        assert not any(word in content() for word in (b"quetzalcoatl", b"xochitl", b"tonatiuh"))
+        memory.delete("axolotl")
+        assert b"axolotl" not in content()
+        assert pump.encode() in content()
+        memory.delete(user_id="xochitl")
+        assert content() == b""
+    client.close()
+
+
+def test_without_the_extra_a_server_is_refused(shared: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "neurogated.projections.redis_canvases", raising=False)
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(MissingExtraError, match=r"neurogated\[redis\]"):
+        NeuroGraphMemory(shared)
+
+
+def test_a_canvas_answers_within_a_millisecond(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config.replace(metabolism={"canvas_size": 32})) as memory:
+        memory.add([f"Text {number} about the harbour." for number in range(40)])
+        memory.canvas()
+        seconds = []
+        for _ in range(200):
+            begin = time.perf_counter()
+            memory.canvas()
+            seconds.append(time.perf_counter() - begin)
+        assert min(seconds) <= 0.001

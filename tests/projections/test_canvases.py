@@ -1,0 +1,130 @@
+"""Canvases in a process and in Redis hold the same memories."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from neurogated.core.projections import CanvasKey, CanvasStorage
+from neurogated.errors import ConfigError, StorageError
+from neurogated.projections.redis_canvases import RedisCanvases
+from neurogated.tiers.local_canvases import LocalCanvases
+
+if TYPE_CHECKING:
+    from tests.projections.conftest import Redis
+
+KEYS = [CanvasKey("g", "s"), CanvasKey("g", "t"), CanvasKey("h", "s")]
+SIZE = 4
+
+
+@pytest.fixture(params=["local", "redis"])
+def storage(request: pytest.FixtureRequest) -> Iterator[CanvasStorage]:
+    if request.param == "local":
+        yield LocalCanvases(100)
+        return
+    server: Redis = request.getfixturevalue("redis_server")
+    server.start()
+    canvases = RedisCanvases(server.url, "memory", seconds=5.0, lifetime=100.0)
+    canvases.clear()
+    yield canvases
+    canvases.close()
+
+
+_KEY, _ID = st.sampled_from(KEYS), st.sampled_from(["a", "b", "c", "d", "e", "Ö", "\0"])
+_SCORE = st.sampled_from([-1000.0, 0.0, 0.5, 0.25, 495000.125, 495000.25])
+_ACTIONS = st.one_of(
+    st.tuples(st.just("enter"), _KEY, st.dictionaries(_ID, _SCORE, max_size=6), st.booleans()),
+    st.tuples(st.just("remove"), st.sampled_from(["g", "h"]), st.lists(_ID, min_size=1, max_size=3)),
+    st.tuples(st.just("clear")),
+)
+
+
+@given(actions=st.lists(_ACTIONS, max_size=12))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_canvas_holds_the_best(storage: CanvasStorage, actions: list[tuple]) -> None:  # type: ignore[type-arg]
+    storage.clear()
+    held: dict[CanvasKey, dict[str, float]] = {key: {} for key in KEYS}
+    complete: set[CanvasKey] = set()
+    for action in actions:
+        if action[0] == "enter":
+            _, key, scores, is_complete = action
+            storage.enter(key, scores, SIZE, complete=is_complete)
+            merged = {name: max(scores.get(name, -1e9), held[key].get(name, -1e9)) for name in {*scores, *held[key]}}
+            best = sorted(merged, key=lambda name: (merged[name], name.encode()), reverse=True)
+            complete |= {key} if is_complete else set()
+            # A canvas that is not complete may hold one more; nobody reads it.
+            held[key] = {name: merged[name] for name in best[: SIZE + (key not in complete)]}
+        elif action[0] == "remove":
+            storage.remove(action[1], action[2])
+            for key in KEYS:
+                if key.graph == action[1]:
+                    held[key] = {name: score for name, score in held[key].items() if name not in action[2]}
+        else:
+            storage.clear()
+            held, complete = {key: {} for key in KEYS}, set()
+        for key in KEYS:
+            assert storage.read(key, SIZE) == (held[key] if key in complete else None)
+
+
+def test_a_smaller_part_can_be_read(storage: CanvasStorage) -> None:
+    storage.enter(KEYS[0], {"a": 1.0, "b": 3.0, "c": 2.0}, SIZE, complete=True)
+    assert list((storage.read(KEYS[0], 2) or {}).items()) == [("b", 3.0), ("c", 2.0)]
+
+
+def test_an_empty_canvas_is_known(storage: CanvasStorage) -> None:
+    assert storage.read(KEYS[0], SIZE) is None
+    storage.enter(KEYS[0], {}, SIZE, complete=True)
+    assert storage.read(KEYS[0], SIZE) == {}
+
+
+def test_a_process_holds_a_limited_number_of_canvases() -> None:
+    canvases = LocalCanvases(2)
+    for key in KEYS:
+        canvases.enter(key, {"a": 1.0}, SIZE, complete=True)
+        canvases.read(KEYS[0], SIZE)
+    assert [canvases.read(key, SIZE) is not None for key in KEYS] == [True, False, True]
+
+
+def test_memories_share_a_server(redis_server: "Redis") -> None:
+    redis_server.start()
+    first, second = (RedisCanvases(redis_server.url, name, seconds=5.0, lifetime=100.0) for name in ("one", "two"))
+    for canvases in (first, second):
+        canvases.enter(KEYS[0], {"a": 1.0}, SIZE, complete=True)
+    first.clear()
+    assert first.read(KEYS[0], SIZE) is None
+    assert second.read(KEYS[0], SIZE) == {"a": 1.0}
+    second.clear()
+    client = redis_server.client()
+    assert client.keys("neurogated:canvas:one*") == client.keys("neurogated:canvas:two*") == []
+    client.close()
+    first.close()
+    second.close()
+
+
+def test_an_unused_canvas_expires(redis_server: "Redis") -> None:
+    redis_server.start()
+    canvases = RedisCanvases(redis_server.url, "short", seconds=5.0, lifetime=100.0)
+    canvases.enter(KEYS[0], {"a": 1.0}, SIZE, complete=True)
+    client = redis_server.client()
+    keys = client.keys("neurogated:canvas:short*")
+    assert len(keys) == 3
+    assert all(0 < client.ttl(key) <= 100 for key in keys)
+    client.close()
+    canvases.close()
+
+
+@pytest.mark.parametrize("url", ["http://host", "nonsense", ""])
+def test_an_url_of_another_kind_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match="canvas_url must be"):
+        RedisCanvases(url, "memory", seconds=1.0, lifetime=1.0)
+
+
+def test_messages_have_no_password() -> None:
+    canvases = RedisCanvases("redis://ana:tiger@127.0.0.1:9/0", "memory", seconds=1.0, lifetime=1.0)
+    with pytest.raises(StorageError) as caught:
+        canvases.clear()
+    assert "tiger" not in str(caught.value)
+    assert "127.0.0.1" in str(caught.value)
+    canvases.close()

@@ -1,0 +1,324 @@
+"""Facts are memories: stated, found, corrected, undone, moved and erased like any other, and shown as rows."""
+
+import logging
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory, export_memory, import_memory
+from neurogated.core.facts import Fact
+from neurogated.core.found import Found, Statement
+from neurogated.errors import ConfigError, InputError, MissingExtraError, StorageError
+
+if TYPE_CHECKING:
+    from tests.projections.conftest import Postgres
+
+YEAR = {year: datetime(year, 1, 1, tzinfo=UTC) for year in range(2018, 2027)}
+
+
+def rows_in(config: MemoryConfig, query: str = "SELECT id, value FROM facts") -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(Path(config.save_dir) / "facts.db")
+    rows = connection.execute(query).fetchall()
+    connection.close()
+    return rows
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def storage(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_a_fact_is_a_memory_with_three_parts(memory: NeuroGraphMemory) -> None:
+    said = datetime(2026, 5, 4, tzinfo=UTC)
+    fact_id = memory.add_fact(" Ana ", "city", "Lyon", user_id="ana", timestamp=said, metadata={"by": "form"})
+    node = memory.get(fact_id)
+    assert (node.kind, node.content, node.scope.user_id) == ("fact", "Ana city: Lyon", "ana")
+    assert node.found.statement == Statement("Ana", "city", "Lyon")
+    assert (node.timestamp, dict(node.metadata)) == (said, {"by": "form"})
+    (fact,) = memory.facts(user_id="ana")
+    assert isinstance(fact, Fact)
+    assert (fact.id, fact.statement, fact.scope) == (fact_id, node.content, node.scope)
+    assert (fact.subject, fact.attribute, fact.value, fact.confidence) == ("Ana", "city", "Lyon", 1.0)
+
+
+def test_the_same_fact_is_one_memory(memory: NeuroGraphMemory) -> None:
+    first = memory.add_fact("Ana", "city", "Lyon")
+    changes = len(memory.history())
+    assert memory.add_fact("Ana", "city", "Lyon") == first
+    assert len(memory.history()) == changes
+    assert memory.add_fact("Ana", "city", "Lyon", metadata={"sure": True}) == first
+    assert dict(memory.get(first).metadata) == {"sure": True}
+    others = [
+        memory.add_fact("Ana", "city", "Paris"),
+        memory.add_fact("Ana", "city", "Lyon", user_id="ana"),
+        memory.add_fact("Ana", "city", "Lyon", user_id="bob"),
+        memory.add_fact("Ana", "city", "Lyon", valid_from=YEAR[2020]),
+    ]
+    assert len({first, *others}) == 5
+
+
+def test_parts_do_not_run_together(memory: NeuroGraphMemory) -> None:
+    assert memory.add_fact("Ana", "home city", "Lyon") != memory.add_fact("Ana home", "city", "Lyon")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(34, "34"), (1.5, "1.5"), (True, "true"), ("里昂", "里昂"), ("x" * 9000, "x" * 9000)]
+)
+def test_values_are_texts_numbers_and_truth_values(memory: NeuroGraphMemory, value: Any, text: str) -> None:  # noqa: ANN401
+    memory.add_fact("Ana", "thing", value)
+    (fact,) = memory.facts()
+    assert fact.value == text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("", "city", "Lyon"), ("Ana", " ", "Lyon"), ("Ana", "city", ""), ("Ana", "city", None), ("Ana", "city", ["Lyon"]),
+     ("Ana", 5, "Lyon"), ("Ana\0", "city", "Lyon"), ("Ana", "city", "\ud800")],
+)  # fmt: skip
+def test_a_fact_without_parts_is_refused(memory: NeuroGraphMemory, arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(InputError):
+        memory.add_fact(*arguments)
+    assert memory.count() == 0
+
+
+def test_a_period_that_ends_before_it_begins_is_refused(memory: NeuroGraphMemory) -> None:
+    with pytest.raises(InputError, match="valid_to"):
+        memory.add_fact("Ana", "city", "Lyon", valid_from=YEAR[2020], valid_to=YEAR[2019])
+
+
+def test_facts_are_found_by_name_and_time(memory: NeuroGraphMemory) -> None:
+    memory.add_fact("Ana", "city", "Paris", valid_from=YEAR[2018], valid_to=YEAR[2020])
+    memory.add_fact("Ana", "city", "Lyon", valid_from=YEAR[2020])
+    memory.add_fact("Ana", "age", 34)
+    memory.add_fact("Bob", "city", "Rome")
+    memory.add("Ana likes the city of Lyon.")
+
+    def values(*names: str, **options: Any) -> list[str | None]:  # noqa: ANN401
+        return [fact.value for fact in memory.facts(*names, **options)]
+
+    assert values() == ["Paris", "Lyon", "34", "Rome"]
+    assert values("ana") == ["Paris", "Lyon", "34"]
+    assert values("Ana", "CITY") == ["Paris", "Lyon"]
+    assert values("Ana", "city", valid_at=YEAR[2019]) == ["Paris"]
+    assert values("Ana", "city", valid_at=YEAR[2025]) == ["Lyon"]
+    assert values("Nobody") == []
+
+
+def test_facts_of_users_never_mix(memory: NeuroGraphMemory) -> None:
+    memory.add_fact("Ana", "code", "secret", user_id="ana")
+    memory.add_fact("Ana", "code", "public")
+    assert [fact.value for fact in memory.facts()] == ["public"]
+    assert [fact.value for fact in memory.facts(user_id="bob")] == ["public"]
+    assert [fact.value for fact in memory.facts(user_id="ana")] == ["secret", "public"]
+    assert len(memory.facts(user_id=ANY_USER)) == 2
+    assert "secret" not in str(memory.recall("What is the code of Ana?", user_id="bob"))
+
+
+def test_a_recall_finds_a_fact(memory: NeuroGraphMemory) -> None:
+    memory.add_documents([f"Text {number} about the harbour." for number in range(20)])
+    fact_id = memory.add_fact("Ana", "city", "Lyon")
+    assert memory.recall("In which city does Ana live?").ids[0] == fact_id
+
+
+def test_a_fact_with_new_words_loses_its_parts(memory: NeuroGraphMemory) -> None:
+    fact_id = memory.add_fact("Ana", "city", "Lyon")
+    memory.update(fact_id, metadata={"seen": 1})
+    assert memory.get(fact_id).found.statement is not None
+    memory.update(fact_id, "Ana left Lyon.")
+    (fact,) = memory.facts()
+    assert (fact.statement, fact.subject, fact.value) == ("Ana left Lyon.", None, None)
+    # Stated again, it has its words and parts again.
+    assert memory.add_fact("Ana", "city", "Lyon") == fact_id
+    (fact,) = memory.facts()
+    assert (fact.statement, fact.value) == ("Ana city: Lyon", "Lyon")
+    assert memory.get(fact_id).found.names == ("Ana",)
+
+
+def test_facts_can_be_undone(memory: NeuroGraphMemory) -> None:
+    memory.add_fact("Ana", "city", "Lyon")
+    before = memory.facts()
+    memory.add_fact("Ana", "city", "Paris")
+    memory.undo()
+    assert memory.facts() == before
+    memory.undo()
+    assert [fact.value for fact in memory.facts()] == ["Lyon", "Paris"]
+
+
+def test_facts_survive_reopening_and_moving(tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path / "a"), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory:
+        memory.add_fact("Ana", "city", "Lyon", user_id="ana", valid_from=YEAR[2020])
+        before = memory.facts(user_id="ana")
+    with NeuroGraphMemory(config) as memory:
+        assert memory.facts(user_id="ana") == before
+        assert memory.check() == []
+        export_memory(memory, tmp_path / "export")
+    moved = config.replace(save_dir=str(tmp_path / "b"))
+    import_memory(moved, tmp_path / "export")
+    with NeuroGraphMemory(moved) as memory:
+        assert memory.facts(user_id="ana") == before
+        memory.catch_up_facts()
+    assert rows_in(moved, "SELECT user_id, value FROM facts") == [("ana", "Lyon")]
+
+
+def test_a_found_statement_survives_json() -> None:
+    found = Found(statement=Statement("Ana", "city", "Lyon", 0.5))
+    assert Found.from_json(found.to_json()) == found
+
+
+@pytest.mark.parametrize("confidence", [-0.1, 1.1, float("nan"), True, "high"])
+def test_a_confidence_is_a_number_from_0_to_1(confidence: Any) -> None:  # noqa: ANN401
+    with pytest.raises(InputError, match="confidence"):
+        Statement("Ana", "city", "Lyon", confidence)
+
+
+# Rows
+
+
+@pytest.fixture
+def on_disk(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(config.replace(storage="sqlite")) as memory:
+        yield memory
+
+
+def test_rows_follow_every_write(on_disk: NeuroGraphMemory) -> None:
+    config = on_disk.config
+    first = on_disk.add_fact("Ana", "city", "Lyon")
+    second = on_disk.add_fact("Ana", "city", "Paris")
+    assert rows_in(config) == [(first, "Lyon"), (second, "Paris")]
+    on_disk.delete(first)
+    assert rows_in(config) == [(second, "Paris")]
+    on_disk.undo()
+    assert sorted(rows_in(config)) == sorted([(first, "Lyon"), (second, "Paris")])
+    on_disk.update(second, "Ana left Paris.")
+    assert rows_in(config, f"SELECT value, statement FROM facts WHERE id = '{second}'") == [(None, "Ana left Paris.")]  # noqa: S608
+    on_disk.add("A fact in words.", kind="fact", user_id="bob")
+    assert len(rows_in(config)) == 3
+    on_disk.delete(user_id="bob")
+    assert len(rows_in(config)) == 2
+
+
+def test_a_memory_without_facts_makes_no_table(on_disk: NeuroGraphMemory) -> None:
+    (node_id,) = on_disk.add("Ana lives in Lyon.")
+    on_disk.delete(node_id)
+    assert on_disk.facts() == []
+    on_disk.compact()
+    assert not (Path(on_disk.config.save_dir) / "facts.db").exists()
+
+
+def test_namespaces_have_rows_of_their_own(on_disk: NeuroGraphMemory) -> None:
+    query = "SELECT namespace, value FROM facts ORDER BY value"
+    on_disk.add_fact("Ana", "city", "Lyon")
+    inner = on_disk.in_namespace("inner")
+    inner.add_fact("Ana", "city", "Paris")
+    assert rows_in(on_disk.config, query) == [("default", "Lyon"), ("inner", "Paris")]
+    on_disk.drop_namespace("inner")
+    assert rows_in(on_disk.config, query) == [("default", "Lyon")]
+
+
+def test_deleted_and_compacted_words_are_in_no_file(on_disk: NeuroGraphMemory) -> None:
+    folder = Path(on_disk.config.save_dir)
+    on_disk.add_fact("Ana", "animal", "quetzalcoatl", user_id="xochitl")
+    kept = on_disk.add_fact("Ana", "city", "Lyon")
+    other = on_disk.add_fact("Ana", "animal", "axolotl")
+    on_disk.update(other, "Ana has no animal.")
+    on_disk.delete(user_id="xochitl")
+    assert b"quetzalcoatl" not in (folder / "facts.db").read_bytes()
+    on_disk.compact(history=True)
+    words = (b"quetzalcoatl", b"xochitl", b"axolotl")
+    contents = {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    assert [name for name, content in contents.items() if any(word in content for word in words)] == []
+    assert {row[0] for row in rows_in(on_disk.config)} == {kept, other}
+
+
+def test_a_memory_made_from_scratch_keeps_no_rows(on_disk: NeuroGraphMemory) -> None:
+    on_disk.add_fact("Ana", "city", "Lyon")
+    on_disk.close()
+    with NeuroGraphMemory(on_disk.config.replace(force_index_from_scratch=True)) as memory:
+        assert not (Path(memory.config.save_dir) / "facts.db").exists()
+
+
+def test_a_restored_snapshot_has_its_rows(on_disk: NeuroGraphMemory, tmp_path: Path) -> None:
+    from neurogated import restore_snapshot
+
+    on_disk.add_fact("Ana", "city", "Lyon")
+    on_disk.snapshot(tmp_path / "copy")
+    on_disk.add_fact("Ana", "city", "Paris")
+    on_disk.close()
+    restore_snapshot(on_disk.config, tmp_path / "copy", replace=True)
+    with NeuroGraphMemory(on_disk.config) as memory:
+        memory.add_fact("Ana", "city", "Rome")
+        assert sorted(value for _, value in rows_in(memory.config)) == ["Lyon", "Rome"]
+
+
+def test_rows_can_be_turned_off(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config.replace(metabolism={"facts_url": "off"})) as memory:
+        memory.add_fact("Ana", "city", "Lyon")
+        assert not (Path(config.save_dir) / "facts.db").exists()
+        with pytest.raises(ConfigError, match="facts_url"):
+            memory.catch_up_facts()
+
+
+def test_without_the_extra_facts_are_in_the_graph_alone(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.delitem(sys.modules, "neurogated.projections.fact_table", raising=False)
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    monkeypatch.setattr("neurogated.compose.find_spec", lambda _: None)
+    with NeuroGraphMemory(config) as memory:
+        memory.add_fact("Ana", "city", "Lyon")
+        assert [fact.value for fact in memory.facts()] == ["Lyon"]
+    with pytest.raises(MissingExtraError, match=r"neurogated\[facts\]"):
+        NeuroGraphMemory(config.replace(save_dir=f"{config.save_dir}2", metabolism={"facts_url": "sqlite:///x.db"}))
+
+
+def test_a_server_that_is_away_stops_no_write(
+    config: MemoryConfig, postgres: "Postgres", caplog: pytest.LogCaptureFixture
+) -> None:
+    url = postgres.database()
+    settings = {"facts_url": url, "server_retry_seconds": 0.0, "server_seconds": 1.0}
+    with NeuroGraphMemory(config.replace(metabolism=settings)) as memory:
+        memory.add_fact("Ana", "city", "Lyon")
+        postgres.stop()
+        try:
+            with caplog.at_level(logging.WARNING):
+                memory.add_fact("Ana", "city", "Paris")
+                fact_id = memory.add_fact("Ana", "city", "Rome")
+                memory.delete(fact_id)
+            (warning,) = [record.getMessage() for record in caplog.records if "facts" in record.getMessage()]
+            assert "the memory is complete without it" in warning
+            assert [fact.value for fact in memory.facts()] == ["Lyon", "Paris"]
+            with pytest.raises(StorageError, match="table of facts"):
+                memory.catch_up_facts()
+        finally:
+            postgres.start()
+        assert memory.catch_up_facts() == 1
+        assert memory.catch_up_facts() == 0
+        fact_id = memory.add_fact("Ana", "city", "Oslo")
+        assert fact_id.encode() in postgres.dump(url)
+
+
+def test_writes_skip_a_server_for_a_while_after_it_failed(config: MemoryConfig) -> None:
+    import time
+
+    settings = {"facts_url": "postgresql://192.0.2.1/none", "server_seconds": 1.0}
+    with NeuroGraphMemory(config.replace(metabolism=settings)) as memory:
+        memory.add_fact("Ana", "city", "Lyon")
+        begin = time.perf_counter()
+        for number in range(20):
+            memory.add_fact("Ana", "number", number)
+        assert time.perf_counter() - begin < 1.0
+
+
+async def _stated(memory: NeuroGraphMemory) -> str:
+    return await memory.aadd_fact("Ana", "city", "Lyon", user_id="ana")
+
+
+def test_a_fact_is_stated_without_blocking(memory: NeuroGraphMemory) -> None:
+    import asyncio
+
+    assert asyncio.run(_stated(memory)) == memory.facts(user_id="ana")[0].id
