@@ -66,7 +66,11 @@ FIXED_CONSTANTS = {
     "ingestion/writer.py": {"_ATTEMPTS"},  # more attempts are rare; the last runs under the lock
     "core/quoting.py": {"_BYTES_A_TOKEN"},  # an upper estimate; callers count exactly
     "llm/bounds.py": {"_THOUGHT_TOKENS", "_CHARACTERS_A_TOKEN", "_FRAME"},  # upper estimates; see prompts
-    **{f"prompts/templates/{name}.py": {"SCHEMA"} for name in ("causal_extraction", "kernel_generation", "ner", "qa")},
+    **{
+        f"prompts/templates/{name}.py": {"SCHEMA"}
+        for name in ("causal_extraction", "consolidation", "kernel_generation", "ner", "qa")
+    },
+    "consolidation/facts.py": {"_HALF"},  # the definition of a half-life
     "plasticity/plasticity_engine.py": {"_SHORTEST_DECAY", "_DECAY_STEPS"},  # the steps of time
     "retrieval/neuro_retriever.py": {"_PATIENCE"},  # longer than a recall
     "retrieval/turns.py": {"_SPARE"},  # rows read for each row that is used

@@ -11,10 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from neurogated.communities.leiden import LeidenCommunities
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.consolidation.consolidator import Consolidator
+from neurogated.consolidation.summaries import Summariser
 from neurogated.core.abilities import SupportsClear
 from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
+from neurogated.core.communities import CommunityFinder
 from neurogated.core.ports import (
     CausalJudge,
     Embedder,
@@ -48,6 +52,7 @@ __all__ = [
     "Parts",
     "build",
     "build_cached_embedder",
+    "build_consolidator",
     "build_language_model",
     "build_text_embedder",
     "build_vector_index",
@@ -81,6 +86,7 @@ class Parts:
     clock: Clock = utc_now
     caches: tuple[SupportsClear, ...] = ()
     """Caches on disk of values derived from texts; erasing a text empties them."""
+    community_finder: CommunityFinder = field(default_factory=LeidenCommunities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +212,15 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learn
         spacy or LLMEntityFinder(model, prompts),
         model,
     )
+
+
+def build_consolidator(config: MemoryConfig, parts: Parts) -> Consolidator:
+    """Return the consolidator of a graph. The language model of `parts` writes the facts, if there is one."""
+    settings, model = config.metabolism, parts.language_model
+    summariser = None
+    if model is not None:
+        summariser = Summariser(model, PromptTemplateManager(), settings.consolidation_rivalry)
+    return Consolidator(parts.store, parts.embedder, parts.community_finder, config, summariser)
 
 
 def build_text_embedder(config: MemoryConfig) -> Embedder:

@@ -12,6 +12,7 @@ import numpy as np
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import checked_moment, to_utc
 from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.derivation import derived_from, is_derived, same_source
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode, Vector, as_vector
 from neurogated.core.ports import Embedder, GraphStorePort
@@ -144,11 +145,15 @@ class Reviser:
     def deletion(self, node_ids: Iterable[str], *, reason: str, at: datetime) -> GraphDelta:
         """Return the delta that removes nodes, and joins the turns before and after a removed turn of a session.
 
+        It also removes the memories that were derived from these nodes.
+
         Raises:
             UnknownIdError: a node does not exist.
         """
-        gone = list(dict.fromkeys(node_ids))
-        nodes = self._store.get_nodes(gone)
+        given = list(dict.fromkeys(node_ids))
+        nodes = self._store.get_nodes(given)
+        view = self._store.view()
+        gone = list(dict.fromkeys((*given, *derived_from(view, given))))
         changes = text_edges(self._store, self._config, (), at, gone)
         joined = rejoined(self._store, nodes, weight=self._config.indexing.seq_weight, at=at)
         return GraphDelta(
@@ -166,6 +171,8 @@ class Reviser:
     ) -> GraphDelta:
         """Return the delta that replaces a node by a new version; the new version is the first node of the delta.
 
+        It removes the memories that were derived from the old version.
+
         Args:
             node_id: the id of the node.
             change: takes the stored version and returns the new one, without new names, times and vector.
@@ -180,15 +187,20 @@ class Reviser:
         node, named = self._completed(old, change(old))
         retold = node.content != old.content
         causes = self._causes(node, at) if retold else Findings()
+        view = self._store.view()
+        is_original = not is_derived(view, view.known_rows([node_id])).any()
         changes = text_edges(self._store, self._config, [node], at)
         moved = not np.array_equal(np.asarray(node.embedding), np.asarray(old.embedding))
-        similar = similarity_edges([node] if moved else [], nearest_in(self._store), neighbors=self._neighbors, at=at)
+        similar = similarity_edges(
+            [node] if moved and is_original else [], nearest_in(self._store), neighbors=self._neighbors, at=at
+        )
         put = (*changes.put, *similar, *causes.edges)
         ended = [kind for kind, ends in {EdgeType.SIM: moved, EdgeType.CAUSE: retold}.items() if ends]
         outdated = {*changes.removed, *self._edges_of(node.id, ended)}
         failed = (*named.failed, *causes.failed)
         return GraphDelta(
             removed_edges=tuple(outdated - {edge.key for edge in put}),
+            removed_nodes=() if same_source(old, node) else tuple(derived_from(view, [node_id])),
             nodes=(node,),
             edges=put,
             weights=tuple(changes.reweighted),

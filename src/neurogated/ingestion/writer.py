@@ -15,6 +15,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.derivation import derived_from, same_source
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
@@ -352,10 +353,13 @@ class Writer:
         similar = similarity_edges(new, nearest_in(self._store), neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Known nodes may have new embeddings that are not stored yet.
         similarities = tuple(fitted(similar, analysed.nodes) if known else similar)
+        old = self._store.get_nodes([node.id for node in known], missing_ok=True)
+        changed = [node.id for node, now in zip(old, known, strict=True) if not same_source(node, now)]
         stage("writing")
         self._commit(
             GraphDelta(
                 removed_edges=(*analysed.parted, *mentions.removed),
+                removed_nodes=tuple(derived_from(self._store.view(), changed)),
                 nodes=tuple(analysed.nodes),
                 edges=(*analysed.sequences, *similarities, *mentions.put, *analysed.causes),
                 weights=(*mentions.reweighted, *reweighed_similarities(known, self._store)),
