@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ class Scribe(BaseLLM):
     def __init__(self, *answers: str) -> None:
         self.answers = list(answers)
         self.asked: list[str] = []
-        self.act = lambda: None
+        self.act: Callable[[], object] = lambda: None
 
     def infer(
         self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
