@@ -72,7 +72,7 @@ FIXED_CONSTANTS = {
     },
     "consolidation/facts.py": {"_HALF"},  # the definition of a half-life
     "plasticity/plasticity_engine.py": {"_SHORTEST_DECAY", "_DECAY_STEPS"},  # the steps of time
-    "retrieval/neuro_retriever.py": {"_PATIENCE"},  # longer than a recall
+    "retrieval/neuro_retriever.py": {"_MAX_WAIT"},  # longer than a recall
     "retrieval/turns.py": {"_SPARE"},  # rows read for each row that is used
     "retrieval/question_cues.py": {"_LONGEST_END"},
     "retrieval/question_kinds.py": {"_STATEMENT_STRENGTH"},

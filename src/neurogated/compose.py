@@ -179,7 +179,7 @@ if hasattr(os, "register_at_fork"):
 
 def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learned: Path | None = None) -> Models:
     """Return the models over an embedder and a language model; `learned` is the file of the learned question kinds."""
-    offline = OfflineQuestionJudge(embedder, kept_in=learned, read_only=config.read_only)
+    offline = OfflineQuestionJudge(embedder, file=learned, read_only=config.read_only)
     patterns = OfflineEntityFinder()
     spacy = (
         SpacyEntityFinder(config.indexing.spacy_model, patterns) if config.indexing.entity_finder == "spacy" else None

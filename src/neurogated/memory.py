@@ -384,7 +384,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         gathers = not (self.config.read_only or self._runtime.is_frozen())
         if gathers and options.get("as_of") is None and options.get("valid_at") is None:
             for recall in recalls:
-                self._runtime.accesses.add(self.store, recall.mark)
+                self._runtime.accesses.add(self.store, recall.access)
         return recalls
 
 

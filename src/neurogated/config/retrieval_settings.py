@@ -33,7 +33,7 @@ class RetrievalSwitches:
     long_for_overviews: bool = setting(
         True, "apply neither length_cost nor own_words_weight if a question asks for a summary"
     )
-    long_for_answers: bool = setting(True, "apply neither of them if a question asks what the assistant said or did")
+    long_for_answers: bool = setting(True, "apply neither of them if a question asks for an answer of the assistant")
     learn_names: bool = setting(
         True, "learn the names of speakers from the names that user and assistant call each other"
     )

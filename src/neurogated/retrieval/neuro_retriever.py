@@ -1,4 +1,4 @@
-"""A question to a `Recall`: kernel, anchors, activation, ranking."""
+"""Answers a question with a `Recall`, in stages: kernel, anchors, activation, ranking."""
 
 from __future__ import annotations
 
@@ -43,40 +43,40 @@ _log = logging.getLogger(__name__)
 
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
-# Seconds that a recall waits for others at the most before it goes ahead beside them.
-_PATIENCE = 0.05
+# Seconds that a recall waits at most for its turn; then it runs without one.
+_MAX_WAIT = 0.05
 _COSINE_ALONE = dict.fromkeys(("keyword_weight", "subject_weight", "tag_weight", *TURN_WEIGHTS), 0.0)
 
 
 class RecallOptions(FilterOptions, total=False):
-    """What may be said beside the question."""
+    """Options of a recall."""
 
     top_n: int | None
-    """How many memories; `TOP_N_RETRIEVAL` when left out. Fewer come only where there are fewer."""
+    """Number of memories to return; default: `TOP_N_RETRIEVAL`. A recall returns fewer if there are fewer."""
     as_of: int | datetime | None
-    """Number of a delta or a time: answer with the graph as it was known then, its texts included."""
+    """Number of a delta, or a time: recall from the graph and the texts as they were stored then."""
     valid_at: datetime | None
-    """Answer with what held in the world at this time."""
+    """Recall only nodes and edges that are valid at this time."""
     min_score: float | None
-    """Leave out memories of a lower score."""
+    """Leave out memories with a lower score."""
     now: datetime | None
-    """The time that counts as present, for recency and for times such as "last week"; the clock's when left out."""
+    """The present, for recency and for time spans such as "last week"; default: the clock's time."""
 
 
 class _Asked(NamedTuple):
-    """A question, and what is known of it before the graph is looked at."""
+    """A question with its vector, its kernel and its nearest neighbours."""
 
     query: str
     vector: NDArray[np.float32]
     kernel: Kernel
     nearest: Scored
-    """What vector search found, and the cosines."""
+    """The rows that vector search found, and their cosines."""
     present: int
-    """The time of the question, in microseconds since 1970 UTC."""
+    """The present, in microseconds since 1970 UTC."""
 
 
 class NeuroRetriever:
-    """Retrieves by spreading activation. It only reads: use is counted by whoever takes the recall's `mark`."""
+    """Retrieves by spreading activation. It only reads: the caller counts the accesses in the recall's `access`."""
 
     def __init__(
         self,
@@ -91,13 +91,14 @@ class NeuroRetriever:
 
         Args:
             store: the graph.
-            config: settings. When left out, the environment counts, and with both of the following the defaults alone.
-            embedder: makes the vectors of questions; the one that `config` names when left out.
-            kernel_source: shapes questions into kernels; the one that `config` names when left out.
-            clock: tells the time.
+            config: settings. Default: read from the environment, or the default values if `embedder` and
+                `kernel_source` are given.
+            embedder: makes the vectors of questions. Default: the embedder that `config` names.
+            kernel_source: chooses the kernel of a question. Default: the source that `config` names.
+            clock: returns the time.
 
         Raises:
-            EmbedderMismatchError: the vectors of the store come from another embedder than the one that `config` names.
+            EmbedderMismatchError: `config` names another embedder than the one that made the store's vectors.
         """
         if embedder is None or kernel_source is None:
             models = default_models(config)
@@ -115,22 +116,22 @@ class NeuroRetriever:
         self._activation = SpreadingActivation(config)
         self._classic = config.ACTIVATION == "classic"
         self._gates = config.retrieval.switches.gate_hops and not self._classic
-        # The specification's anchors are the nearest by cosine alone.
+        # In the classic mode only the cosine selects the anchors, as the specification says.
         self._similarity_config = config.replace(retrieval=_COSINE_ALONE) if self._classic else config
 
     def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[MemoryNode]:
-        """Return the nodes that `query` brings up, best first; see `recall`."""
+        """Return the nodes of `recall(query)`, best first."""
         return [memory.node for memory in self.recall(query, **options)]
 
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
-        """Return the memories that `query` brings up.
+        """Return the memories that answer `query`.
 
         Args:
             query: a question or any text.
             **options: see `RecallOptions`.
 
         Raises:
-            InputError: the query is blank, `top_n` is less than 1, a time is no time, or there is no such delta.
+            InputError: the query is blank, an option is invalid, or `as_of` is no number of a delta.
         """
         return self.recall_batch([query], **options)[0]
 
@@ -145,9 +146,10 @@ class NeuroRetriever:
         now: datetime | None = None,
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
-        """Return what `recall` does for each query.
+        """Return the recall of each query.
 
-        They are embedded, shaped and searched for together, on one view, and their texts are fetched together.
+        One call embeds all queries, one vector search finds their neighbours, and one call fetches all texts. All
+        recalls read the same view.
         """
         for query in queries:
             if not isinstance(query, str):
@@ -167,7 +169,7 @@ class NeuroRetriever:
         if not queries:
             return []
         store = self._store if as_of is None else self._store.as_of(as_of)
-        shared = _Laps()
+        shared = _Stopwatch()
         stage("embedding the question")
         vectors = self._embedder.embed_queries(list(queries))
         shared.lap("embed")
@@ -192,11 +194,11 @@ class NeuroRetriever:
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
-        """Let no more threads than cores do what follows, so that they do not take the interpreter from each other.
+        """Limit the recalls that run at once to the number of cores, since more compete for the interpreter lock.
 
-        Whoever holds a lock that those whose turn it is are waiting for does not wait for ever: it is for speed alone.
+        A recall waits at most `_MAX_WAIT` for its turn, so a thread that holds another lock cannot cause a deadlock.
         """
-        taken = self._turns.acquire(timeout=_PATIENCE)
+        taken = self._turns.acquire(timeout=_MAX_WAIT)
         try:
             yield
         finally:
@@ -209,9 +211,9 @@ class NeuroRetriever:
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
     def _find(self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int) -> Found:
-        """Spread activation from the nodes most similar to the question, and rank the nodes that it reached."""
+        """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
         query, vector, kernel, nearest, present = asked
-        own = _Laps()
+        own = _Stopwatch()
         likeness = QuestionSimilarity(store, view, self._similarity_config, query=query, vector=vector, kernel=kernel)
         likeness.propose(max(wanted, self._config.retrieval.candidates), nearest)
         timely = self._timely(store, view, asked, likeness)
@@ -249,12 +251,12 @@ class NeuroRetriever:
         return [(view.ids[int(candidates.rows[place])], float(candidates.similarity[place])) for place in best]
 
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
-        """Open a node by its similarity to the question, relative to that of the best candidate."""
+        """Return a gate: a node's similarity to the question divided by that of the best candidate, 0–1."""
         best = float(likeness.known.similarity.max(initial=0.0))
         return lambda rows: np.clip(likeness.similarity(rows) / (best or 1.0), 0.0, 1.0)
 
     def _by_activation(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> Ranking:
-        """Rank active nodes by activation, and after them the others by similarity."""
+        """Rank active nodes by activation; the other candidates follow by similarity."""
         rows, totals = _admitted(activation.view, *activation.total)
         active = best_places(activation.view, rows, totals, wanted)
         idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
@@ -266,7 +268,10 @@ class NeuroRetriever:
         return Ranking(likeness.known.at(ranked), scores, terms | {"recency": np.zeros(ranked.size)}, terms)
 
     def _timely(self, store: GraphStorePort, view: GraphView, asked: _Asked, likeness: QuestionSimilarity) -> Rows:
-        """Return the rows of memories of the time that the question asks for, ascending; its dates are searched for."""
+        """Return the rows of memories in the time span that the question names, ascending.
+
+        Keyword search also proposes the memories that contain the span's dates.
+        """
         present = from_micros(asked.present)
         span = span_of(asked.query, present) if self._config.retrieval.time_span_weight else None
         if span is None:
@@ -284,10 +289,9 @@ class NeuroRetriever:
     ) -> Ranking:
         """Rank candidates and active nodes by the weighted sum of similarity, spread activation and recency.
 
-        Memories of the time that the question asks for, at the rows `timely`, gain `retrieval.time_span_weight`.
-
-        Spread activation is multiplied by the trust in the graph, see `retrieval.trust`, and less of it counts for long
-        messages. The weights are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT` and `RECENCY_WEIGHT`.
+        The weights are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT` and `RECENCY_WEIGHT`. The trust in the
+        graph multiplies the activation (see `neurogated.retrieval.trust`). Less activation counts for long messages.
+        Memories at the rows `timely` gain `retrieval.time_span_weight`.
         """
         config, view = self._config, activation.view
         reached, values = _admitted(view, *activation.spread)
@@ -300,7 +304,7 @@ class NeuroRetriever:
         if not matches:
             return Ranking(known, base, {}, {})
         trust = trust_in_graph(base[matches], config)
-        # The subjects that a question names, such as two that it compares, rank before their neighbours.
+        # If a question names several subjects, such as two that it compares, these rank before their neighbours.
         subjects = max(1, len(likeness.named)) if config.retrieval.switches.named_first else 1
         scales = np.zeros(known.rows.size)
         places = np.searchsorted(known.rows, reached)
@@ -322,7 +326,7 @@ class NeuroRetriever:
         return Ranking(known.at(known.rows[best]), score[best], parts, terms, trust, trust / subjects, scales[best])
 
     def _recency(self, view: GraphView, rows: Rows, present: int) -> Values:
-        """Return how lately nodes were used, 1 for now, halved with every `RECENCY_HALF_LIFE_DAYS`."""
+        """Return 1 for an access now, halved for every `retrieval.recency_half_life_days` since the last access."""
         if not self._config.RECENCY_WEIGHT:
             return np.zeros(rows.size)
         half_life = timedelta(days=self._config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
@@ -332,7 +336,7 @@ class NeuroRetriever:
 
 
 def _checked_score(score: object) -> float:
-    """Return the least score that was asked for; raises InputError."""
+    """Return the minimum score, -∞ if `score` is None; raise InputError if it is no number."""
     if score is None:
         return -np.inf
     if isinstance(score, bool) or not isinstance(score, int | float) or score != score:  # noqa: PLR0124 - NaN
@@ -341,24 +345,24 @@ def _checked_score(score: object) -> float:
 
 
 def _admitted(view: GraphView, rows: Rows, values: Values) -> tuple[Rows, Values]:
-    """Keep the nodes that the search may return."""
+    """Return the nodes that the recall may return, with their values."""
     admitted = view.admitted(rows)
     return rows[admitted], values[admitted]
 
 
-class _Laps:
-    """How long stages took that follow each other."""
+class _Stopwatch:
+    """The seconds of consecutive stages."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self.skip()
 
     def lap(self, stage: str) -> None:
-        """Count the time since the last call as that of a stage."""
+        """Count the time since the last call for this stage."""
         begin = self._begin
         self.skip()
         self.seconds[stage] = self._begin - begin
 
     def skip(self) -> None:
-        """Count the time since the last call for none."""
+        """Count the time since the last call for no stage."""
         self._begin = time.perf_counter()

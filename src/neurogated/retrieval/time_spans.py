@@ -1,4 +1,4 @@
-"""Which days a question for a relative time means, such as "last week" or "vor zwei Tagen"."""
+"""Finds the days that a question names by a relative time, such as "last week" or "vor zwei Tagen"."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _DAYS_OF_A_YEAR, _SHORTER_THAN_A_MONTH = 366, 27
 
 
 class Span(NamedTuple):
-    """Days in a row, by UTC."""
+    """Consecutive days, in UTC."""
 
     first: date
     last: date
 
     def holds(self, moment: datetime | None) -> bool:
-        """Return whether a moment lies in it; False for none."""
+        """Return whether a time is in the span; False for None."""
         return moment is not None and self.first <= moment.astimezone(UTC).date() <= self.last
 
     @property
     def dates(self) -> str:
-        """Its dates, or the months of a longer span, as the keyword index has them."""
+        """The dates, or the months of a longer span, as text for keyword search."""
         days = (self.last - self.first).days + 1
         if days <= _MOST_DAYS:
             return " ".join(f"{day.day} {day:%B %Y}" for day in (self.first + timedelta(n) for n in range(days)))
@@ -87,10 +87,7 @@ _CHINESE_WHICH = re.compile("(?P<side>[上下去今明这本])(?P<unit>个?周|�
 
 
 def span_of(question: str, now: datetime) -> Span | None:
-    """Return the days that a question means as seen from `now`, None where it tells no relative time.
-
-    A date that no calendar has is no time.
-    """
+    """Return the days that a question names relative to `now`, None if it names none or an impossible date."""
     text = " ".join(question.lower().split())
     try:
         return next(_spans(text, now.astimezone(UTC).date()), None)
@@ -108,7 +105,7 @@ def _spans(text: str, today: date) -> Iterator[Span]:
     if found := _AGO.search(text) or _AGO_BEFORE.search(text):
         unit, number = _counted(found)
         span = _around(today, unit, -number, whole=unit != "week")
-        # "Two weeks ago" is said of the days around as well.
+        # "Two weeks ago" also means the days around that day.
         around = timedelta(_WEEK // 2) if unit == "week" else timedelta(0)
         yield Span(span.first - around, span.last + around)
     for offset, words in _DAYS.items():
@@ -133,7 +130,10 @@ def _named(table: Mapping[T, str], written: str) -> T:
 
 
 def _around(today: date, unit: str, count: int, *, whole: bool) -> Span:
-    """Return the day, week, month or year that is `count` of them from today, or the day alone if not `whole`."""
+    """Return the day, week, month or year that is `count` units from today.
+
+    If not `whole`, return one day for units of days or weeks, else the days from the first of that month until today.
+    """
     if unit in ("month", "year"):
         months = today.year * _YEAR + today.month - 1 + count * (_YEAR if unit == "year" else 1)
         first = date(months // _YEAR, 1 if unit == "year" else months % _YEAR + 1, 1)

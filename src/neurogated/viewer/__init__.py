@@ -1,4 +1,4 @@
-"""Pages that show, without any server, why memories were remembered."""
+"""Self-contained pages that explain why a recall returned its memories."""
 
 from neurogated.viewer.explanation import explain, write_page
 from neurogated.viewer.page import render_recall
