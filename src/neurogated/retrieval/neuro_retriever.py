@@ -23,6 +23,7 @@ from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
+from neurogated.core.text import checked_text
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
@@ -45,7 +46,7 @@ _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 # Seconds that a recall waits at most for its turn; then it runs without one.
 _MAX_WAIT = 0.05
-_COSINE_ALONE = dict.fromkeys(("keyword_weight", "subject_weight", "tag_weight", *TURN_WEIGHTS), 0.0)
+_COSINE_ALONE = dict.fromkeys(("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS), 0.0)
 
 
 class RecallOptions(FilterOptions, total=False):
@@ -66,7 +67,9 @@ class RecallOptions(FilterOptions, total=False):
 class _Asked(NamedTuple):
     """A question with its vector, its kernel and its nearest neighbours."""
 
+    given: str
     query: str
+    """The part of `given` that counts."""
     vector: NDArray[np.float32]
     kernel: Kernel
     nearest: Scored
@@ -152,8 +155,7 @@ class NeuroRetriever:
         recalls read the same view.
         """
         for query in queries:
-            if not isinstance(query, str):
-                raise InputError(f"the query is {query!r}, but must be text")
+            checked_text("the query", query)
         if any(not query.strip() for query in queries):
             raise InputError("the query is blank; ask something")
         wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n
@@ -168,6 +170,7 @@ class NeuroRetriever:
         wanted_nodes = filter_of(filters)
         if not queries:
             return []
+        given, queries = queries, [_cut(query, self._config.retrieval.max_query_chars) for query in queries]
         store = self._store if as_of is None else self._store.as_of(as_of)
         shared = _Stopwatch()
         stage("embedding the question")
@@ -181,7 +184,7 @@ class NeuroRetriever:
             stage("searching")
             view = store.view(valid_at=valid_at, filters=wanted_nodes)
             nearest = store.nearest_rows(list(vectors), max(wanted, self._config.retrieval.candidates), view)
-            asked = list(map(_Asked, queries, vectors, kernels, nearest, repeat(present)))
+            asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present)))
             shared.lap("search")
             stage("spreading activation")
             found = [self._find(store, view, one, wanted) for one in asked]
@@ -212,7 +215,7 @@ class NeuroRetriever:
 
     def _find(self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
-        query, vector, kernel, nearest, present = asked
+        _, query, vector, kernel, nearest, present = asked
         own = _Stopwatch()
         likeness = QuestionSimilarity(store, view, self._similarity_config, query=query, vector=vector, kernel=kernel)
         likeness.propose(max(wanted, self._config.retrieval.candidates), nearest)
@@ -234,15 +237,17 @@ class NeuroRetriever:
     ) -> Recall:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())
+        cut = asked.given != asked.query
+        shortened = (f"the query has {len(asked.given)} characters; its beginning and end were searched for",) * cut
         return Recall(
-            asked.query,
+            asked.given,
             memories,
             asked.kernel,
             found.anchors,
             self._config.ACTIVATION,
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
-            notes=(asked.kernel.note,) if asked.kernel.note else (),
+            notes=((asked.kernel.note,) if asked.kernel.note else ()) + shortened,
             relays=relays_of(found, memories),
         )
 
@@ -333,6 +338,14 @@ class NeuroRetriever:
         age = np.maximum(0, present - view.last_accessed.take(rows))
         recency: Values = np.exp2(-age / max(half_life, 1))
         return recency
+
+
+def _cut(query: str, most: int) -> str:
+    """Return a query of at most `most` characters: of a longer one its beginning and its end, where questions are."""
+    if len(query) <= most:
+        return query
+    text, half = query.strip(), (most - 1) // 2
+    return text if len(text) <= most else f"{text[:half]} {text[-half:]}"
 
 
 def _checked_score(score: object) -> float:
