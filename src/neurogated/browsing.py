@@ -14,6 +14,7 @@ from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.text import checked_text
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
 
@@ -88,10 +89,11 @@ class Browsing:
 
         Raises:
             UnknownIdError: no memory ever had this id.
+            InputError: the id cannot be an id.
         """
         if node_id is None:
             return self.store.history()
-        versions, wanted = [], str(node_id)
+        versions, wanted = [], checked_text("the id of a memory", str(node_id))
         store = self.store
         entries = store.journal_of(wanted) if isinstance(store, SupportsNodeJournal) else store.journal()
         for sequence, delta in ((entry.sequence, entry.delta) for entry in entries):

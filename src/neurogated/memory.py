@@ -205,7 +205,8 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         without an owner.
 
         Args:
-            ids: one id or several; ids deleted before are skipped and logged.
+            ids: one id or several; ids deleted before are skipped and logged. The id you gave to a long text names all
+                its memories.
             **filters: delete the memories that they admit instead; see `FilterOptions`.
 
         Returns:
@@ -218,16 +219,14 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         if (ids is None) == (not filters):
             raise InputError("give either the ids of memories or filters such as user_id='ana'")
         if ids is not None:
-            names = list(dict.fromkeys(map(_id, _listed(ids))))
-            count = self._writer.delete(names)
+            names = self._writer.delete(map(_id, _listed(ids)))
         else:
             if all(value is None or value in ((), [], frozenset(), set()) for value in filters.values()):
                 raise InputError(f"no filter has a value ({', '.join(filters)}); name the memories to delete")
             names = self._writer.delete_all(owned(filters))
-            count = len(names)
             self._clear_caches()
         self._runtime.tell("deleted", names)
-        return count
+        return len(names)
 
     def delete_document(self, document_id: str) -> int:
         """Delete all memories of a document, by their `found.document_id`; see `delete`.
@@ -244,7 +243,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         SEQ and ASSOC edges stay. Fields left out stay.
 
         Args:
-            node_id: the memory.
+            node_id: the memory; the id you gave to a long text names all its memories.
             content: its new text, stored as one chunk. `times` and `entities` are extracted again.
             **changes: other new fields; see `Changes`.
 

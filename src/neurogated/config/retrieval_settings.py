@@ -48,6 +48,10 @@ class RetrievalSettings:
 
     candidates: int = setting(100, "candidate nodes from vector search, and again from keyword search", low=1)
 
+    max_query_chars: int = setting(
+        10_000, "characters of a query that count; of a longer one, the beginning and the end", low=100
+    )
+
     # Parts of the similarity of a question and a memory. It is their weighted mean; the cosine has weight 1.
     keyword_weight: float = setting(
         0.4, "weight of keywords in common: BM25 divided by the best BM25 of all nodes", low=0.0, high=_MOST

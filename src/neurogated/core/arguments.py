@@ -69,6 +69,8 @@ def _given(method: Callable[..., object], args: tuple[object, ...], kwargs: Mapp
 
 def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401, PLR0911 - any annotation, a line for each kind
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if hint is typing.Any:
+        return True
     if hint is None or hint is type(None):
         return value is None
     if origin is typing.Union or origin is UnionType:

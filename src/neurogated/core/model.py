@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +34,7 @@ __all__ = [
     "Vector",
     "as_vector",
     "checked_count",
+    "checked_metadata",
     "checked_unit",
     "json_metadata",
 ]
@@ -63,15 +66,23 @@ def as_vector(values: Vector) -> NDArray[np.float32]:
     return vector
 
 
+def checked_metadata(metadata: object) -> Mapping[str, Any]:
+    """Return `metadata`; raises InputError if it is not a mapping."""
+    if not isinstance(metadata, Mapping):
+        raise InputError(f"metadata is {metadata!r}, but must be a mapping such as {{'place': 'Lyon'}}")
+    return metadata
+
+
 def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy as a store returns it: JSON values only, tuples as lists, keys as strings.
 
     Raises:
-        InputError: a value is not JSON, such as a datetime, a set or NaN; or lists and dicts are nested more than 100
-            deep.
+        InputError: a value is not JSON, such as a datetime, a set or NaN; two keys are the same string; or lists and
+            dicts are nested more than 100 deep.
     """
     try:
-        copy = json.loads(json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False))
+        written = json.dumps(dict(checked_metadata(metadata)), allow_nan=False, ensure_ascii=False)
+        copy = json.loads(written, object_pairs_hook=_distinct)
     except (TypeError, ValueError) as error:
         # The number with too many digits cannot be converted for the message either.
         shown = "" if "digits" in str(error) else f" {metadata!r}"
@@ -82,6 +93,15 @@ def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     if text.count("[") + text.count("{") > _DEEPEST and _depth(copy) > _DEEPEST:
         raise _nested_too_deeply()
     return dict(copy)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs as a dict; raises InputError for a repeated key."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        repeated = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise InputError(f"metadata has several keys that are {repeated!r} as text; keep one of them")
+    return values
 
 
 def _depth(value: Any) -> int:  # noqa: ANN401 - JSON
@@ -97,15 +117,15 @@ def _nested_too_deeply() -> InputError:
     return InputError(f"metadata nests more than {_DEEPEST} lists and dicts in one another; make it flatter")
 
 
-def checked_unit(what: str, owner: object, value: float) -> float:
+def checked_unit(what: str, owner: object, value: object) -> float:
     """Return `value` as a float; `what` and `owner` name it in the error.
 
     Raises:
         InputError: it is not a number between 0 and 1.
     """
     try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
+        number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    except (ValueError, OverflowError):
         number = math.nan
     if not 0.0 <= number <= 1.0:
         raise InputError(f"{what} {owner!r} is {value!r}, but must lie between 0 and 1")
