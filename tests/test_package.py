@@ -78,7 +78,7 @@ FIXED_CONSTANTS = {
     "llm/bounds.py": {"_THOUGHT_TOKENS", "_CHARACTERS_A_TOKEN", "_FRAME"},  # upper estimates; see prompts
     **{
         f"prompts/templates/{name}.py": {"SCHEMA"}
-        for name in ("causal_extraction", "importance", "kernel_generation", "ner", "qa")
+        for name in ("causal_extraction", "consolidation", "importance", "kernel_generation", "ner", "qa")
     },
     "plasticity/plasticity_engine.py": {"_SHORTEST_DECAY", "_DECAY_STEPS"},  # the steps of time
     "retrieval/neuro_retriever.py": {"_MAX_WAIT"},  # longer than a recall

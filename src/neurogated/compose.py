@@ -13,11 +13,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from neurogated.communities.leiden import LeidenCommunities
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.consolidation.consolidator import Consolidator
+from neurogated.consolidation.summaries import Summariser
 from neurogated.core.abilities import SupportsClear, SupportsIdentity
 from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
+from neurogated.core.communities import CommunityFinder
 from neurogated.core.extras import import_extra
 from neurogated.core.ports import (
     CausalJudge,
@@ -58,6 +62,7 @@ __all__ = [
     "Parts",
     "build",
     "build_cached_embedder",
+    "build_consolidator",
     "build_language_model",
     "build_text_embedder",
     "build_vector_index",
@@ -101,6 +106,7 @@ class Parts:
     """Shows the facts as rows of an SQL table."""
     canvas: WorkingCanvas = field(default_factory=lambda: WorkingCanvas(MetabolismSettings()))
     """Holds the memories that matter to a session now."""
+    community_finder: CommunityFinder = field(default_factory=LeidenCommunities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +283,15 @@ def _encoder(config: MemoryConfig, name: str, model_judge: ImportanceJudge | Non
     """Return the encoder for the vectors of the embedder `name`; without a model, rules judge the importance."""
     choices = {"off": None, "offline": OfflineImportanceJudge(), "model": model_judge or OfflineImportanceJudge()}
     return Encoder(choices[config.metabolism.judge_importance], config.metabolism, SentimentScale.of_embedder(name))
+
+
+def build_consolidator(config: MemoryConfig, parts: Parts) -> Consolidator:
+    """Return the consolidator of a graph. The language model of `parts` writes the facts, if there is one."""
+    settings, model = config.metabolism, parts.language_model
+    summariser = None
+    if model is not None:
+        summariser = Summariser(model, PromptTemplateManager(), settings.consolidation_rivalry)
+    return Consolidator(parts.store, parts.embedder, parts.community_finder, config, summariser)
 
 
 def build_text_embedder(config: MemoryConfig) -> Embedder:

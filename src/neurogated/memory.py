@@ -13,10 +13,10 @@ from neurogated.asynchronous import Asynchronous
 from neurogated.browsing import Browsing
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.consolidating import Consolidation
 from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import checked_moment
 from neurogated.core.filters import FilterOptions, owned
-from neurogated.core.forking import bind_to_process
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.core.trace import Feedback, Recall, RecalledMemory
@@ -40,7 +40,7 @@ MemoryRef = str | UUID | MemoryNode | RecalledMemory
 
 
 @names_arguments
-class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
+class NeuroGraphMemory(Upkeep, Consolidation, Metabolism, Browsing, Asynchronous):
     """A memory: add texts and messages, and recall them by questions.
 
     When a call returns, its writes are on disk. Use it as a context manager, or call `close`.
@@ -92,7 +92,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers, self._parts.encoder)
         writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
         self._writer = self._runtime.writers.shared(self.config.namespace, self.store, writer)
-        bind_to_process(self)
+        self._begin_background()
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts are told separately
         """Leave the parts to the parent process, in a forked child."""
@@ -360,6 +360,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Browsing, Asynchronous):
         if self.store.closed:
             return
         try:
+            self._end_background()
             self._runtime.accesses.flush_if_possible()
         finally:
             if self._owns_parts:

@@ -13,6 +13,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsFreezing
 from neurogated.core.clock import Clock
 from neurogated.core.forking import bind_to_process
+from neurogated.core.periodic import Periodic
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.watchdog import Watchdog
 from neurogated.errors import InputError
@@ -56,11 +57,13 @@ class Runtime:
         self._frozen = False
         self._span = spans(enabled=config.runtime.telemetry)
         self._callbacks: dict[str, list[Callable[..., None]]] = defaultdict(list)
+        self._repeated: list[Periodic] = []
         self._start()
         bind_to_process(self)
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts are told separately
-        """Replace the threads in a forked child."""
+        """Replace the threads in a forked child; the repeated work stays with the parent."""
+        self._repeated.clear()
         self._start()
 
     def _start(self) -> None:
@@ -111,6 +114,20 @@ class Runtime:
         """Let the projections follow a write to a graph."""
         if self.facts is not None and not self._config.read_only:
             self.facts.follow(store, namespace, create=has_facts)
+
+    def repeat(self, name: str, seconds: float, work: Callable[[], object]) -> None:
+        """Call `work` every `seconds` in a thread until `stop_repeating`."""
+        self._repeated.append(Periodic(name, seconds, work))
+
+    @property
+    def closing(self) -> bool:
+        """Whether repeated work should end early."""
+        return any(one.closing for one in self._repeated)
+
+    def stop_repeating(self) -> None:
+        """End all repeated work, and wait for it."""
+        for one in self._repeated:
+            one.close()
 
     def close(self) -> None:
         """Stop the threads; a running call raises an error when the store closes."""

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 
 from neurogated import Document, EdgeType, GraphDelta, Passage
 from neurogated.core.judgements import CausalJudgement
+from neurogated.core.sentences import split_sentences
 from neurogated.ingestion import causality, document, planner
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.causal_cues import LINKS
 from neurogated.ingestion.causal_patterns import Link, heads
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.entities import OfflineEntityFinder
-from neurogated.ingestion.sentences import split_sentences
 from neurogated.ingestion.writer import Writer
 from neurogated.utils.hash_utils import compute_mdhash_id
 from tests.ingestion.test_writer import Bench

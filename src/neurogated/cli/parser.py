@@ -39,6 +39,7 @@ COMMANDS = {
     },
     "Maintain": {
         "maintain": "remove expired memories and decay idle edges; similarity never decays",
+        "consolidate": "make facts of the memories that are often used together",
         "undo": "take back the last change, or all changes after a numbered one",
         "compact": "erase deleted and expired memories from the file, with their history; empty the caches",
         "check": "examine the files of a memory for damage; exit code 1 if there is any",

@@ -95,6 +95,12 @@ class RetrievalSettings:
         low=0.0,
         high=_MOST,
     )
+    fact_cost: float = setting(
+        0.1,
+        "cost of a fact if the question may find all memories that it was made from; it shrinks with their share",
+        low=0.0,
+        high=_MOST,
+    )
     recency_half_life_days: float = setting(
         30.0, "half-life of recency, in days without access", low=0.0, high=36_500.0
     )

@@ -209,6 +209,13 @@ class ColumnView:
         """Return the scope of the node at `row`."""
         return self.scopes[int(self.scope.take(np.array([row]))[0])]
 
+    def owners(self) -> NDArray[np.int32]:
+        """Return (nodes,) numbers that are equal for nodes of the same user and agent."""
+        numbers: dict[tuple[str | None, str | None], int] = {}
+        by_scope = [numbers.setdefault((one.user_id, one.agent_id), len(numbers)) for one in self.scopes]
+        found: NDArray[np.int32] = np.array(by_scope, dtype=np.int32)[self.scope.all()[: self.node_count]]
+        return found
+
     def without(self, nodes: Rows, edges: Rows) -> ColumnView:
         """Return the view without some nodes, all their edges, and some other edges."""
         if not nodes.size and not edges.size:

@@ -81,6 +81,7 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
     ASSOC: ClassVar[EdgeType]
     MENTION: ClassVar[EdgeType]
     TERM: ClassVar[EdgeType]
+    DERIVED_FROM: ClassVar[EdgeType]
 
     @classmethod
     def register(cls, name: str, value: str, *, plastic: bool, both_ways: bool) -> EdgeType:
@@ -127,3 +128,4 @@ EdgeType.register("CAUSE", "causal", plastic=True, both_ways=False)
 EdgeType.register("ASSOC", "associative", plastic=True, both_ways=True)
 EdgeType.register("MENTION", "mention", plastic=False, both_ways=True)
 EdgeType.register("TERM", "term", plastic=False, both_ways=True)
+EdgeType.register("DERIVED_FROM", "derived_from", plastic=False, both_ways=False)

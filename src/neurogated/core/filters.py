@@ -224,6 +224,8 @@ class Filter:
     scope: ScopeFilter | None = None
     where: Condition | None = None
     """A condition on the metadata."""
+    originals: bool = False
+    """Only memories that were not derived from others."""
 
     def __post_init__(self) -> None:
         for name in ("kinds", "tags"):
@@ -236,7 +238,7 @@ class Filter:
             raise InputError(f"where is {self.where!r}, but must be a condition such as field('year') >= 2020")
 
     def __bool__(self) -> bool:
-        return bool(self.kinds or self.tags or self.scope is not None or self.where is not None)
+        return bool(self.kinds or self.tags or self.scope is not None or self.where is not None or self.originals)
 
 
 class FilterOptions(TypedDict, total=False):

@@ -152,6 +152,9 @@ class GraphView(Protocol):
     def scope_of(self, row: int) -> Scope:
         """Return the scope of the node at `row`."""
 
+    def owners(self) -> NDArray[np.int32]:
+        """Return (nodes,) numbers that are equal for nodes of the same user and agent."""
+
     def find(self, node_id: str) -> int | None:
         """Return the row of a node; None if the graph has no such node."""
 

@@ -19,6 +19,7 @@ from functools import cached_property
 from itertools import chain
 
 from neurogated.core.judgements import CausalJudgement
+from neurogated.core.sentences import split_sentences
 from neurogated.ingestion.causal_cues import (
     AHEAD,
     DENIED,
@@ -33,7 +34,6 @@ from neurogated.ingestion.causal_cues import (
 )
 from neurogated.ingestion.causal_patterns import Link, heads
 from neurogated.ingestion.causal_words import Overlap, Part, Vocabulary, has_han, has_latin, has_words
-from neurogated.ingestion.sentences import split_sentences
 
 __all__ = ["OfflineCausalJudge"]
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from neurogated.core.language import language_of
+from neurogated.core.sentences import split_sentences
 from neurogated.ingestion.foreign_names import foreign_names
-from neurogated.ingestion.sentences import split_sentences
 
 __all__ = ["OfflineEntityFinder"]
 

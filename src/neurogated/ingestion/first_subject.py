@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
+from neurogated.core.sentences import split_sentences
 from neurogated.ingestion.entities import OfflineEntityFinder
-from neurogated.ingestion.sentences import split_sentences
 
 __all__ = ["first_subject"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from neurogated.core.foreign_times import TIMES
 from neurogated.core.language import FUNCTION_WORDS, Language
-from neurogated.ingestion.sentences import split_sentences
+from neurogated.core.sentences import split_sentences
 
 __all__ = ["foreign_names"]
 

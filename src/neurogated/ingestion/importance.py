@@ -18,10 +18,10 @@ from importlib.resources import files
 from typing import Protocol
 
 from neurogated.core.keywords import split_keywords
+from neurogated.core.sentences import split_sentences
 from neurogated.core.times import find_times
 from neurogated.core.words import split_words
 from neurogated.ingestion.importance_words import COMMON, FIRST_PERSON, PAST, REACTIONS, RULE, SECOND_PERSON
-from neurogated.ingestion.sentences import split_sentences
 
 __all__ = ["ImportanceJudge", "OfflineImportanceJudge", "Remark", "chat_features", "text_features"]
 

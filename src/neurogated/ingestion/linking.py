@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.derivation import derived_from, is_derived, same_source
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import EdgeKey
+from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.watchdog import stage
 from neurogated.ingestion.association import temporal_edges
@@ -28,12 +29,15 @@ class Linker:
         self._config = config
 
     def writing(self, analysed: Analysed, *, reason: str) -> GraphDelta:
-        """Return the delta that writes analysed nodes and removes the nodes that they replace."""
-        at, gone = analysed.at, analysed.gone
+        """Return the delta that writes analysed nodes and removes the nodes that they replace.
+
+        It also removes the memories that were derived from removed nodes, or from old versions of changed nodes.
+        """
+        at, gone = analysed.at, self._with_derived(analysed.gone, analysed.known)
         stage("finding mentions")
         mentions = text_edges(self._store, self._config, analysed.nodes, at, gone)
         stage("finding similar memories")
-        moved = [*analysed.new, *(node for node in analysed.known if node.id in analysed.moved)]
+        moved = [*analysed.new, *self._originals(node for node in analysed.known if node.id in analysed.moved)]
         nearest = nearest_in(self._store, without=frozenset(gone))
         similar = similarity_edges(moved, nearest, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Stored nodes may have new vectors that are not stored yet.
@@ -60,11 +64,13 @@ class Linker:
     def deletion(self, node_ids: Iterable[str], *, reason: str, at: datetime) -> GraphDelta:
         """Return the delta that removes nodes, and joins the turns before and after a removed turn of a session.
 
+        It also removes the memories that were derived from the nodes.
+
         Raises:
             UnknownIdError: a node does not exist.
         """
-        gone = list(dict.fromkeys(node_ids))
-        nodes = self._store.get_nodes(gone)
+        given = list(dict.fromkeys(node_ids))
+        nodes, gone = self._store.get_nodes(given), self._with_derived(given)
         changes = text_edges(self._store, self._config, (), at, gone)
         joined = rejoined(self._store, nodes, weight=self._config.indexing.seq_weight, at=at)
         return GraphDelta(
@@ -76,6 +82,19 @@ class Linker:
             reason=reason,
             at=at,
         )
+
+    def _with_derived(self, gone: Iterable[str], changed: Sequence[MemoryNode] = ()) -> list[str]:
+        """Return the ids of nodes to remove, and of the nodes that were derived from them or from changed nodes."""
+        view = self._store.view()
+        stored = {node.id: node for node in self._store.get_nodes([node.id for node in changed], missing_ok=True)}
+        outdated = [node.id for node in changed if node.id in stored and not same_source(stored[node.id], node)]
+        given = list(dict.fromkeys(gone))
+        return list(dict.fromkeys((*given, *derived_from(view, [*given, *outdated]))))
+
+    def _originals(self, nodes: Iterable[MemoryNode]) -> Iterator[MemoryNode]:
+        """Yield the nodes that were not derived from others."""
+        view = self._store.view()
+        return (node for node in nodes if not is_derived(view, view.known_rows([node.id])).any())
 
     def _edges_of(self, node_ids: Collection[str], edge_type: EdgeType) -> Iterator[EdgeKey]:
         if node_ids:

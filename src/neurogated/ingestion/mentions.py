@@ -29,6 +29,7 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import WeightChange
+from neurogated.core.derivation import is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -68,9 +69,15 @@ def text_edges(
         removed: ids of stored nodes to remove.
 
     Returns:
-        The changes of edges between the nodes that exist after the change.
+        The changes of edges between the nodes that exist after the change. Nodes derived from others have no such
+        edges.
     """
-    known = store.get_nodes(list(dict.fromkeys((*removed, *(node.id for node in nodes)))), missing_ok=True)
+    view = store.view()
+    rows = view.known_rows((*removed, *(node.id for node in nodes)))
+    derived = {view.ids[row] for row in rows[is_derived(view, rows)].tolist()}
+    nodes = [node for node in nodes if node.id not in derived]
+    ids = dict.fromkeys((*removed, *(node.id for node in nodes)))
+    known = store.get_nodes([node_id for node_id in ids if node_id not in derived], missing_ok=True)
     old = {node.id: node for node in known}
     told = [node for node in nodes if node.id not in old or _source_of(node) != _source_of(old[node.id])]
     staying = {node.id for node in nodes} - {node.id for node in told}

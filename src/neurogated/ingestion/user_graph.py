@@ -14,11 +14,15 @@ __all__ = ["UserGraph", "by_user"]
 
 
 class UserGraph:
-    """A snapshot of a store for the memories of one user, or for the memories without a user."""
+    """A snapshot of a store for the memories of one user, or for the memories without a user.
+
+    Memories derived from others, such as facts, are left out: they repeat words of their sources, so they would make
+    these words seem common.
+    """
 
     def __init__(self, store: GraphStorePort, user_id: str | None) -> None:
         self._store = store
-        self.view = store.view(filters=Filter(scope=ScopeFilter(user_id, alone=True)))
+        self.view = store.view(filters=Filter(scope=ScopeFilter(user_id, alone=True), originals=True))
         """The whole graph; searches in it find the user's memories only."""
 
     def get_nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:

@@ -50,7 +50,7 @@ _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _S
 # Seconds that a recall waits at most for its turn; then it runs without one.
 _MAX_WAIT = 0.05
 _WOKEN = "no awake memory scored metabolism.wake_score, so dormant memories were searched too"
-_COSINE_ALONE = dict.fromkeys(("keyword_weight", "subject_weight", "tag_weight", *TURN_WEIGHTS), 0.0)
+_COSINE_ALONE = dict.fromkeys(("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS), 0.0)
 
 
 class RecallOptions(FilterOptions, total=False):

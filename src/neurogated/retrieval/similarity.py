@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.derivation import is_derived
 from neurogated.core.kernel import Kernel
 from neurogated.core.keywords import fold
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import names_in, subjects_among, trait_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
+from neurogated.retrieval.derived import shares_of_sources
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.turns import Turns
 
@@ -58,7 +60,7 @@ class Similarities(NamedTuple):
 
     @property
     def message(self) -> Values:
-        """Term of the length, position and role of a message (n,); 0 outside conversations."""
+        """Term of the length, position and role of a message, and cost of a fact (n,); 0 for other memories."""
         return self._column(1 + PARTS.index("message"))
 
     @property
@@ -151,7 +153,9 @@ class QuestionSimilarity:
         by_keywords: Scored = _NOTHING
         if self._config.retrieval.keyword_weight:
             by_keywords = self._admission.best(count, self._with_keywords)
-            self._best_keywords = float(by_keywords[1].max(initial=0.0))
+            # A fact has the words of several memories, so its BM25 is no measure for theirs.
+            originals = ~is_derived(self._view, by_keywords[0])
+            self._best_keywords = float(by_keywords[1].max(initial=0.0, where=originals))
         rows = _distinct(np.concatenate((nearest[0], by_keywords[0])))
         self.known = self._measure(rows, nearest, by_keywords)
         self._scale()
@@ -226,17 +230,18 @@ class QuestionSimilarity:
                 tags = np.maximum(tags, share * tagged)
         own = cosine + config.retrieval.keyword_weight * keywords
         turns = self._turns.measure(rows, own, self._own_similarity)
+        message = turns.message - config.retrieval.fact_cost * shares_of_sources(
+            self._view, rows, self._admission.admits
+        )
         subject = np.maximum(subject, self._turns.named(rows))
         similarity = (
             own
             + config.retrieval.subject_weight * subject
             + config.retrieval.tag_weight * tags
             + turns.neighbours
-            + turns.message
+            + message
         ) / self._total
-        return Similarities(
-            rows, np.array((similarity, cosine, keywords, turns.neighbours, turns.message, subject, tags))
-        )
+        return Similarities(rows, np.array((similarity, cosine, keywords, turns.neighbours, message, subject, tags)))
 
     def _own_similarity(self, rows: Rows) -> Values:
         """Return the weighted sum of cosine and keywords (n,); `rows` ascend."""

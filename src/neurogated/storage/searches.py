@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.column_view import ColumnView
+from neurogated.core.derivation import derived_rows
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Condition, Filter
 from neurogated.core.model import MemoryEdge, MemoryNode, checked_count
@@ -75,6 +76,8 @@ def filtered(graph: LiveGraph, view: ColumnView, filters: Filter) -> ColumnView:
         rows = view.live_nodes() if rows is None else rows
         codes = [code for code, kind in enumerate(view.kinds) if kind in filters.kinds]
         rows = rows[np.isin(view.kind.take(rows), codes)]
+    if filters.originals and (derived := derived_rows(view)).size:
+        rows = np.setdiff1d(np.arange(view.node_count) if rows is None else rows, derived, assume_unique=True)
     if filters.where is not None:
         rows = _where(graph, view, view.live_nodes() if rows is None else rows, filters.where)
     return view if rows is None else view.restricted_to(rows)

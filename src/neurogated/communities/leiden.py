@@ -1,0 +1,182 @@
+"""Communities by the Leiden algorithm of python-igraph.
+
+The objective is the constant Potts model (CPM): a community gains a member if the sum of the member's links to it is
+more than `resolution` for each node of the community. So the communities of one user do not depend on the graphs of
+other users, as they would with modularity.
+
+    V. A. Traag, L. Waltman, N. J. van Eck: From Louvain to Leiden: guaranteeing well-connected communities. Scientific
+    Reports 9, 5233 (2019)
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.communities import Communities, Links
+from neurogated.core.extras import import_extra
+from neurogated.core.view import Rows
+
+__all__ = ["LeidenCommunities"]
+
+Labels = NDArray[np.int64]
+Weights = NDArray[np.float64]
+
+_GENERATOR = threading.Lock()
+"""igraph has one random generator for the whole process."""
+
+
+class _Graph(NamedTuple):
+    """A graph for igraph."""
+
+    source: Rows
+    target: Rows
+    weight: Weights
+    size: Weights
+    """(nodes,) the number of memories that each node stands for."""
+    start: Labels | None = None
+    """(nodes,) the communities to begin with; a community of its own for each node when left out."""
+
+
+class LeidenCommunities:
+    """Finds communities, and updates them after a change of the links. It holds no state."""
+
+    def find(self, links: Links, resolution: float, old: Communities | None = None) -> Communities:
+        """Return the communities of linked nodes; see `CommunityFinder`."""
+        labels = _from_scratch(links, resolution) if old is None else _updated(links, resolution, old)
+        return Communities(_by_owner(labels, links.owner), links)
+
+
+def _from_scratch(links: Links, resolution: float) -> Labels:
+    source, target, weight = _valid(links)
+    # Only linked nodes enter the graph.
+    linked = np.zeros(links.owner.size, dtype=np.bool_)
+    linked[source] = linked[target] = True
+    place = linked.cumsum() - 1
+    labels = np.full(linked.size, -1, dtype=np.int64)
+    count = int(np.count_nonzero(linked))
+    labels[linked] = _leiden(_Graph(place[source], place[target], weight, np.ones(count)), resolution)
+    return labels
+
+
+def _updated(links: Links, resolution: float, old: Communities) -> Labels:
+    """Return the communities after a change; only the nodes near the change may move.
+
+    Every old community is one node of the graph for igraph, except its free members. So the time is proportional to the
+    change, and the communities elsewhere stay.
+    """
+    known = np.full(links.owner.size, -1, dtype=np.int64)
+    known[: old.labels.size] = old.labels
+    changed, broken = _changed(links, old, known)
+    free = changed | broken
+    if not free.any():
+        return known
+    source, target, weight = _valid(links)
+    touched = free[source] | free[target]
+    source, target, weight = source[touched], target[touched], weight[touched]
+    linked = np.zeros(free.size, dtype=np.bool_)
+    linked[source] = linked[target] = True
+    # A node that lost its last link leaves its community.
+    (free_rows,) = (free & linked).nonzero()
+    (fixed_rows,) = (~free & (known >= 0)).nonzero()
+    fixed_labels, fixed_place = np.unique(known[fixed_rows], return_inverse=True)
+    place = np.full(free.size, -1, dtype=np.int64)
+    place[fixed_rows] = fixed_place
+    place[free_rows] = fixed_labels.size + np.arange(free_rows.size)
+    # Leiden would not divide a community that has lost its connection, so its members begin alone, as new nodes do.
+    alone = known.max(initial=-1) + 1 + np.arange(free_rows.size)
+    stays = (known[free_rows] >= 0) & ~broken[free_rows]
+    start = np.concatenate((fixed_labels, np.where(stays, known[free_rows], alone)))
+    size = np.ones(start.size)
+    size[: fixed_labels.size] = np.bincount(fixed_place, minlength=fixed_labels.size)
+    _, membership = np.unique(start, return_inverse=True)
+    found = _leiden(_Graph(place[source], place[target], weight, size, membership), resolution)
+    labels = np.full(free.size, -1, dtype=np.int64)
+    labels[place >= 0] = found[place[place >= 0]]
+    return _inherited(labels, known)
+
+
+def _changed(links: Links, old: Communities, known: Labels) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which nodes have changed links, and which are in communities that lost links or have a new owner."""
+    before = np.zeros(links.weight.size)
+    before[: old.links.weight.size] = old.links.weight
+    differs = before != links.weight
+    changed = np.zeros(links.owner.size, dtype=np.bool_)
+    changed[links.source[differs]] = changed[links.target[differs]] = True
+    moved = np.flatnonzero(old.links.owner != links.owner[: old.links.owner.size])
+    lost = links.source[before > links.weight]
+    return changed, (known >= 0) & np.isin(known, known[np.concatenate((lost, moved))])
+
+
+def _valid(links: Links) -> tuple[Rows, Rows, Weights]:
+    """Return the ends and weights of the links within one owner, sorted; igraph reads sorted links twice as fast."""
+    first = np.minimum(links.source, links.target).astype(np.int64)
+    second = np.maximum(links.source, links.target).astype(np.int64)
+    valid = (links.weight > 0) & (first != second) & (links.owner[first] == links.owner[second])
+    first, second, weight = first[valid], second[valid], links.weight[valid]
+    order = np.argsort(first * links.owner.size + second)
+    return first[order], second[order], weight[order]
+
+
+def _leiden(graph: _Graph, resolution: float) -> Labels:
+    """Return the community of every node."""
+    if not graph.size.size:
+        return np.empty(0, dtype=np.int64)
+    igraph = import_extra("igraph", "communities")
+
+    made = igraph.Graph(n=graph.size.size, edges=np.column_stack((graph.source, graph.target)))
+    with _GENERATOR:
+        # Equal graphs have equal communities. Afterwards igraph uses Python's generator again, as by default.
+        igraph.set_random_number_generator(random.Random(0))  # noqa: S311 - not a secret
+        try:
+            found = made.community_leiden(
+                "CPM",
+                weights=graph.weight.tolist(),
+                node_weights=graph.size.tolist(),
+                resolution=resolution,
+                initial_membership=None if graph.start is None else graph.start.tolist(),
+                n_iterations=1,
+            )
+        finally:
+            igraph.set_random_number_generator(random)
+    return np.array(found.membership, dtype=np.int64)
+
+
+def _inherited(labels: Labels, old: Labels) -> Labels:
+    """Return the labels with the old number for every community that has most members of an old one.
+
+    A community takes the number that most of its members had. If several claim a number, the one with the most of its
+    old members gets it, and the others get new numbers.
+    """
+    both = (labels >= 0) & (old >= 0)
+    width = int(old.max(initial=0)) + 1
+    pairs, counts = np.unique(labels[both] * width + old[both], return_counts=True)
+    new, inherited = pairs // width, pairs % width
+    order = np.lexsort((inherited, -counts))
+    # Of every community, keep its most frequent old number; of every old number, its largest heir.
+    order = order[np.sort(np.unique(new[order], return_index=True)[1])]
+    order = order[np.sort(np.unique(inherited[order], return_index=True)[1])]
+    number = np.full(int(labels.max(initial=0)) + 1, -1, dtype=np.int64)
+    number[new[order]] = inherited[order]
+    (others,) = (number < 0).nonzero()
+    number[others] = width + np.arange(others.size)
+    return np.where(labels >= 0, number[labels], -1)
+
+
+def _by_owner(labels: Labels, owner: NDArray[np.int32]) -> Labels:
+    """Return the labels with a new number for the members of a community who have another owner than its first."""
+    (linked,) = (labels >= 0).nonzero()
+    if not linked.size:
+        return labels
+    count, owners = int(labels.max()) + 1, int(owner.max()) + 1
+    first = np.full(count, -1, dtype=np.int64)
+    first[labels[linked][::-1]] = owner[linked][::-1]
+    strays = linked[first[labels[linked]] != owner[linked]]
+    found = labels.copy()
+    _, place = np.unique(labels[strays] * owners + owner[strays], return_inverse=True)
+    found[strays] = count + place
+    return found

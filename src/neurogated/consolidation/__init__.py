@@ -1,0 +1,1 @@
+"""Clusters of memories that are used together become facts."""

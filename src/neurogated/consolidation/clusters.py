@@ -1,0 +1,72 @@
+"""Clusters of memories that are used together: communities of the graph of used memories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.core.communities import Communities, CommunityFinder, Links, links_of
+from neurogated.core.derivation import derived_rows, source_rows
+from neurogated.core.kernel import Kernel
+from neurogated.core.view import GraphView, Rows
+
+__all__ = ["ClusterFinder", "is_known"]
+
+_MADE = frozenset({"fact", "conflict", "segment", "policy"})
+"""Kinds of memories that say something about others; they enter no cluster."""
+
+
+def is_known(rows: Rows, sources: Rows, share: float) -> bool:
+    """Return whether at least this share of a cluster's nodes are `sources` of facts."""
+    return bool(np.count_nonzero(np.isin(rows, sources)) >= share * rows.size)
+
+
+class ClusterFinder:
+    """Finds clusters, and remembers the communities for the next time.
+
+    A link between two memories is the weighted sum of their edges, multiplied by n / (n + N). n is the number of uses
+    of the memory that was used less, and N the setting `consolidation_uses`. So a cluster needs uses and edges.
+    """
+
+    def __init__(self, finder: CommunityFinder, settings: MetabolismSettings) -> None:
+        self._finder = finder
+        self._settings = settings
+        self._weights = Kernel.parse(settings.consolidation_edges, "").weights
+        # The communities of the last call, and the ids of its view.
+        self._last: tuple[Communities, object] | None = None
+
+    def find(self, view: GraphView) -> list[Rows]:
+        """Return the clusters without facts, the most used first; no two share a node."""
+        links = self._links(view)
+        old = self._last[0] if self._last is not None and self._last[1] is view.ids else None
+        found = self._finder.find(links, self._settings.consolidation_resolution, old)
+        self._last = found, view.ids
+        sources = source_rows(view)
+        known = self._settings.consolidation_known
+        clusters = [rows for rows in self._of_right_size(found) if not is_known(rows, sources, known)]
+        uses = view.uses.all()
+        return sorted(clusters, key=lambda rows: (-float(uses[rows].mean()), view.ids[int(rows[0])]))
+
+    def _links(self, view: GraphView) -> Links:
+        links = links_of(view, self._weights)
+        uses, least = view.uses.all()[: view.node_count].astype(np.float64), self._settings.consolidation_uses
+        made = [view.kinds.index(kind) for kind in _MADE if kind in view.kinds]
+        fit = (uses >= least) & view.alive.all()[: view.node_count] & ~np.isin(view.kind.all()[: view.node_count], made)
+        fit[derived_rows(view)] = False
+        both = np.minimum(uses[links.source], uses[links.target])
+        weight = links.weight * both / np.maximum(both + least, 1.0)
+        return links._replace(weight=weight).among(np.flatnonzero(fit))
+
+    def _of_right_size(self, found: Communities) -> Iterator[Rows]:
+        """Yield clusters of the right size from communities; a higher resolution divides the large ones."""
+        least = self._settings.consolidation_least
+        most = max(least, self._settings.consolidation_most)
+        parts, resolution = found.members(), self._settings.consolidation_resolution
+        while parts:
+            yield from (rows for rows in parts if least <= rows.size <= most)
+            large = [rows for rows in parts if rows.size > most]
+            # A resolution above the heaviest link leaves no community of two nodes, so this ends.
+            resolution *= 2
+            parts = self._finder.find(found.links.among(np.concatenate(large)), resolution).members() if large else []

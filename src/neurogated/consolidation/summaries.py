@@ -1,0 +1,60 @@
+"""The fact of a cluster from a language model."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from itertools import combinations
+
+from neurogated.consolidation.facts import quoted
+from neurogated.consolidation.sentence_cover import Sentence, rivals
+from neurogated.core.keywords import split_keywords
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import LanguageModel
+from neurogated.errors import LLMError
+from neurogated.prompts.prompt_manager import PromptTemplateManager
+
+__all__ = ["Summariser"]
+
+_log = logging.getLogger(__name__)
+
+
+class Summariser:
+    """Asks a language model to merge the memories of a cluster into one text."""
+
+    def __init__(self, model: LanguageModel, prompts: PromptTemplateManager, rivalry: float) -> None:
+        """Take the model.
+
+        Args:
+            model: merges the memories.
+            prompts: the words of the request.
+            rivalry: sentences with this share of common words, but different numbers, may contradict each other.
+        """
+        self._model = model
+        self._prompts = prompts
+        self._rivalry = rivalry
+
+    def summary(self, sources: Sequence[MemoryNode], sentences: Sequence[Sentence]) -> tuple[str, bool]:
+        """Return the model's text, and whether it was called.
+
+        The text is empty if the memories may contradict each other, if the model failed, or if its text has a number
+        that no memory has.
+        """
+        if any(rivals(first, second, self._rivalry) for first, second in combinations(sentences, 2)):
+            return "", False
+        memories = quoted(sources, sentences)
+        messages = self._prompts.render("consolidation", memories=memories)
+        try:
+            answer = self._model.infer_json(messages, self._prompts.schema("consolidation"))
+        except LLMError as error:
+            _log.warning("the language model made no fact, so sentences are chosen: %s", error)
+            return "", True
+        text = str(answer["fact"]).strip()
+        invented = _numbers(text) - _numbers(memories)
+        if invented:
+            _log.warning("the language model's fact was not used: no memory has %s", ", ".join(sorted(invented)))
+        return "" if invented else text, True
+
+
+def _numbers(text: str) -> set[str]:
+    return {word for word in split_keywords(text) if any(map(str.isdigit, word))}

@@ -1,0 +1,76 @@
+"""Links between the nodes of a view, and the communities that they form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.view import GraphView, Rows
+
+__all__ = ["Communities", "CommunityFinder", "Links", "links_of"]
+
+
+class Links(NamedTuple):
+    """Weighted links between nodes, without direction."""
+
+    source: NDArray[np.int32]
+    """(links,) node rows."""
+    target: NDArray[np.int32]
+    """(links,) node rows."""
+    weight: NDArray[np.float64]
+    """(links,), ≥ 0; 0 is no link."""
+    owner: NDArray[np.int32]
+    """(nodes,) numbers; no community joins nodes of different numbers."""
+
+    def among(self, rows: Rows) -> Links:
+        """Return the links without those that have an end outside of `rows`; they keep their places."""
+        inside = np.zeros(self.owner.size, dtype=np.bool_)
+        inside[rows] = True
+        return self._replace(weight=np.where(inside[self.source] & inside[self.target], self.weight, 0.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Communities:
+    """The community of every node, and the links that formed them."""
+
+    labels: NDArray[np.int64]
+    """(nodes,) numbers of communities; -1 for a node without links."""
+    links: Links
+
+    def members(self) -> list[Rows]:
+        """Return the rows of each community, ascending; the communities in the order of their numbers."""
+        (linked,) = (self.labels >= 0).nonzero()
+        order = linked[np.argsort(self.labels[linked], kind="stable")]
+        _, starts = np.unique(self.labels[order], return_index=True)
+        return np.split(order, starts[1:]) if order.size else []
+
+
+class CommunityFinder(Protocol):
+    """Finds groups of nodes that are linked more with one another than with the rest of the graph."""
+
+    def find(self, links: Links, resolution: float, old: Communities | None = None) -> Communities:
+        """Return the communities of linked nodes; equal links have equal communities.
+
+        Args:
+            links: weighted links between nodes.
+            resolution: the least mean weight of the links between all pairs of a community; more gives smaller ones.
+            old: the communities before a change. Only nodes near changed links move. A community keeps the number of
+                the old community of most of its members.
+        """
+
+
+def links_of(view: GraphView, weights: Mapping[EdgeType, float]) -> Links:
+    """Return the edges of a view as links; the weight of an edge is multiplied by the weight of its type.
+
+    The links are in the order of the view's edge rows. Types without a weight form no links.
+    """
+    of_type = np.array([weights.get(kind, 0.0) for kind in view.edge_types], dtype=np.float64)
+    count = view.edge_count
+    factor = of_type[view.edge_type[:count]] if of_type.size else np.zeros(count)
+    weight = np.nan_to_num(view.weight.all()[:count], nan=0.0) * factor
+    return Links(view.edge_source[:count], view.edge_target[:count], weight, view.owners())

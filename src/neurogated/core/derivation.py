@@ -1,0 +1,61 @@
+"""Memories that were derived from others, such as facts: DERIVED_FROM edges lead from them to their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MemoryNode
+from neurogated.core.view import GraphView, Rows
+
+__all__ = ["derived_from", "derived_rows", "is_derived", "same_source", "source_rows"]
+
+_BASIS = (
+    *("content", "title", "speaker", "timestamp", "scope", "tags", "metadata"),
+    *("valid_from", "valid_to", "expires_at"),
+)
+
+
+def derived_rows(view: GraphView) -> Rows:
+    """Return the rows of the nodes that were derived from others, ascending."""
+    return np.unique(view.edge_source[_derivations(view)]).astype(np.int64)
+
+
+def source_rows(view: GraphView) -> Rows:
+    """Return the rows of the nodes from which others were derived, ascending."""
+    return np.unique(view.edge_target[_derivations(view)]).astype(np.int64)
+
+
+def derived_from(view: GraphView, node_ids: Iterable[str]) -> list[str]:
+    """Return the ids of the nodes that were derived from these nodes, directly or through others, without these."""
+    known = frontier = view.known_rows(node_ids)
+    found = frontier[:0]
+    while frontier.size:
+        arcs = view.arcs(frontier, EdgeType.DERIVED_FROM, inwards=True)
+        frontier = np.setdiff1d(arcs.target, known)
+        known, found = np.union1d(known, frontier), np.union1d(found, frontier)
+    return [view.ids[row] for row in found.tolist()]
+
+
+def _derivations(view: GraphView) -> Rows:
+    """Return the rows of the DERIVED_FROM edges that the view shows."""
+    if EdgeType.DERIVED_FROM not in view.edge_types:
+        return np.empty(0, dtype=np.int64)
+    (rows,) = (view.edge_type[: view.edge_count] == view.edge_types.index(EdgeType.DERIVED_FROM)).nonzero()
+    shown: Rows = rows[~np.isnan(view.weight.take(rows))]
+    return shown
+
+
+def is_derived(view: GraphView, rows: Rows) -> NDArray[np.bool_]:
+    """Return whether each of the nodes at `rows` was derived from others."""
+    found = np.zeros(rows.size, dtype=np.bool_)
+    found[view.arcs(rows, EdgeType.DERIVED_FROM).origin] = True
+    return found
+
+
+def same_source(one: MemoryNode, other: MemoryNode) -> bool:
+    """Return whether two versions of a node agree in all fields from which memories are derived."""
+    return all(getattr(one, name) == getattr(other, name) for name in _BASIS)

@@ -1,0 +1,29 @@
+"""`consolidate` on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.cli import main
+from tests.consolidation.clusters import TEXTS, add_cluster
+
+
+def test_facts_are_made_and_shown(config: MemoryConfig, capsys: pytest.CaptureFixture[str]) -> None:
+    with NeuroGraphMemory(config) as memory:
+        add_cluster(memory)
+        add_cluster(memory, ["Rex ate the cake.", "Rex barked at noon.", "Rex sleeps inside."])
+    flags = ["--save_dir", config.save_dir, "--embedding_name", "hash"]
+    assert main(["consolidate", *flags, "--max_clusters", "1", "--json"]) == 0
+    (fact,) = json.loads(capsys.readouterr().out)["facts"]
+    assert fact["id"].startswith("fact-")
+    assert main(["consolidate", *flags]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("1 facts made\n")
+    assert {*fact["content"].splitlines(), *shown.splitlines()} & set(TEXTS)
+    assert main(["consolidate", *flags]) == 0
+    assert capsys.readouterr().out == "0 facts made\n"
+    assert main(["consolidate", *flags, "--now", "2030-01-01T00:00:00+00:00", "--max_clusters", "0"]) != 0
+    assert "max_clusters is 0" in capsys.readouterr().err

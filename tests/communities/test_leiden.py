@@ -1,0 +1,162 @@
+"""Communities: against brute force on small graphs, and their promises on random ones."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from neurogated.communities.leiden import LeidenCommunities
+from neurogated.core.communities import Communities, Links
+
+FINDER = LeidenCommunities()
+RESOLUTION = 0.3
+
+
+def links(pairs: Sequence[tuple[int, int, float]], owner: Sequence[int]) -> Links:
+    ends = np.array([pair[:2] for pair in pairs], dtype=np.int32).reshape(-1, 2)
+    weight = np.array([pair[2] for pair in pairs], dtype=np.float64)
+    return Links(ends[:, 0], ends[:, 1], weight, np.array(owner, dtype=np.int32))
+
+
+@st.composite
+def graphs(draw: st.DrawFn, most: int = 12) -> Links:
+    count = draw(st.integers(1, most))
+    node = st.integers(0, count - 1)
+    pairs = draw(st.lists(st.tuples(node, node, st.sampled_from([0.0, 0.2, 0.5, 1.0])), max_size=30))
+    return links(pairs, draw(st.lists(st.integers(0, 2), min_size=count, max_size=count)))
+
+
+def quality(labels: Sequence[int], graph: Links) -> float:
+    """Return the CPM quality of a partition, computed from its definition."""
+    inside = 0.0
+    for source, target, weight in zip(graph.source, graph.target, graph.weight, strict=True):
+        same_owner = graph.owner[source] == graph.owner[target]
+        if source != target and same_owner and labels[source] == labels[target]:
+            inside += float(weight)
+    sizes = [list(labels).count(label) for label in set(labels)]
+    return inside - RESOLUTION * sum(size * (size - 1) / 2 for size in sizes)
+
+
+def partitions(count: int) -> Iterator[list[int]]:
+    def extended(labels: list[int]) -> Iterator[list[int]]:
+        if len(labels) == count:
+            yield labels
+            return
+        for label in range(max(labels, default=-1) + 2):
+            yield from extended([*labels, label])
+
+    yield from extended([])
+
+
+def whole(labels: np.ndarray) -> list[int]:
+    """Return labels in which every node without links is alone."""
+    return [int(label) if label >= 0 else -2 - place for place, label in enumerate(labels)]
+
+
+def test_two_cliques_are_two_communities() -> None:
+    pairs = [(a, b, 1.0) for group in (range(4), range(4, 8)) for a, b in combinations(group, 2)]
+    found = FINDER.find(links([*pairs, (3, 4, 0.5)], [0] * 9), RESOLUTION)
+    assert [rows.tolist() for rows in found.members()] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert found.labels[8] == -1
+
+
+@given(graphs(most=6))
+@settings(max_examples=60)
+def test_the_quality_is_close_to_the_best_of_all_partitions(graph: Links) -> None:
+    best = max(quality(labels, graph) for labels in partitions(graph.owner.size))
+    assert quality(whole(FINDER.find(graph, RESOLUTION).labels), graph) >= 0.8 * best - 1e-9
+
+
+@given(graphs(), graphs())
+def test_no_community_joins_two_owners(graph: Links, later: Links) -> None:
+    found = FINDER.find(graph, RESOLUTION)
+    # Rows of links are appended, and the weights of the earlier ones may change.
+    grown = Links(
+        np.concatenate((graph.source, later.source)),
+        np.concatenate((graph.target, later.target)),
+        np.concatenate((np.resize(later.weight, graph.weight.size), later.weight)),
+        np.concatenate((later.owner, graph.owner)),
+    )
+    for communities in (found, FINDER.find(grown, RESOLUTION, found)):
+        for rows in communities.members():
+            assert len(set(communities.links.owner[rows].tolist())) == 1
+
+
+@given(graphs())
+def test_equal_links_have_equal_communities(graph: Links) -> None:
+    first = FINDER.find(graph, RESOLUTION)
+    assert (FINDER.find(graph, RESOLUTION).labels == first.labels).all()
+    assert (FINDER.find(graph, RESOLUTION, first).labels == first.labels).all()
+
+
+@given(graphs())
+def test_a_node_is_in_a_community_if_it_has_a_link_within_its_owner(graph: Links) -> None:
+    valid = (graph.weight > 0) & (graph.source != graph.target)
+    valid &= graph.owner[graph.source] == graph.owner[graph.target]
+    linked = {*graph.source[valid].tolist(), *graph.target[valid].tolist()}
+    found = FINDER.find(graph, RESOLUTION)
+    assert set(np.flatnonzero(found.labels >= 0).tolist()) == linked
+
+
+def test_a_community_keeps_its_number_when_it_grows_and_when_it_loses_a_member() -> None:
+    cliques = [(a, b, 1.0) for group in (range(4), range(4, 9)) for a, b in combinations(group, 2)]
+    old = FINDER.find(links(cliques, [0] * 9), RESOLUTION)
+    grown = FINDER.find(links([*cliques, (9, 0, 1.0), (9, 1, 1.0), (9, 2, 1.0)], [0] * 10), RESOLUTION, old)
+    assert grown.labels[:9].tolist() == old.labels.tolist()
+    assert grown.labels[9] == old.labels[0]
+    without = [(a, b, 0.0 if 8 in {a, b} else weight) for a, b, weight in cliques]
+    shrunk = FINDER.find(links(without, [0] * 9), RESOLUTION, old)
+    assert shrunk.labels[:8].tolist() == old.labels[:8].tolist()
+    assert shrunk.labels[8] == -1
+
+
+def test_a_lost_link_may_divide_a_community() -> None:
+    chain = [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0), (0, 2, 1.0), (1, 3, 1.0)]
+    old = FINDER.find(links(chain, [0] * 4), 0.1)
+    assert len(old.members()) == 1
+    cut = [(a, b, 0.0 if (a, b) in {(1, 2), (0, 2), (1, 3)} else weight) for a, b, weight in chain]
+    found = FINDER.find(links(cut, [0] * 4), 0.1, old)
+    assert [rows.tolist() for rows in found.members()] in ([[0, 1], [2, 3]], [[2, 3], [0, 1]])
+    assert old.labels[0] in found.labels
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_few_nodes_change_their_community_after_few_new_links(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count = 2_000
+    groups = rng.integers(0, 100, count)
+    ends = rng.integers(0, count, (20_000, 2))
+    ends = ends[(groups[ends[:, 0]] == groups[ends[:, 1]]) | (rng.random(len(ends)) < 0.2)]
+    pairs = [(int(a), int(b), 1.0) for a, b in ends]
+    old = FINDER.find(links(pairs, [0] * count), 0.05)
+    new = [(int(a), int(b), 1.0) for a, b in rng.integers(0, count, (len(pairs) // 100, 2))]
+    found = FINDER.find(links([*pairs, *new], [0] * count), 0.05, old)
+    assert (found.labels != old.labels).mean() <= 0.1
+    fresh = Communities(FINDER.find(found.links, 0.05).labels, found.links)
+    assert quality_of(found) >= 0.9 * quality_of(fresh)
+
+
+def quality_of(found: Communities) -> float:
+    graph, labels = found.links, found.labels
+    inside = (labels[graph.source] == labels[graph.target]) & (graph.source != graph.target)
+    sizes = np.bincount(labels[labels >= 0])
+    return float(graph.weight[inside].sum() - 0.05 * (sizes * (sizes - 1) / 2).sum())
+
+
+def test_igraph_is_imported_by_the_first_search() -> None:
+    script = (
+        "import sys, random; from neurogated.communities.leiden import LeidenCommunities as L\n"
+        "from neurogated.core.communities import Links; import numpy as np\n"
+        "assert 'igraph' not in sys.modules\n"
+        "random.seed(5); expected = random.random(); random.seed(5)\n"
+        "L().find(Links(np.array([0]), np.array([1]), np.ones(1), np.zeros(2, np.int32)), 0.1)\n"
+        "assert 'igraph' in sys.modules and random.random() == expected\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -1,0 +1,276 @@
+"""`consolidate`: which memories become facts, what a fact is, and what happens to it later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import combinations
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory, Scope
+from neurogated.core.delta import Access
+from neurogated.errors import InputError
+from tests.consolidation.clusters import TEXTS, add_cluster, use_together
+
+MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
+
+
+def sources_of(memory: NeuroGraphMemory, fact: str) -> set[str]:
+    return {edge.target_id for edge in memory.store.all_edges() if edge.source_id == fact}
+
+
+def contents(memory: NeuroGraphMemory) -> tuple[object, ...]:
+    """Return all of a graph that an undo restores."""
+    nodes = {node.id: node for node in memory.store.all_nodes()}
+    return nodes, {edge.key: edge.weight for edge in memory.store.all_edges()}
+
+
+def test_memories_that_are_used_together_become_a_fact(memory: NeuroGraphMemory) -> None:
+    ids = add_cluster(memory, user_id="ana", tags=["hobby"], metadata={"place": "Velmouth"})
+    alone = memory.add("It rained in the hills.", user_id="ana")
+    (fact_id,) = memory.consolidate()
+    fact = memory.get(fact_id)
+    assert fact.kind == "fact"
+    assert sources_of(memory, fact_id) == set(ids)
+    assert set(fact.content.splitlines()) <= set(TEXTS)
+    assert len(fact.content.splitlines()) >= 3
+    assert (fact.scope.user_id, fact.tags, dict(fact.metadata)) == ("ana", ("hobby",), {"place": "Velmouth"})
+    assert memory.store.has_node(alone[0])
+    assert memory.history()[-1].reason == "consolidate"
+
+
+def test_a_fact_is_found_with_its_sources_in_a_recall(memory: NeuroGraphMemory) -> None:
+    ids = add_cluster(memory)
+    (fact,) = memory.consolidate()
+    found = memory.recall("Where does the pottery course end?", top_n=5).ids
+    assert fact in found
+    assert set(found) & set(ids)
+
+
+def test_memories_without_uses_or_without_edges_stay_apart(memory: NeuroGraphMemory) -> None:
+    unused = [memory.add(text)[0] for text in TEXTS]
+    assert memory.consolidate() == []
+    memory.store.apply(GraphDelta(touch=Access(dict.fromkeys(unused, 9))))
+    linked = {edge.key for edge in memory.store.all_edges()}
+    memory.store.apply(GraphDelta(removed_edges=tuple(linked)))
+    assert memory.consolidate() == []
+
+
+def test_a_second_call_makes_nothing(memory: NeuroGraphMemory, config: MemoryConfig) -> None:
+    add_cluster(memory)
+    assert len(memory.consolidate()) == 1
+    before = contents(memory)
+    assert memory.consolidate() == []
+    memory.close()
+    with NeuroGraphMemory(config) as opened:
+        assert opened.consolidate() == []
+        assert contents(opened) == before
+
+
+def test_a_cluster_becomes_a_further_fact_when_most_of_its_members_are_new(memory: NeuroGraphMemory) -> None:
+    ids = add_cluster(memory)
+    assert len(memory.consolidate()) == 1
+    one = memory.add("The pottery course has a new teacher.")
+    use_together(memory, [*ids, *one])
+    assert memory.consolidate() == []
+    others = ["Bowls need two firings.", "Glaze is made of ash.", "Clay comes from the river.", "Tiles sell well."]
+    use_together(memory, [*one, *(memory.add(text)[0] for text in others)])
+    assert len(memory.consolidate()) == 1
+
+
+def test_undo_takes_the_facts_back_and_restores_the_energies(memory: NeuroGraphMemory) -> None:
+    ids = add_cluster(memory)
+    before = contents(memory)
+    (fact,) = memory.consolidate()
+    energies = [memory.get(one).base_energy for one in ids]
+    assert energies == [0.5 * before[0][one].base_energy for one in ids]  # type: ignore[index]
+    memory.undo()
+    assert not memory.store.has_node(fact)
+    assert contents(memory) == before
+
+
+def test_energy_and_importance_of_a_fact_are_the_largest_of_its_sources(memory: NeuroGraphMemory) -> None:
+    ids = [memory.add(text, importance=0.2 * (place + 1))[0] for place, text in enumerate(TEXTS)]
+    use_together(memory, ids)
+    energies = {node.id: (node.base_energy, node.energy_at) for node in memory.store.get_nodes(ids)}
+    (fact,) = memory.store.get_nodes(memory.consolidate())
+    assert fact.importance == pytest.approx(0.8)
+    assert (fact.base_energy, fact.energy_at) in energies.values()
+
+
+def test_a_line_names_speaker_and_day_if_the_sources_differ_in_them(memory: NeuroGraphMemory) -> None:
+    said = [("Ana", MAY, TEXTS[0]), ("Tom", MAY, TEXTS[1]), ("Ana", JUNE, TEXTS[2]), ("Ana", JUNE, TEXTS[3])]
+    ids = [
+        memory.add({"role": "user", "name": name, "content": text}, session_id="s", timestamp=at)[0]
+        for name, at, text in said
+    ]
+    use_together(memory, ids)
+    (fact,) = memory.store.get_nodes(memory.consolidate())
+    lines = {f"{name}, 1 {at:%B} 2024: {text}" for name, at, text in said}
+    assert set(fact.content.splitlines()) <= lines
+    assert (fact.scope.session_id, fact.position, fact.timestamp, fact.speaker) == ("s", None, None, None)
+
+
+def test_statements_that_differ_in_a_number_are_both_in_the_fact_or_neither(memory: NeuroGraphMemory) -> None:
+    add_cluster(
+        memory, ["The pump room has 3 valves.", "The pump room has 4 valves.", "The pump room was painted red."]
+    )
+    (fact,) = memory.store.get_nodes(memory.consolidate())
+    assert ("3 valves" in fact.content) == ("4 valves" in fact.content)
+
+
+def test_memories_of_different_validity_and_agents_are_in_no_common_fact(memory: NeuroGraphMemory) -> None:
+    old = [memory.add_document(text, valid_to=MAY)[0] for text in TEXTS]
+    new = [memory.add_document(f"Now: {text}", valid_from=MAY)[0] for text in TEXTS]
+    agents = [
+        memory.add_document(f"Note: {text}", agent_id=f"agent {place % 2}")[0] for place, text in enumerate(TEXTS)
+    ]
+    use_together(memory, [*old, *new, *agents])
+    facts = memory.consolidate()
+    assert facts
+    for fact in facts:
+        sources = [memory.get(one) for one in sources_of(memory, fact)]
+        assert len({(node.valid_from, node.valid_to, node.scope.agent_id) for node in sources}) == 1
+        assert memory.get(fact).valid_to == sources[0].valid_to
+
+
+def test_a_fact_expires_with_the_first_of_its_sources(memory: NeuroGraphMemory) -> None:
+    lifetimes = [timedelta(days=9), timedelta(days=5), timedelta(days=7), None]
+    ids = [memory.add_document(text, ttl=ttl)[0] for text, ttl in zip(TEXTS, lifetimes, strict=True)]
+    use_together(memory, ids)
+    (fact,) = memory.store.get_nodes(memory.consolidate())
+    assert fact.expires_at == memory.get(ids[1]).expires_at
+
+
+def test_the_most_facts_are_those_of_the_most_used_clusters(memory: NeuroGraphMemory) -> None:
+    add_cluster(memory, ["Rex ate cake.", "Rex barked at noon.", "Rex sleeps inside."])
+    ids = add_cluster(memory)
+    memory.store.apply(GraphDelta(touch=Access(dict.fromkeys(ids, 5))))
+    (first,) = memory.consolidate(max_clusters=1)
+    assert sources_of(memory, first) == set(ids)
+    assert len(memory.consolidate(max_clusters=1)) == 1
+    assert memory.consolidate(max_clusters=1) == []
+
+
+def test_a_frozen_memory_makes_no_facts(memory: NeuroGraphMemory) -> None:
+    add_cluster(memory)
+    memory.freeze()
+    assert memory.consolidate() == []
+    memory.unfreeze()
+    assert len(memory.consolidate()) == 1
+
+
+def test_wrong_arguments_are_refused(memory: NeuroGraphMemory) -> None:
+    with pytest.raises(InputError, match="max_clusters is 0"):
+        memory.consolidate(max_clusters=0)
+    with pytest.raises(InputError, match="now is 'soon'"):
+        memory.consolidate("soon")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("how", ["delete", "delete_document", "update", "retitle", "expire", "add again"])
+def test_a_fact_goes_with_the_text_of_a_source(memory: NeuroGraphMemory, how: str) -> None:
+    ids = [memory.add_document(text)[0] for text in TEXTS]
+    use_together(memory, ids)
+    (fact,) = memory.consolidate()
+    match how:
+        case "delete":
+            assert memory.delete(ids[0]) == 1
+        case "delete_document":
+            assert memory.delete_document(str(memory.get(ids[0]).found.document_id)) == 1
+        case "update":
+            memory.update(ids[0], "The pottery course was cancelled.")
+        case "retitle":
+            memory.update(ids[0], title="Pottery")
+        case "expire":
+            memory.update(ids[0], ttl=timedelta(days=1))
+        case _:
+            memory.add_document(TEXTS[0], timestamp=MAY)
+    assert not memory.store.has_node(fact)
+    assert memory.check() == []
+
+
+def test_a_fact_stays_when_its_source_is_only_used_or_weighed(memory: NeuroGraphMemory) -> None:
+    ids = add_cluster(memory)
+    (fact,) = memory.consolidate()
+    memory.update(ids[0], importance=0.9)
+    memory.feedback(ids)
+    memory.maintenance()
+    assert memory.store.has_node(fact)
+
+
+def test_facts_have_no_edges_but_those_to_their_sources(memory: NeuroGraphMemory) -> None:
+    add_cluster(memory)
+    edges = {edge.key: edge.weight for edge in memory.store.all_edges()}
+    (fact,) = memory.consolidate()
+    memory.add("The pottery course in Velmouth has a kiln.")
+    memory.update(fact, "A pottery course in Velmouth.")
+    found = {edge.key for edge in memory.store.all_edges() if fact in {edge.source_id, edge.target_id}}
+    assert {key.type for key in found} == {EdgeType.DERIVED_FROM}
+    memory.delete(fact)
+    memory.delete(memory.recall("a kiln in Velmouth", top_n=1).ids)
+    assert {edge.key: edge.weight for edge in memory.store.all_edges()} == edges
+
+
+def test_erased_words_are_in_no_file(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        texts = [*TEXTS[:3], "The pottery course costs SWORDFISH each month."]
+        ids = add_cluster(memory, texts, user_id="ana")
+        (fact,) = memory.consolidate()
+        assert "SWORDFISH" in memory.get(fact).content
+        memory.delete(ids[3])
+        memory.compact()
+        files = [path for path in Path(config.save_dir).rglob("*") if path.is_file()]
+        assert files
+        assert not [path.name for path in files if b"SWORDFISH" in path.read_bytes()]
+        (other,) = memory.consolidate()
+        assert sources_of(memory, other) == set(ids[:3])
+        assert memory.delete(user_id="ana") == 4
+        assert not list(memory.store.all_nodes())
+
+
+TEXT = st.lists(
+    st.sampled_from([*"abcdefgh", "2024", "17", "Monday", "Rex", "Ana", "kiln"]), min_size=1, max_size=5
+).map(" ".join)
+
+
+@given(
+    st.lists(st.tuples(TEXT, st.sampled_from(["ana", "bob", None]), st.integers(0, 5)), min_size=1, max_size=14),
+    st.sets(st.tuples(st.integers(0, 13), st.integers(0, 13)), max_size=40),
+    st.data(),
+)
+@settings(max_examples=60)
+def test_promises_hold_for_any_graph(
+    texts: Sequence[tuple[str, str | None, int]], pairs: set[tuple[int, int]], data: st.DataObject
+) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        nodes = [MemoryNode(f"n{place}", f"{text}.", scope=Scope(user)) for place, (text, user, _) in enumerate(texts)]
+        owner = {node.id: node.scope.user_id for node in nodes}
+        edges = [
+            MemoryEdge(f"n{one}", f"n{other}", EdgeType.ASSOC)
+            for one, other in pairs
+            if one < other < len(nodes) and owner[f"n{one}"] == owner[f"n{other}"]
+        ]
+        memory.store.apply(GraphDelta(nodes=tuple(nodes), edges=tuple(edges)))
+        uses = {f"n{place}": count for place, (_, _, count) in enumerate(texts) if count}
+        memory.store.apply(GraphDelta(touch=Access(uses)))
+        before = contents(memory)
+        facts = memory.consolidate()
+        for fact in facts:
+            sources = memory.store.get_nodes(sorted(sources_of(memory, fact)))
+            assert {node.scope.user_id for node in sources} == {memory.get(fact).scope.user_id}
+            assert set(memory.get(fact).content.splitlines()) <= {node.content for node in sources}
+        for one, other in combinations(facts, 2):
+            assert not sources_of(memory, one) & sources_of(memory, other)
+        assert memory.consolidate() == []
+        if facts:
+            memory.undo()
+            assert contents(memory) == before
+            assert sorted(memory.consolidate()) == sorted(facts)
+        gone = data.draw(st.sampled_from(nodes)).id
+        left = [fact for fact in facts if gone not in sources_of(memory, fact)]
+        memory.delete(gone)
+        assert [fact for fact in facts if memory.store.has_node(fact)] == left

@@ -1,0 +1,271 @@
+"""Consolidation by several workers, by a worker in the background, and by one that is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory
+from neurogated.compose import build
+from neurogated.core.communities import Communities, Links
+from neurogated.core.ports import Message
+from neurogated.errors import LLMError, StorageError
+from neurogated.llm.structured import StructuredLLM
+from neurogated.testing import ManualClock
+from tests.consolidation.clusters import TEXTS, add_cluster
+
+WAIT = 60
+ROOT = Path(__file__).parents[2]
+WORKER = """
+import sys
+from neurogated import MemoryConfig, NeuroGraphMemory
+with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash")) as memory:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for _ in range(5):
+        memory.consolidate(max_clusters=2, progress=False)
+"""
+KILLED = """
+import os, signal, sys
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.consolidation.consolidator import Consolidator
+with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash")) as memory:
+    commit = Consolidator.commit
+    def killed(self, *given):
+        if sys.argv[2] == "after":
+            commit(self, *given)
+        os.kill(os.getpid(), signal.SIGKILL)
+    Consolidator.commit = killed
+    memory.consolidate(progress=False)
+"""
+
+
+class Scribe(BaseLLM):
+    """A language model that merges memories as a test says."""
+
+    name = "scribe"
+    parameters: Mapping[str, Any] = {}
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.asked: list[str] = []
+        self.act: Callable[[], object] = lambda: None
+
+    def infer(
+        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        assert schema is not None
+        self.asked.append(messages[-1]["content"])
+        self.act()
+        if not self.answers:
+            raise LLMError("the model is away")
+        return json.dumps({"fact": self.answers.pop(0)}), {"finish_reason": "stop"}
+
+
+@pytest.fixture
+def scribe() -> Scribe:
+    return Scribe("Marta made a blue bowl in a pottery course that began on 3 May 2024.")
+
+
+@pytest.fixture
+def told(config: MemoryConfig, scribe: Scribe, clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    """Return a memory whose language model is `scribe`."""
+    from dataclasses import replace
+
+    parts = replace(build(config, clock), language_model=StructuredLLM(scribe))
+    with NeuroGraphMemory(config, parts=parts) as memory:
+        yield memory
+        memory.store.close()
+
+
+def facts_of(memory: NeuroGraphMemory) -> list[str]:
+    return [node.content for node in memory.store.all_nodes() if node.kind == "fact"]
+
+
+def clusters(memory: NeuroGraphMemory, count: int = 6) -> None:
+    for number in range(count):
+        add_cluster(memory, [f"Team {number} {text}" for text in ("won at chess.", "lost at golf.", "has a bus.")])
+
+
+def test_a_language_model_writes_the_fact(told: NeuroGraphMemory, scribe: Scribe) -> None:
+    add_cluster(told)
+    told.consolidate()
+    assert facts_of(told) == ["Marta made a blue bowl in a pottery course that began on 3 May 2024."]
+    assert all(text in scribe.asked[0] for text in TEXTS)
+
+
+@pytest.mark.parametrize("answer", ["The pottery course began on 4 May 2024.", "", None])
+def test_sentences_are_chosen_if_the_model_invents_a_number_or_fails(
+    told: NeuroGraphMemory, scribe: Scribe, answer: str | None
+) -> None:
+    scribe.answers = [] if answer is None else [answer]
+    add_cluster(told)
+    told.consolidate()
+    (fact,) = facts_of(told)
+    assert set(fact.splitlines()) <= set(TEXTS)
+
+
+def test_memories_that_may_contradict_each_other_are_not_merged_by_a_model(
+    told: NeuroGraphMemory, scribe: Scribe
+) -> None:
+    add_cluster(told, ["The pump room has 3 valves.", "The pump room has 4 valves.", "The pump room is red."])
+    assert len(told.consolidate()) == 1
+    assert scribe.asked == []
+
+
+def test_the_budget_of_calls_is_kept(config: MemoryConfig, scribe: Scribe, clock: ManualClock) -> None:
+    from dataclasses import replace
+
+    scribe.answers = ["A team."] * 9
+    few = config.replace(metabolism={"consolidation_calls": 2})
+    with NeuroGraphMemory(few, parts=replace(build(few, clock), language_model=StructuredLLM(scribe))) as memory:
+        clusters(memory, 4)
+        assert len(memory.consolidate()) == 4
+        assert len(scribe.asked) == 2
+        assert facts_of(memory).count("A team.") == 2
+        memory.store.close()
+
+
+def test_no_lock_is_held_while_the_model_answers_and_changed_sources_are_skipped(
+    told: NeuroGraphMemory, scribe: Scribe
+) -> None:
+    ids = add_cluster(told)
+
+    def write_meanwhile() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(told.update, ids[0], "The pottery course was cancelled.").result(WAIT)
+
+    scribe.act = write_meanwhile
+    assert told.consolidate() == []
+    assert facts_of(told) == []
+    scribe.act = lambda: None
+    scribe.answers = ["The pottery course was cancelled."]
+    assert len(told.consolidate()) == 1
+
+
+def test_threads_never_make_a_fact_twice(memory: NeuroGraphMemory) -> None:
+    clusters(memory)
+    begin = threading.Barrier(4)
+
+    def work() -> list[str]:
+        begin.wait(WAIT)
+        return memory.consolidate(progress=False)
+
+    with ThreadPoolExecutor(4) as pool:
+        made = [fact for one in [pool.submit(work) for _ in range(4)] for fact in one.result(WAIT)]
+    assert len(made) == len(set(made)) == len(facts_of(memory)) == 6
+
+
+def _run(script: str, *words: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", script, *words], env=environment, text=True, **pipes)
+
+
+def test_processes_never_make_a_fact_twice(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        clusters(memory)
+    workers = [_run(WORKER, config.save_dir) for _ in range(2)]
+    for worker in workers:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == "ready\n"
+    for worker in workers:
+        worker.communicate("go\n", timeout=WAIT)
+        assert worker.returncode == 0
+    with NeuroGraphMemory(config) as memory:
+        assert len(facts_of(memory)) == len(set(facts_of(memory))) == 6
+        assert memory.check() == []
+        sources = [edge.target_id for edge in memory.store.all_edges() if edge.type.name == "DERIVED_FROM"]
+        assert len(sources) == len(set(sources)) == 18
+
+
+@pytest.mark.parametrize(("when", "count"), [("before", 0), ("after", 6)])
+def test_a_killed_worker_leaves_all_facts_or_none(config: MemoryConfig, when: str, count: int) -> None:
+    with NeuroGraphMemory(config) as memory:
+        clusters(memory)
+        energies = {node.id: node.base_energy for node in memory.store.all_nodes()}
+    worker = _run(KILLED, config.save_dir, when)
+    worker.communicate(timeout=WAIT)
+    assert worker.returncode == -signal.SIGKILL
+    with NeuroGraphMemory(config) as memory:
+        assert len(facts_of(memory)) == count
+        faded = {node.id for node in memory.store.all_nodes() if node.base_energy < energies.get(node.id, 0.0)}
+        assert len(faded) == 3 * count
+        assert memory.check() == []
+        assert len(memory.consolidate()) == 6 - count
+
+
+def test_a_worker_in_the_background_consolidates_every_namespace(config: MemoryConfig) -> None:
+    config = config.replace(metabolism={"consolidate_seconds": 0.05})
+    made: list[str] = []
+    both = threading.Event()
+    with NeuroGraphMemory(config) as memory:
+        other = memory.in_namespace("other")
+
+        def note(ids: list[str]) -> None:
+            made.extend(one for one in ids if one.startswith("fact-"))
+            if len(made) == 2:
+                both.set()
+
+        memory.on("added", note)
+        add_cluster(memory)
+        add_cluster(other, [f"Other: {text}" for text in TEXTS])
+        assert both.wait(WAIT)
+        assert len(facts_of(memory)) == len(facts_of(other)) == 1
+    assert "neurogated-consolidation" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_failed_consolidation_in_the_background_is_logged_and_repeated(
+    config: MemoryConfig, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed, repeated = threading.Event(), threading.Event()
+
+    def fail(*_: object, **__: object) -> Communities:
+        (repeated if failed.is_set() else failed).set()
+        raise StorageError("the disk is full")
+
+    monkeypatch.setattr("neurogated.communities.leiden.LeidenCommunities.find", fail)
+    with NeuroGraphMemory(config.replace(metabolism={"consolidate_seconds": 0.01})):
+        assert repeated.wait(WAIT)
+    assert "the disk is full" in caplog.text
+
+
+def test_closing_waits_for_the_fact_that_is_being_made(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    from neurogated.communities.leiden import LeidenCommunities
+
+    searching, closing = threading.Event(), threading.Event()
+    find = LeidenCommunities.find
+
+    def slow(self: LeidenCommunities, links: Links, resolution: float, old: Communities | None = None) -> Communities:
+        searching.set()
+        closing.wait(WAIT)
+        return find(self, links, resolution, old)
+
+    with NeuroGraphMemory(config) as memory:
+        add_cluster(memory)
+    monkeypatch.setattr(LeidenCommunities, "find", slow)
+    memory = NeuroGraphMemory(config.replace(metabolism={"consolidate_seconds": 0.01}))
+    assert searching.wait(WAIT)
+    threading.Timer(0.05, closing.set).start()
+    memory.close()
+    assert memory.store.closed
+    monkeypatch.setattr(LeidenCommunities, "find", find)
+    with NeuroGraphMemory(config) as opened:
+        assert opened.check() == []
+
+
+def test_there_is_no_thread_without_the_setting_and_none_for_readers(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config):
+        assert "neurogated-consolidation" not in [thread.name for thread in threading.enumerate()]
+    with NeuroGraphMemory(config.replace(read_only=True, metabolism={"consolidate_seconds": 1.0})):
+        assert "neurogated-consolidation" not in [thread.name for thread in threading.enumerate()]
