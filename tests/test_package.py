@@ -39,7 +39,9 @@ FIXED_CONSTANTS = {
     "cli/doctor.py": {"_LEAST_FREE_GIB", "_GIB", "_MILLISECONDS"},
     "cli/list_.py": {"_PAGE"},  # the default of a flag
     "cli/energy.py": {"_DAYS", "_STEPS", "_BAR"},  # the chart
-    "cli/tiers.py": {"_TOP"},  # the default of a flag
+    "cli/tiers.py": {"_TOP", "_DAYS", "_STEPS"},  # defaults of flags; the chart
+    "cli/arguments.py": {"_CENTURY"},  # within the calendar
+    "viewer/tiers.py": {"_WHOLE"},  # percent
     "tiers/manager.py": {"_DAY", "_WEEK", "_DECAYING_ENERGY", "_FEW_USES"},  # the definitions of the layers
     "cli/settings.py": {"_WIDTH"},
     "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # the demonstration

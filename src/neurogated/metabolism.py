@@ -92,6 +92,22 @@ class Metabolism(ABC):
         view = self.store.view(filters=filter_of(filters))
         return TierManager(self.config.metabolism).tiers(self.store, view, self._moment(now))
 
+    def tiers_course(
+        self, now: datetime | None = None, *, steps: int, step: timedelta, **filters: Unpack[FilterOptions]
+    ) -> list[Tiers]:
+        """Return the tiers at `steps` times before `now`, at `now`, and at `steps` times after it.
+
+        The forecast assumes no further use. The past has the memories of that time with their present uses, because
+        uses are not journaled.
+        """
+        manager, wanted, present = TierManager(self.config.metabolism), filter_of(filters), self._moment(now)
+        course = []
+        for number in range(-steps, steps + 1):
+            at = present + number * step
+            store = self.store.as_of(at) if number < 0 else self.store
+            course.append(manager.tiers(store, store.view(filters=wanted), at))
+        return course
+
     def tick(self, now: datetime | None = None) -> int:
         """Journal the memories that fell dormant since the last tick; return their number.
 

@@ -27,6 +27,15 @@ def test_tiers_counts_memories_and_shows_those_with_the_most_energy(
     assert json.loads(_run(capsys, tmp_path, "tiers", "--json", "--top", "0"))["canvas"] == []
 
 
+def test_tiers_writes_a_page_of_its_past_and_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _run(capsys, tmp_path / "agent", "add", "The pump failed on Monday.")
+    page = tmp_path / "tiers.html"
+    out = _run(capsys, tmp_path / "agent", "tiers", "--page", str(page), "--days", "90")
+    assert str(page) in out
+    assert "The pump failed on Monday." in page.read_text(encoding="utf-8")
+    assert page.read_text(encoding="utf-8").count('scope="row"') == 2 * 12 + 1 + 4
+
+
 def test_energy_draws_the_present_and_the_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     node_id = _run(capsys, tmp_path, "add", "The pump failed on Monday.").strip()
     lines = _run(capsys, tmp_path, "energy", node_id, "--days", "360").splitlines()

@@ -1,6 +1,7 @@
 """Dormant memories leave the default recall, and energy counts for the score."""
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import hypothesis.strategies as st
@@ -74,9 +75,9 @@ def test_many_dormant_memories_do_not_take_the_places_of_the_others(clock: Manua
     assert retriever.recall("1 0", top_n=2).ids == ("awake",)
 
 
-@given(st.lists(st.booleans(), max_size=60), st.integers(1, 9))
+@given(st.lists(st.booleans(), max_size=60), st.integers(1, 9), st.sampled_from([1.0, 1.7, 30.0]))
 @run(deadline=None)
-def test_the_best_awake_results_are_those_of_a_complete_search(asleep: list[bool], count: int) -> None:
+def test_the_best_awake_results_are_those_of_a_complete_search(asleep: list[bool], count: int, deeper: float) -> None:
     clock = ManualClock()
     nodes = {f"n{n:02}": ([1.0, n / 100], SLEEPY if sleeps else {}) for n, sleeps in enumerate(asleep)}
     view = _store(clock, **nodes).view()
@@ -88,11 +89,13 @@ def test_the_best_awake_results_are_those_of_a_complete_search(asleep: list[bool
         calls.append(depth)
         return rows[:depth], -rows[:depth].astype(np.float64)
 
-    admission = Admission(view, EnergyLaw.of(MemoryConfig().metabolism), now)
-    found, scores = admission.best(search(count), count, search)
+    admission = Admission(view, EnergyLaw.of(MemoryConfig().metabolism), now, deeper)
+    found, scores = admission.best(count, search)
     expected = [row for row, sleeps in enumerate(asleep) if not sleeps][:count]
     assert found.tolist() == expected == (-scores).tolist()
-    assert sum(calls) <= 2 * max(count, 4 * len(asleep))
+    assert admission.refused_dormant == any(asleep[: max(calls)])
+    # Each repeated search goes at least a quarter deeper, so all of them cost a multiple of the last.
+    assert all(later >= 1.25 * before for before, later in pairwise(calls))
 
 
 def test_energy_counts_for_the_score_by_its_weight(clock: ManualClock) -> None:

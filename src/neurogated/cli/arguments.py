@@ -16,10 +16,13 @@ __all__ = [
     "add_times",
     "add_top_n",
     "add_user",
+    "checked_days",
     "owner_of",
     "seconds",
     "time_of",
 ]
+
+_CENTURY = 36_500
 
 
 class Owner(TypedDict):
@@ -98,6 +101,13 @@ def time_of(arguments: argparse.Namespace, name: str) -> datetime | None:
         return None if text is None else datetime.fromisoformat(text)
     except ValueError:
         raise ConfigError(f"--{name} is {text!r}, but must be a time such as 2027-01-31T12:00:00") from None
+
+
+def checked_days(days: float) -> timedelta:
+    """Return the duration that `--days` gives; raises ConfigError if it is not between 0 and a century."""
+    if not 0 < days <= _CENTURY:
+        raise ConfigError(f"--days is {days:g}, but must be more than 0 and at most {_CENTURY}")
+    return timedelta(days=days)
 
 
 def seconds(arguments: argparse.Namespace) -> timedelta | None:

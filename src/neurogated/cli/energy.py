@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from datetime import timedelta
 
-from neurogated.cli.arguments import add_dataset
+from neurogated.cli.arguments import add_dataset, checked_days
 from neurogated.cli.opening import open_memory
 from neurogated.cli.output import emit
-from neurogated.errors import InputError
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
@@ -30,10 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Print one line for each time."""
-    if not 0 < arguments.days <= timedelta.max.days / _STEPS:
-        raise InputError(f"--days is {arguments.days:g}, but must be more than 0")
+    step = checked_days(arguments.days) / _STEPS
     with open_memory(arguments) as memory:
-        course = memory.energy_course(arguments.id, steps=_STEPS, step=timedelta(days=arguments.days) / _STEPS)
+        course = memory.energy_course(arguments.id, steps=_STEPS, step=step)
     # The forecast follows the present.
     now = course[-1 - _STEPS].at
     lines = [

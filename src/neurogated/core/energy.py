@@ -87,11 +87,13 @@ class EnergyLaw:
 
     def dormant(self, view: GraphView, rows: Rows, now: Moment) -> NDArray[np.bool_]:
         """Return which nodes are dormant at the time `now`: little energy, little importance, and no recent access."""
-        now = np.broadcast_to(now, rows.shape)
         found: NDArray[np.bool_] = view.importance.take(rows) < self.dormant_importance
-        idle = (now[found] - view.last_accessed.take(rows[found])) / MICROS_A_DAY
-        found[found] = idle >= self.dormant_idle_days
-        found[found] = self.energy(view, rows[found], now[found]) < self.dormant_energy
+        # Most recalls end here, or after the next column: few memories are unimportant, and fewer are idle.
+        if found.any():
+            found &= now - view.last_accessed.take(rows) >= self.dormant_idle_days * MICROS_A_DAY
+        if (places := found.nonzero()[0]).size:
+            then = now if isinstance(now, int) else now[places]
+            found[places] = self.energy(view, rows[places], then) < self.dormant_energy
         return found
 
 

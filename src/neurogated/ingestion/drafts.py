@@ -96,19 +96,18 @@ class Draft:
     def node(self, stored: MemoryNode | None, at: datetime) -> MemoryNode:
         """Return the node of the draft, without a new vector. A stored node keeps its energy and times of access.
 
-        A new node starts with its importance as energy.
+        A new node has its importance as energy.
         """
         if stored is None:
             node = MemoryNode(
                 self.id,
                 self.content,
                 metadata=self.metadata,
-                base_energy=self.fields.get("importance", DEFAULT_IMPORTANCE),
                 last_accessed=at,
                 created_at=at,
                 scope=self.scope,
                 found=self.found,
-                **self.fields,
+                **{"base_energy": self.fields.get("importance", DEFAULT_IMPORTANCE), **self.fields},
             )
         else:
             text: dict[str, Any] = (
@@ -210,8 +209,7 @@ class Analysed:
 
     def accessed_as(self, old: Mapping[str, MemoryNode]) -> Analysed:
         """Return the analysis with the accesses of the stored nodes, which may be newer."""
-        known = [replace(node, uses=old[node.id].uses, last_accessed=old[node.id].last_accessed) for node in self.known]
-        return replace(self, known=known)
+        return replace(self, known=[node.with_accesses_of(old[node.id]) for node in self.known])
 
     @property
     def nodes(self) -> list[MemoryNode]:

@@ -29,6 +29,8 @@ class Admission:
     """Decides which nodes are dormant; None admits dormant nodes too."""
     now: int
     """The time of the recall, in microseconds since 1970 UTC."""
+    deeper: float = 1.0
+    """How many results a search must find for each one that is not dormant; learned from the last search."""
     refused_dormant: bool = False
     """Whether it has refused a dormant node so far."""
 
@@ -41,24 +43,29 @@ class Admission:
             admitted &= ~dormant
         return admitted
 
-    def best(self, found: _Scored, count: int, search: Callable[[int], _Scored]) -> _Scored:
-        """Return the `count` best results that are not dormant.
+    def depth(self, count: int) -> int:
+        """Return how many results to search for, so that about `count` of them are not dormant."""
+        return math.ceil(count * self.deeper)
+
+    def best(self, count: int, search: Callable[[int], _Scored], found: _Scored | None = None) -> _Scored:
+        """Return the `count` best results that are not dormant, best first.
 
         Args:
-            found: the `count` best results, best first.
             count: how many are wanted.
-            search: returns as many best results as it is told. It is called for more while dormant nodes take the
-                places of others, so the cost depends on the dormant nodes found and not on the size of the graph.
+            search: returns as many best results as it is told. It is called again for more while too many are dormant,
+                so the cost depends on the dormant nodes found and not on the size of the graph.
+            found: the result of `search(depth(count))`, if the caller has it already.
         """
-        depth = count
+        depth = self.depth(count)
+        rows, scores = search(depth) if found is None else found
         while self.law is not None:
-            dormant = self.law.dormant(self.view, found[0], self.now)
-            if not dormant.any():
+            dormant = self.law.dormant(self.view, rows, self.now)
+            awake = np.flatnonzero(~dormant)
+            self.refused_dormant |= bool(dormant.any())
+            self.deeper = rows.size / awake.size * _DEEPER if 0 < awake.size < rows.size else 1.0
+            if awake.size >= count or rows.size < depth:
+                rows, scores = rows[awake], scores[awake]
                 break
-            self.refused_dormant = True
-            awake = np.flatnonzero(~dormant)[:count]
-            if awake.size == count or found[0].size < depth:
-                return found[0][awake], found[1][awake]
             depth = math.ceil(depth * _DEEPER * count / max(1, awake.size))
-            found = search(depth)
-        return found[0][:count], found[1][:count]
+            rows, scores = search(depth)
+        return rows[:count], scores[:count]

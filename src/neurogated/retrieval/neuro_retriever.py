@@ -125,6 +125,8 @@ class NeuroRetriever:
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
         self._law = EnergyLaw.of(config.metabolism)
+        # How much deeper the last search had to go because of dormant nodes.
+        self._deeper = 1.0
         self._classic = config.ACTIVATION == "classic"
         self._gates = config.retrieval.switches.gate_hops and not self._classic
         # In the classic mode only the cosine selects the anchors, as the specification says.
@@ -192,13 +194,14 @@ class NeuroRetriever:
             shared.skip()
             stage("searching")
             view = store.view(valid_at=valid_at, filters=wanted_nodes)
-            nearest = store.nearest_rows(list(vectors), max(wanted, self._config.retrieval.candidates), view)
+            law = self._law if as_of is None and not include_dormant else None
+            admissions = [Admission(view, law, present, self._deeper) for _ in queries]
+            depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
+            nearest = store.nearest_rows(list(vectors), depth, view)
             asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present)))
             shared.lap("search")
             stage("spreading activation")
-            # The past and explicit questions for dormant memories leave nothing out.
-            law = self._law if as_of is None and not include_dormant else None
-            found = [self._find_awake(store, view, one, wanted, law) for one in asked]
+            found = [self._find_awake(store, *each, wanted) for each in zip(asked, admissions, strict=True)]
             shared.skip()
             stage("fetching texts")
             memories = memories_of(store, view, found, least)
@@ -224,16 +227,15 @@ class NeuroRetriever:
             return self._kernels.generate_batch(queries, vectors)
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
-    def _find_awake(
-        self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int, law: EnergyLaw | None
-    ) -> Found:
+    def _find_awake(self, store: GraphStorePort, asked: _Asked, admission: Admission, wanted: int) -> Found:
         """Leave dormant nodes out, unless the best of the others scores less than `metabolism.wake_score`."""
-        admission = Admission(view, law, asked.present)
         found = self._find(store, asked, wanted, admission)
+        if admission.law is not None:
+            self._deeper = admission.deeper
         best = float(found.ranking.score.max(initial=-np.inf))
         if not admission.refused_dormant or best >= self._config.metabolism.wake_score:
             return found
-        again = self._find(store, asked, wanted, Admission(view, None, asked.present))
+        again = self._find(store, asked, wanted, Admission(admission.view, None, asked.present))
         return again._replace(notes=(_WOKEN,))
 
     def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:

@@ -147,12 +147,10 @@ class QuestionSimilarity:
 
         `nearest` is the result of the vector search, if the caller has it: rows and cosines.
         """
-        if nearest is None:
-            nearest = self._nearest(count)
-        nearest = self._admission.best(nearest, count, self._nearest)
+        nearest = self._admission.best(count, self._nearest, nearest)
         by_keywords: Scored = _NOTHING
         if self._config.retrieval.keyword_weight:
-            by_keywords = self._admission.best(self._with_keywords(count), count, self._with_keywords)
+            by_keywords = self._admission.best(count, self._with_keywords)
             self._best_keywords = float(by_keywords[1].max(initial=0.0))
         rows = _distinct(np.concatenate((nearest[0], by_keywords[0])))
         self.known = self._measure(rows, nearest, by_keywords)

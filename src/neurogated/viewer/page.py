@@ -21,7 +21,7 @@ from neurogated.viewer.layout import lay_out
 from neurogated.viewer.palette import ink
 from neurogated.viewer.subgraph import Arc, Subgraph, Vertex, subgraph_of
 
-__all__ = ["render_recall"]
+__all__ = ["environment", "own_file", "render_recall"]
 
 # Characters of a label, of a text before the reader unfolds it, and of a text at most.
 _LABEL = 120
@@ -95,9 +95,9 @@ def render_recall(recall: Recall, nodes: Mapping[str, MemoryNode]) -> str:
     subgraph = subgraph_of(recall)
     known = {**nodes, **{memory.id: memory.node for memory in recall}}
     cards = _cards(recall, subgraph, known)
-    script, style = _own_file("page.js"), _own_file("page.css")
+    script, style = own_file("page.js"), own_file("page.css")
     used = {arc.type for arc in subgraph.arcs}
-    return _environment().get_template("page.html.j2").render(
+    return environment().get_template("page.html.j2").render(
         recall=recall,
         kernel=_kernel_rows(recall, used),
         picture=lay_out(subgraph),
@@ -118,8 +118,9 @@ def render_recall(recall: Recall, nodes: Mapping[str, MemoryNode]) -> str:
 
 
 @functools.cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """Return the templates and their filters."""
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("neurogated.viewer"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -127,15 +128,16 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=lambda value: _printable(value) if isinstance(value, str) else value,
     )
-    environment.filters |= {"number": _number}
-    return environment
+    made.filters |= {"number": _number}
+    return made
 
 
 @functools.cache
-def _own_file(name: str) -> str:
-    environment = _environment()
-    assert environment.loader is not None  # noqa: S101 - given above
-    return environment.loader.get_source(environment, name)[0]
+def own_file(name: str) -> str:
+    """Return a file of the templates."""
+    templates = environment()
+    assert templates.loader is not None  # noqa: S101 - given above
+    return templates.loader.get_source(templates, name)[0]
 
 
 def _printable(text: str) -> str:
