@@ -56,7 +56,7 @@ class Metabolism(ABC):
         The task is not stored. It applies to the memories of the session, or else of the user, or else to all.
 
         Args:
-            task: what the agent is doing, in words; None clears the task.
+            task: the present work of the agent, in words; None clears the task.
             session_id: the session of the task; all sessions of the user when left out.
             user_id: the user of the task; all users when left out.
 

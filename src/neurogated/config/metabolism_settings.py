@@ -28,7 +28,7 @@ class MetabolismSettings:
     judged_together: int = setting(16, "texts whose importance the language model judges in one call", low=1)
     focus_gain: float = setting(
         0.5,
-        "share of its missing energy that a new memory gets if it is what the present task is about",
+        "share of its missing energy that a new memory gets if it is about the present task",
         low=0.0,
         high=1.0,
     )

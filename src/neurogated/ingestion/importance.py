@@ -1,7 +1,7 @@
 """How likely a text is evidence for some later question: its importance, 0–1, without a model.
 
-A logistic regression over what a text shows: how much it states with specific words, whether it tells of its speaker or
-speaks to somebody else, times, the past, questions, exclamations and reactions. A chat of a user with an assistant has
+A logistic regression over the surface of a text: how much it states with specific words, whether it tells of its
+speaker or addresses somebody, times, the past, questions, exclamations and reactions. A chat with an assistant has
 a second regression over the first: the role counts there, lasting instructions, and how much the user has told before.
 `tools/fit_importance.py` fits the coefficients.
 """
