@@ -20,7 +20,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent.parent / "src" / "neurogated" / "conflict"
 PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 MOST_SENSES = 4
-PERSON, LOCATION = "18", "15"  # the numbers of WordNet's files of persons and of places
+PERSON, LOCATION, OBJECT = "18", "15", "17"  # WordNet's files of persons, places, and continents and rivers
 ABOVE, PART_OF, ANTONYM, SIMILAR, RELATED = ("@", "@i"), ("#p",), "!", "&", "+"
 Synset = tuple[str, str]
 
@@ -48,13 +48,13 @@ class WordNet:
             key = (part, fields[0])
             count = int(fields[3], base=16)
             self.words[key] = [re.sub(r"\(\w+\)$", "", fields[4 + 2 * n]).lower() for n in range(count)]
-            if fields[1] == LOCATION:
-                self.places.add(key)
             self.lines[key] = fields[1]
             at = 4 + 2 * count
             pointers = [fields[at + 1 + 4 * n : at + 5 + 4 * n] for n in range(int(fields[at]))]
             to = [(kind, (p.replace("s", "a"), offset), ends) for kind, offset, p, ends in pointers]
             self.above[key] = [target for kind, target, _ in to if kind in ABOVE]
+            if fields[1] == LOCATION or (fields[1] == OBJECT and any(kind == "@i" for kind, *_ in to)):
+                self.places.add(key)
             self.wholes[key] = [target for kind, target, _ in to if kind in PART_OF]
             self.similar[key] = [target for kind, target, _ in to if kind == SIMILAR] if fields[2] == "s" else []
             self.antonyms[key] = [

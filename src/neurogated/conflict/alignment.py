@@ -10,8 +10,11 @@ from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.statement import Statement
 from neurogated.conflict.tokens import Token
 
-__all__ = ["Alignment", "Pair", "align"]
+__all__ = ["Alignment", "Pair", "align", "is_inflected"]
 
+_LEAST_STEM = 5
+_LEAST_PREFIX = 3
+_INFLECTED = 0.6
 _LONGEST = 60
 """Words of a statement that are aligned one by one."""
 
@@ -57,6 +60,8 @@ def align(first: Statement, second: Statement, meanings: Meanings) -> Alignment:
     language = first.language if first.language == second.language else ""
     _pair(found, "same", lambda one, other: one.key == other.key)
     _pair(found, "same", _are_equal)
+    _pair(found, "synonym", _are_derived)
+    _pair(found, "synonym", lambda one, other: _is_verb_form(one, other, language))
     if language:
         _pair(found, "synonym", lambda one, other: _is_word(one, other) and meanings.are_synonyms(one, other, language))
         _pair(found, "broader", lambda one, other: _says_less(one, other, meanings, language))
@@ -72,6 +77,26 @@ def _are_equal(one: Token, other: Token) -> bool:
     if one.quantity is not None and other.quantity is not None:
         return one.quantity.equals(other.quantity)
     return one.moment is not None and one.moment == other.moment
+
+
+def _is_verb_form(one: Token, other: Token, language: str) -> bool:
+    return not (one.after_verb or other.after_verb) and is_inflected(one, other, language)
+
+
+def _are_derived(one: Token, other: Token) -> bool:
+    """Return whether one stem is the other with one letter more, as in "allergic" and "allergy"."""
+    short, long = sorted((one.key, other.key), key=len)
+    return (
+        _is_word(one, other) and len(short) >= _LEAST_STEM and long[:-1] == short and not (one.is_name or other.is_name)
+    )
+
+
+def is_inflected(one: Token, other: Token, language: str) -> bool:
+    """Return whether two words look like forms of one, in languages without a lexicon."""
+    if language in {"", "en", "zh"} or not _is_word(one, other) or one.word[:-1] == other.word[:-1]:
+        return False
+    is_begun = one.word[:_LEAST_PREFIX] == other.word[:_LEAST_PREFIX]
+    return is_begun and SequenceMatcher(None, one.word, other.word).ratio() >= _INFLECTED
 
 
 def _says_less(one: Token, other: Token, meanings: Meanings, language: str) -> bool:

@@ -168,7 +168,7 @@ CONVERSE = words_of("""
 
 LIGHT = words_of("""
         locat situat base get have make do take own posse work live be befind lieg encuentr trouv actual
-        really total 名字 名 字
+        really total heisst nam nombr llam appel appell 名字 名 字 叫
     """)
 """Stems of words that add little to the others."""
 
@@ -177,7 +177,7 @@ PREPOSITIONS = {
     "en": words_of(
         "of in to for with on at by from about into through during before after above below under over between against"
         " without within inside outside near behind beside beyond among around towards toward off out up down via per than as"
-        " since until"
+        " since until far onto indoors outdoors"
     ),
     "de": words_of(
         "in im zu zum zur mit auf für von vom bei beim nach aus über unter vor hinter neben zwischen durch gegen ohne um"
@@ -190,7 +190,7 @@ PREPOSITIONS = {
 OPPOSED_ROLES = tuple(
     frozenset(pair.split("/"))
     for pair in words_of("""
-        before/after above/below over/under inside/outside with/without from/to into/from for/against on/off
+        before/after into/out onto/off near/far inside/outdoors outside/indoors indoors/outdoors above/below over/under inside/outside with/without from/to into/from for/against on/off
         up/down in/from vor/nach über/unter mit/ohne für/gegen von/nach von/zu con/sin sobre/bajo de/a
         desde/hasta antes/después avec/sans sur/sous avant/après pour/contre 前/后 上/下 里/外 从/到
     """)

@@ -32,6 +32,9 @@ _LIGHT_KEYS = {
         is are was has have had in on at to of for by with from as it
     """)
 }
+_OWN = cues.words_of("has have had holds owns includes covers contains offers hat haben hatte tiene tienen a ont")
+_MARGIN = 0.05
+"""Cosine by which an attribute must be nearer to those with one value; a false alarm costs more than a miss."""
 _REMEMBERED = 20_000
 
 
@@ -97,6 +100,8 @@ class Exclusiveness:
                 return found
         if _COPULA.fullmatch(words[-1]):
             return is_attribute or any(word.endswith(tuple(_data()["nouns"][language])) for word in words[:-1])
+        if words[0] in _OWN or (len(words) > 2 and words[-2] in _OWN):  # noqa: PLR2004 - subject, verb and noun
+            return words[-1] in _data()["nouns"].get(language, ())
         votes = [
             one for known, one in self._keys.items() if keys and keys[-2:] and set(keys) & set(known) - _LIGHT_KEYS
         ]
@@ -105,7 +110,7 @@ class Exclusiveness:
         if not (vectors := self._meanings.vectors([" ".join(words[-2:])])):
             return False
         near = {name: np.sort(table @ vectors[0])[-_NEAREST:].mean() for name, table in self._vectors.items()}
-        return bool(near["one"] > near["many"])
+        return bool(near["one"] > near["many"] + _MARGIN)
 
 
 def _keys(phrase: str, language: str) -> tuple[str, ...]:

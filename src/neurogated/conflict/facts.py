@@ -18,6 +18,7 @@ _HALF = 0.5
 _SHORT = 4
 """Words of a value that a denied value is compared with."""
 _NOT = re.compile(r"\b(?:not|no|never)\b\s*", re.IGNORECASE)
+_ACTIVITY = re.compile(r"\b(?:is|are|was|were|be|been|am)\b.*\b\w{2,}ing\b", re.IGNORECASE)
 _BARE = re.compile(r"(?:is|are|was|were|has|have|had|does|do|did|can|will|\s)*", re.IGNORECASE)
 _INDEFINITE = re.compile(r"(?:a|an|some|two|three|several|many|there|it|this|that)\b", re.IGNORECASE)
 
@@ -28,6 +29,8 @@ def compare_slots(  # noqa: PLR0911 - rules in order
     """Return how two facts of one subject relate; None where their words must decide."""
     ours, theirs = one.slot, other.slot
     if ours is None or theirs is None or _INDEFINITE.match(ours.subject):
+        return None
+    if not _is_fact(one) and any(_ACTIVITY.search(f"{slot.attribute} {slot.value}") for slot in (ours, theirs)):
         return None
     is_plain = _BARE.fullmatch(_NOT.sub("", ours.attribute)) or _BARE.fullmatch(_NOT.sub("", theirs.attribute))
     values = [_NOT.sub("", slot.value) for slot in (ours, theirs)]
@@ -45,7 +48,7 @@ def compare_slots(  # noqa: PLR0911 - rules in order
     return _different(one, other, (values[0], values[1]), meanings, exclusive)
 
 
-def _different(  # noqa: PLR0911 - rules in order
+def _different(  # noqa: C901, PLR0911 - rules in order
     one: Statement, other: Statement, values: tuple[str, str], meanings: Meanings, exclusive: Exclusiveness
 ) -> Relation | None:
     ours, theirs = one.slot, other.slot
@@ -56,7 +59,11 @@ def _different(  # noqa: PLR0911 - rules in order
     if one.is_negated != other.is_negated:
         tokens = [read_statement(value).tokens for value in values]
         if (
-            any(meanings.are_opposite(a, b, "en") for a in tokens[0] for b in tokens[1])
+            any(
+                meanings.are_opposite(a, b, "en") and not meanings.are_siblings(a, b, "en")
+                for a in tokens[0]
+                for b in tokens[1]
+            )
             and len(tokens[0]) == len(tokens[1]) == 1
         ):
             return duplicate(f"{ours.value} and {theirs.value} say the same.")
@@ -68,14 +75,31 @@ def _different(  # noqa: PLR0911 - rules in order
     kinds = {value_kind(value) for value in values}
     if len(kinds) > 1 and "date" in kinds:
         return independent("Their values are of different kinds.")
-    if max(detail(values[0], values[1], meanings), detail(values[1], values[0], meanings)) > _HALF:
+    if kinds == {"date"} and not _is_fact(one):
+        return None
+    is_exclusive = any(
+        exclusive.holds(_NOT.sub("", slot.attribute), one.language, is_attribute=True) for slot in (ours, theirs)
+    )
+    are_apart = one.window.is_before(other.window) or other.window.is_before(one.window)
+    if (
+        not (is_exclusive and are_apart)
+        and max(detail(values[0], values[1], meanings), detail(values[1], values[0], meanings)) > _HALF
+    ):
         return refinement(f"“{theirs.value}” and “{ours.value}” fit together, and one says more.")
-    if any(exclusive.holds(_NOT.sub("", slot.attribute), one.language, is_attribute=True) for slot in (ours, theirs)):
+    if is_exclusive:
         reason = (
             f"“{ours.subject} {ours.attribute}” has one value at a time, and they name {ours.value} and {theirs.value}."
         )
         return conflict(one, other, reason, sure=True)
-    return None if one.slot is None else independent(f"“{ours.attribute}” can have several values.")
+    if "number" in kinds and not _is_fact(one):
+        return None
+    return independent(f"“{ours.attribute}” can have several values.")
+
+
+def _is_fact(statement: Statement) -> bool:
+    """Return whether a statement was given as subject, attribute and value, and not as a text."""
+    slot = statement.slot
+    return slot is not None and statement.text == f"{slot.subject} {slot.attribute} {slot.value}"
 
 
 def _unrelated(ours: Slot, theirs: Slot) -> Relation | None:

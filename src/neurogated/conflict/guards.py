@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from difflib import SequenceMatcher
 from itertools import combinations
 
 from neurogated.conflict import cues
-from neurogated.conflict.alignment import Alignment, Pair
+from neurogated.conflict.alignment import Alignment, Pair, is_inflected
 from neurogated.conflict.exclusive import Exclusiveness
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.specificity import detail
 from neurogated.conflict.statement import Statement
 from neurogated.conflict.tokens import Token
 from neurogated.conflict.verdicts import conflict, duplicate, independent, refinement
+from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import Relation
 
 __all__ = ["Guards"]
@@ -22,8 +22,8 @@ __all__ = ["Guards"]
 _HALF = 0.5
 _MISSING = 0.2
 """Share of the words of a denial that the other statement may lack."""
-_INFLECTED = 0.6
 _LEAST_PREFIX = 3
+_CLOSE = 0.5
 _NEAR_WORDS, _NEAR_TEXTS = 0.55, 0.86
 
 _BESIDES = 2.0
@@ -31,6 +31,8 @@ _BESIDES = 2.0
 _SOME = re.compile(
     r"\W*(?:an?|some|few|several|two|three|four|five|many|ein|eine|einige|un|una|unos|unas|une|des|一)\b", re.IGNORECASE
 )
+_INDEFINITE = re.compile(r"\b(?:an?|some|ein|eine[mnr]?|una?|une)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+_WORD_AFTER = re.compile(r"\s+(?:and\s+)?(?!(?:in|on|at|and|or|to|from|with|by|the|of|is)\b)\w")
 _ACTIVITY = re.compile(r"\b(?!during|according)\w{2,}ing\b", re.IGNORECASE)
 _ENDS_WITH_COPULA = re.compile(r"(?:\b(?:is|are|was|were|ist|sind|war|es|son|está|est|sont)|是)\W*$", re.IGNORECASE)
 
@@ -66,8 +68,9 @@ class Guards:
             return independent("One denies the opposite of the other.")
         if any(t.moment for t in left) and any(t.moment for t in right):
             return independent("They speak of different times.")
-        missing = [token for token in denied if not any(_is_inflected(token, each, one.language) for each in rest)]
+        missing = [token for token in denied if not any(is_inflected(token, each, one.language) for each in rest)]
         narrower = "broader" if other.is_negated else "narrower"
+        missing = [token for token in missing if not any(self._is_close(token, each, one.language) for each in rest)]
         missing += [pair.second if other.is_negated else pair.first for pair in found.pairs if pair.how == narrower]
         size = _size(t for t in (one if one.is_negated else other).tokens if not t.is_person_word)
         if _size(missing) > _MISSING * size or any(not t.is_plain or t.is_name for t in missing) or _swapped(found):
@@ -76,7 +79,9 @@ class Guards:
             return independent("The denied statement is only a small part of the other.")
         return conflict(one, other, "One denies the other.", sure=not missing)
 
-    def opposites(self, one: Statement, other: Statement, found: Alignment) -> Relation | None:
+    def opposites(  # noqa: PLR0911 - rules in order
+        self, one: Statement, other: Statement, found: Alignment
+    ) -> Relation | None:
         """Judge a pair that differs in two opposite words."""
         left, right = found.rest()
         opposed = self._opposed(left, right, one.language)
@@ -94,6 +99,8 @@ class Guards:
             return independent("Each denies one of two opposites.")
         if {first.key, second.key} <= cues.CONVERSE:
             return independent("One action can follow the other.")
+        if _is_of_something(one, first) and _is_of_something(other, second):
+            return independent("The opposite words describe two things.")
         if self._is_attribute(one, first, found) and self._is_attribute(other, second, found):
             return independent("The opposite words tell two things apart.")
         return conflict(
@@ -115,7 +122,7 @@ class Guards:
     def _is_attribute(statement: Statement, token: Token, found: Alignment) -> bool:
         """Return whether a word before the verb tells which thing is meant, as in "the left door"."""
         following = [t for t in statement.tokens if t.begin > token.begin]
-        return not token.after_verb and bool(found.pairs) and any(t.after_verb for t in following)
+        return not token.after_verb and not token.is_verb and bool(found.pairs) and any(t.after_verb for t in following)
 
     def numbers(self, one: Statement, other: Statement, found: Alignment) -> Relation | None:
         """Judge a pair that differs in a number."""
@@ -180,6 +187,8 @@ class Guards:
             return None
         if one.is_negated and other.is_negated:
             return independent("Each denies something else.")
+        if (left[0].is_verb and right[0].is_verb) or all(t.key in cues.LIGHT for t in (*left, *right)):
+            return None
         if not all(t[0].after_verb or t[0].role for t in (left, right)):
             return independent("They are about different things.")
         values = [
@@ -224,23 +233,33 @@ class Guards:
             or hows - {"same", "synonym"}
         ):
             return None
-        near = all(max(self._meanings.cosine(t.word, u.word) for u in right) >= _NEAR_WORDS for t in left)
+        near = all(any(self._are_near(t, u, _NEAR_WORDS) for u in right) for t in left)
         if near and self._meanings.cosine(one.text, other.text) >= _NEAR_TEXTS:
             return duplicate("Both say the same in other words.")
         return None
+
+    def _is_close(self, one: Token, other: Token, language: str) -> bool:
+        """Return whether two words are near in meaning, of which a denial may use either."""
+        is_word = language == "en" and one.is_plain and other.is_plain and not (one.is_name or other.is_name)
+        return is_word and self._are_near(one, other, _CLOSE)
+
+    def _are_near(self, one: Token, other: Token, least: float) -> bool:
+        """Return whether two words can stand for each other; nouns that are no synonyms name different things."""
+        relations = word_relations()
+        are_nouns = relations.is_noun(one.word) and relations.is_noun(other.word)
+        are_verbs = one.is_verb and other.is_verb
+        return (are_verbs or not are_nouns) and self._meanings.cosine(one.word, other.word) >= least
+
+
+def _is_of_something(statement: Statement, token: Token) -> bool:
+    """Return whether a word describes a thing that is not known, as in "a big dog"."""
+    before, after = statement.frame[: token.begin], statement.frame[token.begin + len(token.word) :]
+    return bool(_INDEFINITE.search(before)) and bool(_WORD_AFTER.match(after))
 
 
 def _size(tokens: Iterable[Token]) -> int:
     """Return the number of words, or of characters in a script without spaces."""
     return sum(len(t.word) if t.is_plain and "\u3400" <= t.word[0] <= "\u9fff" else 1 for t in tokens)
-
-
-def _is_inflected(one: Token, other: Token, language: str) -> bool:
-    """Return whether two words look like forms of one, for languages without a lexicon."""
-    if language in {"en", "zh"} or not (one.is_plain and other.is_plain):
-        return False
-    is_begun = one.word[:_LEAST_PREFIX] == other.word[:_LEAST_PREFIX]
-    return is_begun and SequenceMatcher(None, one.word, other.word).ratio() >= _INFLECTED
 
 
 def _swapped(found: Alignment) -> bool:
@@ -269,4 +288,5 @@ def _exchanged(one: Pair, other: Pair) -> bool:
 def _adjacent(tokens: list[Token], statement: Statement) -> bool:
     """Return whether no other word that carries meaning stands between words."""
     begin, end = tokens[0].begin, tokens[-1].begin
-    return sum(begin <= t.begin <= end for t in statement.tokens) == len(tokens)
+    is_one_part = len({t.after_verb for t in tokens}) == 1
+    return is_one_part and sum(begin <= t.begin <= end for t in statement.tokens) == len(tokens)

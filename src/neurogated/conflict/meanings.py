@@ -84,6 +84,11 @@ class Meanings:
             return True
         return language == "en" and word_relations().are_synonyms(first.word, second.word)
 
+    def are_listed_together(self, first: str, second: str, language: str) -> bool:
+        """Return whether the lists of the package give two words one meaning."""
+        keys = {key_of(first, language), key_of(second, language)}
+        return any(keys <= group for group in _listed()[2].get(language, []))
+
     def is_broader(self, first: Token, second: Token, language: str) -> bool:
         """Return whether the first word names a class or a place that holds the second."""
         return language == "en" and word_relations().is_broader(first.word, second.word)

@@ -101,6 +101,8 @@ _BOUNDS: Mapping[Bound, re.Pattern[str]] = {
     "below": re.compile(rf"{_BELOW}\s*$", re.IGNORECASE),
 }
 _REACH = 24
+_LEAST_FORM = 3
+"""Letters of a unit that can take an ending."""
 
 
 def number_of(word: str, language: str) -> tuple[float, str] | None:  # noqa: PLR0911 - rules in order
@@ -166,7 +168,7 @@ def unit_of(word: str) -> tuple[str, float] | None:
         word.removesuffix("en"),
         word.removesuffix("e"),
     ):
-        if form in _UNITS:
+        if form in _UNITS and (form == word or len(form) >= _LEAST_FORM):
             return _UNITS[form]
     return None
 

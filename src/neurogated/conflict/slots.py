@@ -52,14 +52,15 @@ def slot_of(statement: Statement) -> Slot | None:
     for pattern in _PATTERNS:
         if match := pattern.match(body):
             subject, attribute = match["subject"], match["attribute"]
-            if len(subject.split()) <= _MOST_SUBJECT and not _has_verb(attribute, body):
+            if len(subject.split()) <= _MOST_SUBJECT and not _ends_with_verb(attribute):
                 return Slot(subject, f"{attribute} is", match["value"])
     return _verbal(body)
 
 
-def _has_verb(words: str, body: str) -> bool:
+def _ends_with_verb(words: str) -> bool:
     relations = word_relations()
-    return any(relations.is_verb(w) and not relations.is_noun(w) for w in words.lower().split()) and bool(body)
+    last = words.lower().split()[-1]
+    return relations.is_verb(last) and not relations.is_noun(last)
 
 
 def _verbal(body: str) -> Slot | None:
@@ -122,8 +123,12 @@ def same_attribute(first: Slot, second: Slot, meanings: Meanings, *, equal_value
     if _initials(one) in theirs or _initials(other) in ours:
         return True
     relations = word_relations()
-    if _is_verb_phrase(one) and _is_verb_phrase(other) and _role(one) == _role(other):
-        return any(relations.are_synonyms(a, b) for a in one.split() for b in other.split() if not {a, b} & _LIGHT)
+    if _is_verb_phrase(one) and _is_verb_phrase(other):
+        pairs = [(a, b) for a in one.split() for b in other.split() if not {a, b} & _LIGHT]
+        if any(relations.are_synonyms(*pair) or meanings.are_listed_together(*pair, "en") for pair in pairs):
+            return True
+        if _role(one) == _role(other) or not equal_values:
+            return False
     near = meanings.cosine(one, other), meanings.cosine(f"x {one} {first.value}", f"x {other} {second.value}")
     return sum(near) / len(near) >= (_EQUAL_VALUES if equal_values else _JOINED)
 

@@ -80,6 +80,8 @@ def certain(first: str, second: str) -> bool:
     """Return whether the second value lies within a bound, a version, a class or a place that the first names."""
     ours, theirs = read_statement(first), read_statement(second)
     is_inside = _is_broader(ours, theirs) > _is_broader(theirs, ours)
+    words, parts = ({part for t in each.tokens for part in re.split("[-_/]", t.word)} for each in (ours, theirs))
+    is_inside = is_inside or (bool(words) and words < parts and any("-" in token.word for token in theirs.tokens))
     return is_inside or _is_bound(ours, theirs) or _is_wild(first, second)
 
 
@@ -125,19 +127,16 @@ def _words(value: str) -> list[str]:
 def _is_broader(ours: Statement, theirs: Statement) -> int:
     relations = word_relations()
     shared = {token.key for token in ours.tokens} & {token.key for token in theirs.tokens}
-    return int(
-        any(
-            relations.is_broader(one.word, other.word)
-            for one in ours.tokens
-            for other in theirs.tokens
-            if one.is_plain and other.is_plain and one.key not in shared and other.key not in shared
-        )
-        or any(relations.is_broader(_joined(ours), other.word) for other in theirs.tokens)
-    )
+    pairs = ((one, other) for one in _names(ours, shared) for other in _names(theirs, shared))
+    return int(any(relations.is_broader(one, other) for one, other in pairs))
 
 
-def _joined(statement: Statement) -> str:
-    return "_".join(token.word for token in statement.tokens)
+def _names(statement: Statement, shared: set[str]) -> list[str]:
+    """Return the words of a value, or the whole value if the lexicon lists it: "North America"."""
+    whole = "_".join(token.word for token in statement.tokens)
+    if word_relations().senses(whole):
+        return [whole]
+    return [token.word for token in statement.tokens if token.is_plain and token.key not in shared]
 
 
 def _shape(value: str) -> tuple[str, ...]:

@@ -20,6 +20,8 @@ __all__ = ["Slot", "Statement", "in_one_language", "read_statement"]
 
 _REMEMBERED = 4_096
 _NO_ONE = re.compile(r"\b(?:no one|not any ?(?:one|body)|not a single (?:person|one))\b", re.IGNORECASE)
+_NO_WORDS = re.compile(r"['’]s\b|\S*[@\d:]\S*|\b[A-Z]{2,}\b")
+"""English endings, codes and acronyms, which look like words of other languages."""
 _LATIN = re.compile("[a-zA-Z]")
 _DEFINITE = cues.words_of("""
         the this that these those der die das dieser diese dieses el la los las este esta le les ce cette l
@@ -160,14 +162,16 @@ def _read_text(text: str, language: str | None = None) -> Statement:
 
 
 def _language(text: str) -> str:
-    return "zh" if len(HAN.findall(text)) > len(_LATIN.findall(text)) / 2 else language_of(text)
+    if len(HAN.findall(text)) > len(_LATIN.findall(text)) / 2:
+        return "zh"
+    return language_of(_NO_WORDS.sub(" ", text))
 
 
 def in_one_language(first: Statement, second: Statement) -> tuple[Statement, Statement]:
     """Return two statements read in the language of both together; a short text alone may show none."""
     if first.language == second.language or "zh" in {first.language, second.language}:
         return first, second
-    language = language_of(f"{first.text} {second.text}")
+    language = _language(f"{first.text} {second.text}")
     return _reread(first, language), _reread(second, language)
 
 

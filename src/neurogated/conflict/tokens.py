@@ -22,13 +22,13 @@ _REMEMBERED = 8_192
 HAN = re.compile("[\u3400-\u9fff]")
 _STEMMERS = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
 WORD = re.compile(r"(?:[^\s,;!?()\[\]\"“”„«»¿¡…，。！？；：、\uff08\uff09《》]|(?<=\d),(?=\d))+")
-_HAN_VERB = re.compile("[是在有叫住去来吃喝会说做工买卖给被生于位打学看想要开关结抽喜讨爱恨搬追收付]")
+_HAN_VERB = re.compile("[是在有叫住去来吃喝会说做工买卖给被生于位打重学看想要开关结抽喜讨爱恨搬追收付]")
 _HAN_TOKEN = re.compile(
     r"[\u3400-\u9fff]|(?<![\w.-])[$€£]?\d+(?:[.,]\d+)*%?(?![\w-])|[^\s\u3400-\u9fff,;!?()\"“”，。！？；：、\uff08\uff09《》·]+"
 )
 _HAN_NUMBER = re.compile(r"[零一二两三四五六七八九十百]+(?=[个只位名岁年天次本张辆台家条元块斤公米点间名口])")
 _HAN_NEGATION = re.compile("没有人|没人|无人|从来没有?|从未|没有?|不是|不会|不能|不|未|别|并非|非(?!常)|无法")
-_HAN_STOP = frozenset("的了着吗呢吧啊呀哦嘛是在有很会要得地就都也还已过来去那这个只位名家里条")
+_HAN_STOP = frozenset("以被的了着吗呢吧啊呀哦嘛是在有很会要得地就都也还已过来去那这个只位名家里条")
 AUXILIARIES = cues.words_of("""
         is are was were be been being am has have had do does did will can could shall must should would may
         might ist sind war waren bin bist wird werden wurde wurden hat haben hatte hatten kann muss soll will
@@ -58,6 +58,8 @@ class Token:
     """Its place in the text."""
     is_name: bool = False
     after_verb: bool = False
+    is_verb: bool = False
+    """It is the first verb, or an adjective in its place."""
     quantity: Quantity | None = None
     moment: Moment | None = None
 
@@ -78,6 +80,7 @@ def words_in(text: str, language: str) -> tuple[list[Token], bool, str]:  # noqa
     negations, quantifier, role = 0, "", ""
     has_verb = False
     words = [(match.start(), _trimmed(match[0])) for match in WORD.finditer(text)]
+    has_auxiliary = any(word.lower() in AUXILIARIES for _, word in words)
     skip = -1
     for n, (begin, written) in enumerate(words):
         word = written.lower().replace("’", "'")
@@ -104,7 +107,7 @@ def words_in(text: str, language: str) -> tuple[list[Token], bool, str]:  # noqa
             if word != "its":
                 tokens.append(Token(word, cues.PRONOUNS[word], role, begin, after_verb=has_verb))
         elif word in cues.PREPOSITIONS[language]:
-            role = word
+            role = word if word not in {"of", "from"} or not role else role
         elif _is_stop(word, language):
             has_verb = has_verb or word in AUXILIARIES
         else:
@@ -112,10 +115,16 @@ def words_in(text: str, language: str) -> tuple[list[Token], bool, str]:  # noqa
             is_name = written[:1].isupper() and (n > 0 or not _is_listed(base, language)) and language != "de"
             is_name = is_name or (language == "de" and written[:1].isupper() and n == 0 and len(words) > 1)
             is_name = is_name or any(character.isdigit() for character in base)
-            tokens.append(Token(base, key_of(base, language), role, begin, is_name, has_verb))
-            has_verb = has_verb or (language == "en" and bool(tokens[:-1]) and word_relations().is_verb(base))
-            has_verb = has_verb or (language != "en" and written[:1].islower() and len(tokens) > 1)
+            can_be_verb = (
+                word_relations().is_verb(base) and not has_auxiliary if language == "en" else written[:1].islower()
+            )
+            is_later = bool(tokens) and can_be_verb
+            is_verb = not has_verb and is_later
+            tokens.append(Token(base, key_of(base, language), role, begin, is_name, has_verb, is_verb))
+            has_verb = has_verb or is_verb
             role = ""
+    if role:
+        tokens.append(Token(role, key_of(role, language), begin=len(text), after_verb=has_verb))
     return tokens, negations > 0, quantifier
 
 
@@ -170,7 +179,8 @@ def characters_in(text: str, language: str) -> tuple[list[Token], bool, str]:
         number = number_of(word, language) if word[0].isdigit() or word[0] in "$€£" else None
         if number is None:
             key = cues.PRONOUNS.get(word, word) if word.isascii() else {"我": "@i", "你": "@you"}.get(word, word)
-            tokens.append(Token(word, key, "", match.start(), any(map(str.isdigit, word)), after(match.start())))
+            is_code, is_verb = any(map(str.isdigit, word)), verb is not None and match.start() == verb.start()
+            tokens.append(Token(word, key, "", match.start(), is_code, after(match.start()), is_verb))
             continue
         tail = re.match(
             r"\s*(公里|千米|厘米|公斤|千克|毫升|分钟|小时|个月|美元|欧元|人民币|[米斤克升秒天周岁元块度吨万亿])",

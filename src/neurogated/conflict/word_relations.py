@@ -17,9 +17,8 @@ _PERSON_DEPTH = 9
 _REMEMBERED = 50_000
 _PARTS = "nvar"
 _ENDINGS = (
-    ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("ves", "f"), ("es", "e"), ("s", ""),
-    ("ied", "y"), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""), ("iest", "y"), ("ier", "y"), ("est", ""),
-    ("er", ""), ("ly", ""),
+    ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("oes", "o"), ("ves", "f"), ("es", "e"),
+    ("s", ""), ("ied", "y"), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""),
 )  # fmt: skip
 _SHORTEST = 3
 
@@ -44,6 +43,7 @@ class WordRelations:
         self._irregular: dict[str, str] = data["irregular"]
         self._person = self._words["person n"][0]
         self.base = functools.lru_cache(_REMEMBERED)(self._base)
+        self.forms = functools.lru_cache(_REMEMBERED)(self._all_forms)
         self.senses = functools.lru_cache(_REMEMBERED)(self._senses)
         self.opposite = functools.lru_cache(_REMEMBERED)(self._opposite)
         self._all_above = functools.lru_cache(_REMEMBERED)(self._find_above)
@@ -52,6 +52,15 @@ class WordRelations:
         """Return the form of a word that a dictionary lists: "run" for "running"."""
         forms = [form for form in (self._irregular.get(word), word, self._regular(word)) if form]
         return max(forms, key=self._count, default=word)
+
+    def _all_forms(self, word: str) -> frozenset[str]:
+        """Return a word and all its possible base forms: "left" and "leave"."""
+        found = {word, self._irregular.get(word, word)}
+        for ending, other in _ENDINGS:
+            if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST - len(other):
+                stem = word[: len(word) - len(ending)] + other
+                found |= {stem, stem[:-1]} if stem[-2:-1] == stem[-1:] else {stem}
+        return frozenset(form for form in found if self._is_listed(form))
 
     def _regular(self, word: str) -> str:
         if self._is_listed(word):
@@ -73,7 +82,7 @@ class WordRelations:
 
     def is_verb(self, word: str) -> bool:
         """Return whether a word can be a verb."""
-        return f"{self.base(word)} v" in self._words
+        return any(f"{form} v" in self._words for form in self.forms(word))
 
     def is_noun(self, word: str) -> bool:
         """Return whether a word can be a noun."""
@@ -106,7 +115,7 @@ class WordRelations:
 
     def _opposite(self, first: str, second: str) -> bool:
         """Return whether two words are antonyms; man and woman are two persons and no antonyms."""
-        if any(self._antonyms.get(one, _NO_WORDS) & {second, self.base(second)} for one in {first, self.base(first)}):
+        if any(self._antonyms.get(one, _NO_WORDS) & self.forms(second) for one in self.forms(first)):
             return True
         theirs = {near for sense in self.senses(second) for near in self._near(sense)}
         return any(
