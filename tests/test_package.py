@@ -60,7 +60,8 @@ FIXED_CONSTANTS = {
     "conflict/exclusive.py": {"_NEAREST", "_MARGIN", "_MOST_WORDS", "_REMEMBERED"},
     "conflict/facts.py": {"_HALF", "_SHORT"},
     "conflict/guards.py": {
-        "_HALF", "_MISSING", "_BESIDES", "_CLOSE", "_LEAST_PREFIX", "_NEAR_WORDS", "_NEAR_TEXTS",
+        "_HALF", "_MISSING", "_MOST_MISSING", "_ALIKE", "_BESIDES", "_CLOSE", "_LEAST_PREFIX", "_NEAR_WORDS",
+        "_NEAR_TEXTS",
     },
     "conflict/judge.py": {"_MOST_SENTENCES", "_WHOLE"},
     "conflict/meanings.py": {"_REMEMBERED", "_SHORTEST"},
@@ -71,7 +72,7 @@ FIXED_CONSTANTS = {
     "conflict/statement.py": {"_REMEMBERED"},
     "conflict/tokens.py": {"_REMEMBERED"},
     "conflict/verdicts.py": {"_SURE", "_LIKELY", "_LOW"},
-    "conflict/word_relations.py": {"_DEPTH", "_PERSON_DEPTH", "_REMEMBERED", "_SHORTEST"},
+    "conflict/word_relations.py": {"_DEPTH", "_PERSON_DEPTH", "_REMEMBERED"},
     # The longest headings and names
     "ingestion/titles.py": {"_LONGEST_HEADING", "_LONGEST_HAN_HEADING", "_MOST_WORDS"},
     "ingestion/first_subject.py": {"_MOST_WORDS", "_MOST_TERM_WORDS"},

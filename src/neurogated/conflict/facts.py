@@ -19,6 +19,7 @@ _SHORT = 4
 """Words of a value that a denied value is compared with."""
 _NOT = re.compile(r"\b(?:not|no|never)\b\s*", re.IGNORECASE)
 _ACTIVITY = re.compile(r"\b(?:is|are|was|were|be|been|am)\b.*\b\w{2,}ing\b", re.IGNORECASE)
+_PLACED = re.compile(r"(?:in|on|at|under|near|behind|with|from)\s", re.IGNORECASE)
 _BARE = re.compile(r"(?:is|are|was|were|has|have|had|does|do|did|can|will|\s)*", re.IGNORECASE)
 _INDEFINITE = re.compile(r"(?:a|an|some|two|three|several|many|there|it|this|that)\b", re.IGNORECASE)
 
@@ -33,6 +34,13 @@ def compare_slots(  # noqa: PLR0911 - rules in order
     if not _is_fact(one) and any(_ACTIVITY.search(f"{slot.attribute} {slot.value}") for slot in (ours, theirs)):
         return None
     is_plain = _BARE.fullmatch(_NOT.sub("", ours.attribute)) or _BARE.fullmatch(_NOT.sub("", theirs.attribute))
+    if (
+        ours.attribute != theirs.attribute
+        and not _is_fact(one)
+        and _PLACED.match(ours.value)
+        and _PLACED.match(theirs.value)
+    ):
+        return None
     values = [_NOT.sub("", slot.value) for slot in (ours, theirs)]
     is_equal = same_value(*values)
     if not same_attribute(ours, theirs, meanings, equal_values=is_equal):
@@ -91,7 +99,7 @@ def _different(  # noqa: C901, PLR0911 - rules in order
             f"“{ours.subject} {ours.attribute}” has one value at a time, and they name {ours.value} and {theirs.value}."
         )
         return conflict(one, other, reason, sure=True)
-    if "number" in kinds and not _is_fact(one):
+    if not _is_fact(one) and all(any(t.quantity for t in read_statement(value).tokens) for value in values):
         return None
     return independent(f"“{ours.attribute}” can have several values.")
 

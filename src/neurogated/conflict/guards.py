@@ -26,6 +26,8 @@ _LEAST_PREFIX = 3
 _CLOSE = 0.5
 _NEAR_WORDS, _NEAR_TEXTS = 0.55, 0.86
 
+_MOST_MISSING, _ALIKE = 0.4, 0.7
+"""The same for texts of at least this cosine."""
 _BESIDES = 2.0
 """Words of a statement for each word that its denial shares with it."""
 _SOME = re.compile(
@@ -73,7 +75,12 @@ class Guards:
         missing = [token for token in missing if not any(self._is_close(token, each, one.language) for each in rest)]
         missing += [pair.second if other.is_negated else pair.first for pair in found.pairs if pair.how == narrower]
         size = _size(t for t in (one if one.is_negated else other).tokens if not t.is_person_word)
-        if _size(missing) > _MISSING * size or any(not t.is_plain or t.is_name for t in missing) or _swapped(found):
+        is_swapped = one.is_passive == other.is_passive and _swapped(found)
+        if (
+            is_swapped
+            or any(not t.is_plain or t.is_name for t in missing)
+            or not self._covers(one, other, missing, size)
+        ):
             return independent("The denied statement says something else.")
         if _size(rest) > _BESIDES * max(1, found.matched) + len(denied):
             return independent("The denied statement is only a small part of the other.")
@@ -237,6 +244,13 @@ class Guards:
         if near and self._meanings.cosine(one.text, other.text) >= _NEAR_TEXTS:
             return duplicate("Both say the same in other words.")
         return None
+
+    def _covers(self, one: Statement, other: Statement, missing: list[Token], size: int) -> bool:
+        """Return whether a statement holds enough of the words of its denial."""
+        if _size(missing) <= _MISSING * size:
+            return True
+        is_near = one.language == "en" and _size(missing) <= _MOST_MISSING * size
+        return is_near and self._meanings.cosine(one.text, other.text) >= _ALIKE
 
     def _is_close(self, one: Token, other: Token, language: str) -> bool:
         """Return whether two words are near in meaning, of which a denial may use either."""

@@ -20,7 +20,7 @@ _ENDINGS = (
     ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("oes", "o"), ("ves", "f"), ("es", "e"),
     ("s", ""), ("ied", "y"), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""),
 )  # fmt: skip
-_SHORTEST = 3
+_SHORTEST = 2
 
 
 @functools.cache
