@@ -58,9 +58,9 @@ FIXED_CONSTANTS = {
     # Thresholds, confidences and sizes of the judge of pairs; `benchmarks.dissonance` measures them.
     "conflict/alignment.py": {"_LEAST_STEM", "_LEAST_PREFIX", "_INFLECTED", "_LONGEST"},
     "conflict/exclusive.py": {"_NEAREST", "_MARGIN", "_MOST_WORDS", "_REMEMBERED"},
-    "conflict/facts.py": {"_HALF", "_SHORT"},
+    "conflict/facts.py": {"_DETAILED", "_SHORT"},
     "conflict/guards.py": {
-        "_HALF", "_MISSING", "_MOST_MISSING", "_ALIKE", "_BESIDES", "_CLOSE", "_LEAST_PREFIX", "_NEAR_WORDS",
+        "_DETAILED", "_MISSING", "_MOST_MISSING", "_ALIKE", "_BESIDES", "_CLOSE", "_LEAST_PREFIX", "_NEAR_WORDS",
         "_NEAR_TEXTS",
     },
     "conflict/judge.py": {"_MOST_SENTENCES", "_WHOLE"},

@@ -10,6 +10,7 @@ from neurogated import NeuroGraphMemory, RelationKind
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.conflict.cues import words_of
 from neurogated.conflict.judge import Content, PairJudge
+from neurogated.conflict.statement import read_text
 from neurogated.errors import InputError
 
 CONTRADICTIONS = [
@@ -168,7 +169,10 @@ def test_any_texts_are_judged_and_equal_texts_never_conflict(first: str, second:
 WORDS = st.sampled_from(sorted(words_of("Anna Ben Rome the a cat dog not lives in on Monday 3 5 km paid red is")))
 
 
-@given(st.lists(WORDS, min_size=1, max_size=7).map(" ".join), st.lists(WORDS, min_size=1, max_size=7).map(" ".join))
+TEXTS = st.lists(WORDS, min_size=1, max_size=7, unique=True).map(" ".join)
+
+
+@given(TEXTS, TEXTS)
 def test_whether_two_texts_conflict_does_not_depend_on_their_order(first: str, second: str) -> None:
     judge = PairJudge()
     assert judge.compare(first, second).is_conflict == judge.compare(second, first).is_conflict
@@ -178,6 +182,13 @@ def test_whether_two_texts_conflict_does_not_depend_on_their_order(first: str, s
 def test_a_fact_that_cannot_be_read_is_refused(judge: PairJudge, broken: dict[str, str]) -> None:
     with pytest.raises(InputError):
         judge.compare(broken, "Ann lives in Rome.")
+
+
+def test_a_cleared_judge_holds_no_text(judge: PairJudge) -> None:
+    judge.compare("Xanthippe lives in Leeds.", "Xanthippe lives in York.")
+    judge.clear()
+    assert read_text.cache_info().currsize == 0
+    assert judge.compare("I live in Leeds.", "I live in York.").is_conflict
 
 
 def test_a_memory_compares_and_stores_nothing() -> None:

@@ -14,7 +14,7 @@ from neurogated.core.judgements import Relation
 
 __all__ = ["compare_slots"]
 
-_HALF = 0.5
+_DETAILED = 0.4
 _SHORT = 4
 """Words of a value that a denied value is compared with."""
 _NOT = re.compile(r"\b(?:not|no|never)\b\s*", re.IGNORECASE)
@@ -31,7 +31,7 @@ def compare_slots(  # noqa: PLR0911 - rules in order
     ours, theirs = one.slot, other.slot
     if ours is None or theirs is None or _INDEFINITE.match(ours.subject):
         return None
-    if not _is_fact(one) and any(_ACTIVITY.search(f"{slot.attribute} {slot.value}") for slot in (ours, theirs)):
+    if not _is_fact(one) and any(_is_activity(slot) for slot in (ours, theirs)):
         return None
     is_plain = _BARE.fullmatch(_NOT.sub("", ours.attribute)) or _BARE.fullmatch(_NOT.sub("", theirs.attribute))
     if (
@@ -91,7 +91,7 @@ def _different(  # noqa: C901, PLR0911 - rules in order
     are_apart = one.window.is_before(other.window) or other.window.is_before(one.window)
     if (
         not (is_exclusive and are_apart)
-        and max(detail(values[0], values[1], meanings), detail(values[1], values[0], meanings)) > _HALF
+        and max(detail(values[0], values[1], meanings), detail(values[1], values[0], meanings)) > _DETAILED
     ):
         return refinement(f"“{theirs.value}” and “{ours.value}” fit together, and one says more.")
     if is_exclusive:
@@ -102,6 +102,12 @@ def _different(  # noqa: C901, PLR0911 - rules in order
     if not _is_fact(one) and all(any(t.quantity for t in read_statement(value).tokens) for value in values):
         return None
     return independent(f"“{ours.attribute}” can have several values.")
+
+
+def _is_activity(slot: Slot) -> bool:
+    """Return whether a slot was read from a verb in its progressive form: "is sitting", and not "status is pending"."""
+    has_noun = " " in slot.attribute and slot.attribute.endswith(" is")
+    return not has_noun and bool(_ACTIVITY.search(f"{slot.attribute} {slot.value}"))
 
 
 def _is_fact(statement: Statement) -> bool:

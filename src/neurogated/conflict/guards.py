@@ -19,7 +19,7 @@ from neurogated.core.judgements import Relation
 
 __all__ = ["Guards"]
 
-_HALF = 0.5
+_DETAILED = 0.4
 _MISSING = 0.2
 """Share of the words of a denial that the other statement may lack."""
 _LEAST_PREFIX = 3
@@ -177,9 +177,9 @@ class Guards:
         for pair in found.pairs:
             if frozenset({pair.first.role, pair.second.role}) in cues.OPPOSED_ROLES:
                 return conflict(one, other, f"“{pair.first.role}” and “{pair.second.role}” exclude each other.")
-        if not _swapped(found) or cues.RECIPROCAL.search(one.text) or _SOME.match(one.frame):
+        if not _swapped(found) or any(cues.RECIPROCAL.search(s.text) or _SOME.match(s.frame) for s in (one, other)):
             return None
-        if not (one.language == "zh" or one.is_definite or any(t.is_name or t.is_person_word for t in one.tokens)):
+        if one.language != "zh" and not all(_is_known(statement) for statement in (one, other)):
             return None
         if one.is_passive != other.is_passive:
             return None
@@ -206,10 +206,16 @@ class Guards:
         is_sibling = len(left) == len(right) == 1 and self._meanings.are_siblings(left[0], right[0], one.language)
         if is_sibling and _ENDS_WITH_COPULA.search(phrase):
             return conflict(one, other, f"“{values[0]}” and “{values[1]}” exclude each other.", sure=True)
-        if _SOME.match(one.frame) or any(_ACTIVITY.search(text) for text in (phrase, *values)):
+        phrases = [phrase, other.frame[: right[0].begin].strip()]
+        if any(_SOME.match(s.frame) for s in (one, other)) or any(
+            _ACTIVITY.search(text) for text in (*phrases, *values)
+        ):
             return None
-        if phrase and self._exclusive.holds(phrase, one.language) and found.matched:
-            if max(detail(values[0], values[1], self._meanings), detail(values[1], values[0], self._meanings)) > _HALF:
+        if found.matched and all(phrases) and any(self._exclusive.holds(each, one.language) for each in phrases):
+            if (
+                max(detail(values[0], values[1], self._meanings), detail(values[1], values[0], self._meanings))
+                > _DETAILED
+            ):
                 return refinement(f"“{values[1]}” and “{values[0]}” fit together.")
             return conflict(
                 one, other, f"“{phrase}” has one value at a time, and they name {values[0]} and {values[1]}."
@@ -263,6 +269,11 @@ class Guards:
         are_nouns = relations.is_noun(one.word) and relations.is_noun(other.word)
         are_verbs = one.is_verb and other.is_verb
         return (are_verbs or not are_nouns) and self._meanings.cosine(one.word, other.word) >= least
+
+
+def _is_known(statement: Statement) -> bool:
+    """Return whether a statement is about a known thing, by an article, a pronoun or a name."""
+    return statement.is_definite or any(t.is_name or t.is_person_word for t in statement.tokens)
 
 
 def _is_of_something(statement: Statement, token: Token) -> bool:

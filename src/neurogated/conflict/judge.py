@@ -13,8 +13,10 @@ from neurogated.conflict.facts import compare_slots
 from neurogated.conflict.guards import Guards
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.slots import same_subject, slot_of
-from neurogated.conflict.statement import Statement, in_one_language, read_statement
+from neurogated.conflict.statement import Statement, in_one_language, read_statement, read_text
+from neurogated.conflict.tokens import key_of
 from neurogated.conflict.verdicts import INDEPENDENT, duplicate, independent
+from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.ports import Embedder
 
@@ -65,6 +67,13 @@ class PairJudge:
         if strongest.is_conflict or strongest.kind is RelationKind.INDEPENDENT:
             return strongest
         return _of_whole(found)
+
+    def clear(self) -> None:
+        """Forget all texts and words; call it when a text is erased."""
+        for cache in (read_text, slot_of, key_of, self._exclusive.holds):
+            cache.cache_clear()
+        self._meanings.clear()
+        word_relations().clear()
 
     def _judge(self, one: Statement, other: Statement) -> Relation:  # noqa: PLR0911 - rules in order
         if one.plain == other.plain and one.window == other.window and one.mode == other.mode and one.text:

@@ -55,6 +55,11 @@ class Meanings:
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = ForkSafeLock()
 
+    def clear(self) -> None:
+        """Forget the vectors."""
+        with self._lock:
+            self._vectors.clear()
+
     def cosine(self, first: str, second: str) -> float:
         """Return the cosine of two words or phrases; 0 without an embedder."""
         if self._embedder is None or not first or not second:

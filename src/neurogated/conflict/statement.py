@@ -16,7 +16,7 @@ from neurogated.core.keywords import fold
 from neurogated.core.language import language_of
 from neurogated.errors import InputError
 
-__all__ = ["Slot", "Statement", "in_one_language", "read_statement"]
+__all__ = ["Slot", "Statement", "in_one_language", "read_statement", "read_text"]
 
 _REMEMBERED = 4_096
 _NO_ONE = re.compile(r"\b(?:no one|not any ?(?:one|body)|not a single (?:person|one))\b", re.IGNORECASE)
@@ -89,13 +89,13 @@ def read_statement(content: str | Mapping[str, Any]) -> Statement:
         InputError: a fact lacks a part, or a time cannot be read.
     """
     if isinstance(content, str):
-        return _read_text(content)
+        return read_text(content)
     text = content.get("content") or content.get("text") or content.get("statement")
     if text is not None:
-        statement = _read_text(str(text))
+        statement = read_text(str(text))
     else:
         parts = [_part(content, *names) for names in (("subject",), ("attribute", "predicate"), ("value", "object"))]
-        statement = replace(_read_text(" ".join(parts)), slot=Slot(*parts))
+        statement = replace(read_text(" ".join(parts)), slot=Slot(*parts))
     window = Window(_day(content.get("valid_from")), _day(content.get("valid_to")))
     asserted = _day(content.get("asserted_at") or content.get("timestamp"))
     return replace(statement, window=statement.window if window.is_open else window, asserted=asserted)
@@ -122,7 +122,8 @@ def _day(moment: object) -> tuple[int, int, int] | None:
 
 
 @functools.lru_cache(_REMEMBERED)
-def _read_text(text: str, language: str | None = None) -> Statement:
+def read_text(text: str, language: str | None = None) -> Statement:
+    """Return the statement of a text, read in the given language or in its own."""
     text = _NO_ONE.sub("nobody", " ".join(text.split()))
     language = language or _language(text)
     han = language == "zh"
@@ -176,7 +177,7 @@ def in_one_language(first: Statement, second: Statement) -> tuple[Statement, Sta
 
 
 def _reread(statement: Statement, language: str) -> Statement:
-    other = _read_text(statement.text, language)
+    other = read_text(statement.text, language)
     window = other.window if statement.window.is_open else statement.window
     return replace(other, window=window, asserted=statement.asserted, slot=statement.slot)
 

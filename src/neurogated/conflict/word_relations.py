@@ -48,6 +48,11 @@ class WordRelations:
         self.opposite = functools.lru_cache(_REMEMBERED)(self._opposite)
         self._all_above = functools.lru_cache(_REMEMBERED)(self._find_above)
 
+    def clear(self) -> None:
+        """Forget the words that were asked for."""
+        for cache in (self.base, self.forms, self.senses, self.opposite):
+            cache.cache_clear()
+
     def _base(self, word: str) -> str:
         """Return the form of a word that a dictionary lists: "run" for "running"."""
         forms = [form for form in (self._irregular.get(word), word, self._regular(word)) if form]
