@@ -77,7 +77,7 @@ def test_vectors_ours_quantised(
     benchmark: BenchmarkFixture, cache: Path, synthetic: Synthetic, asked: list[Asked], exact: Search, wanted: int
 ) -> None:
     with open_memory(built(cache, synthetic, **QUANTISED), GivenVectors(), **QUANTISED) as memory:
-        memory.freeze()
+        memory.freeze(lasting=False)
         _compare(benchmark, _ours(memory, wanted), asked, exact)
 
 

@@ -98,7 +98,7 @@ def embedder() -> GivenVectors:
 def memory(folder: Path, embedder: GivenVectors) -> Iterator[NeuroGraphMemory]:
     """Open the memory frozen."""
     with open_memory(folder, embedder) as opened:
-        opened.freeze()
+        opened.freeze(lasting=False)
         yield opened
 
 

@@ -69,7 +69,7 @@ def _own(text: str) -> NDArray[np.float32]:
 def open_memory(folder: Path, embedder: GivenVectors, **settings: object) -> NeuroGraphMemory:
     """Open or create the memory in `folder` with the default parts except the embedder."""
     config = MemoryConfig(save_dir=str(folder)).replace(**settings)
-    kernels = KernelGenerator(config, judge=OfflineQuestionJudge(embedder, kept_in=folder / "question_kinds.npz"))
+    kernels = KernelGenerator(config, judge=OfflineQuestionJudge(embedder, file=folder / "question_kinds.npz"))
     return NeuroGraphMemory(config, parts=Parts(open_store(config, utc_now), embedder, kernels))
 
 
@@ -88,7 +88,7 @@ def built(cache: Path, synthetic: Synthetic, **settings: object) -> Path:
             _fill(memory.store, synthetic)
         note.write_text(json.dumps({"seconds": time.perf_counter() - begin}), encoding="utf-8")
     with open_memory(folder, GivenVectors(), **settings) as memory:
-        memory.freeze()
+        memory.freeze(lasting=False)
         memory.recall("What is w1?")
     return folder
 

@@ -14,6 +14,7 @@ import pytest
 from neurogated import GraphDelta, MemoryConfig, NeuroGraphMemory
 from neurogated.core.arguments import names_arguments
 from neurogated.errors import InputError, NeurogatedError
+from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
 from neurogated.storage.graph_store import GraphStore
 
 WRONG = (None, 3, -1, 2.5, math.nan, 10**30, b"bytes", "text", ["x"], [3], {"x": 1}, {3}, object(), np.zeros(2), True)
@@ -90,6 +91,24 @@ def test_the_error_names_argument_value_and_requirement(memory: NeuroGraphMemory
         memory.store.nearest(VECTOR, "two")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"node_ids is 3, but must be Sequence\[str\]"):
         memory.store.tags_of(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("cls", [NeuroGraphMemory, NeuroRetriever])
+def test_an_unknown_argument_is_named_with_all_known_ones(memory: NeuroGraphMemory, cls: type) -> None:
+    here = memory if cls is NeuroGraphMemory else memory.retriever
+    options = [*typing.get_type_hints(RecallOptions), "query"]
+    for name in ("recall", "retrieve"):
+        with pytest.raises(InputError, match="unknown argument topn; known are ") as caught:
+            getattr(here, name)("heron", topn=3)
+        assert sorted(str(caught.value).partition("known are ")[2].split(", ")) == sorted(options)
+
+
+@pytest.mark.parametrize(("name", "first"), [("add", "content"), ("find", "order_by"), ("list", "limit")])
+def test_an_unknown_argument_is_named_with_those_of_the_signature(
+    memory: NeuroGraphMemory, name: str, first: str
+) -> None:
+    with pytest.raises(InputError, match=f"unknown argument usr; known are .*{first}.*user_id"):
+        getattr(memory, name)(usr="ana", **({"content": "A stone."} if name == "add" else {}))
 
 
 def test_an_error_that_no_argument_explains_is_unchanged() -> None:

@@ -116,9 +116,9 @@ def test_a_question_for_a_time_prefers_the_memory_that_tells_one(embedder: str) 
         memory.add_documents(["小明搬家到了上海，很高兴。", "小明去年三月搬家到了上海。"], progress=False)
         recall = memory.recall("小明是什么时候搬家的？", top_n=2)
         assert recall[0].content == "小明去年三月搬家到了上海。"
-        assert recall.kernel.marks[TIME] > 0.5
-        assert recall[0].parts["marks"] > recall[1].parts["marks"] == 0.0
-        assert memory.recall("小明搬家到了哪里？", top_n=2).kernel.marks.get(TIME, 0.0) < 0.5
+        assert recall.kernel.tags[TIME] > 0.5
+        assert recall[0].parts["tags"] > recall[1].parts["tags"] == 0.0
+        assert memory.recall("小明搬家到了哪里？", top_n=2).kernel.tags.get(TIME, 0.0) < 0.5
 
 
 @pytest.mark.parametrize(

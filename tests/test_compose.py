@@ -10,7 +10,7 @@ import pytest
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build, load_config
 from neurogated.core.abilities import SupportsNamespaces
-from neurogated.errors import ConfigError, EmbedderMismatchError, MemoryLockedError, StorageError
+from neurogated.errors import ConfigError, EmbedderMismatchError, MemoryLockedError
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
@@ -183,16 +183,6 @@ def test_another_embedder_may_take_over_a_memory_from_scratch(config: MemoryConf
     finally:
         parts.store.close()
         parts.embedder.close()
-
-
-def test_memory_opens_again_after_its_embedding_cache_could_not(config: MemoryConfig) -> None:
-    in_the_way = Path(config.save_dir) / "embedding_cache.db"
-    in_the_way.mkdir(parents=True)
-    with pytest.raises(StorageError, match=r"embedding_cache\.db"):
-        NeuroGraphMemory(config)
-    in_the_way.rmdir()
-    with NeuroGraphMemory(config) as memory:
-        assert memory.add_document("Now it works.")
 
 
 def test_open_memory_cannot_be_dropped(config: MemoryConfig) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import neurogated
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -86,6 +88,22 @@ def test_every_decision_is_listed() -> None:
     pages = {page.name for page in (ROOT / "docs" / "adr").glob("0*.md")}
     listed = re.findall(r"\]\((0\S+)\)", (ROOT / "docs" / "adr" / "index.md").read_text(encoding="utf-8"))
     assert sorted(listed) == sorted(pages)
+
+
+def test_the_reference_has_every_public_name() -> None:
+    listed = re.findall(r"^::: neurogated\.(\w+)$", TEXTS["docs/reference.md"], flags=re.MULTILINE)
+    public = {*neurogated.__all__, "errors"} - {"__version__"}
+    assert sorted(listed) == sorted(public)
+
+
+@pytest.mark.parametrize("mode", ["gated", "classic"])
+def test_every_part_of_a_score_is_explained(mode: str) -> None:
+    explained = set(re.findall(r"^\| `(\w+)` \|", TEXTS["docs/concepts.md"], flags=re.MULTILINE))
+    config = MemoryConfig(storage="memory", embedding_name="hash", ACTIVATION=mode)
+    with NeuroGraphMemory(config) as memory:
+        memory.add(["A heron.", "A swan."], session_id="s")
+        (first, *_) = memory.recall("Where is the heron?")
+    assert {*first.parts, *first.contributions} <= explained
 
 
 def test_every_page_is_in_the_navigation() -> None:

@@ -39,6 +39,18 @@ def test_added_texts_are_recalled(memory: NeuroGraphMemory) -> None:
     assert len(recall) == 3
 
 
+@pytest.mark.parametrize("wrong", ["my_agent", {"save_dir": "my_agent"}, 3, MemoryConfig], ids=repr)
+def test_a_configuration_of_another_type_is_refused(
+    wrong: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        ConfigError, match=r"the config is .*, but must be a MemoryConfig, as in MemoryConfig\(save_dir="
+    ):
+        NeuroGraphMemory(wrong)  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
+
+
 def test_retrieve_returns_the_configured_number_of_texts(memory: NeuroGraphMemory) -> None:
     memory.add_documents([f"fact number {number}" for number in range(10)])
     assert len(memory.retrieve("fact number 4")) == memory.config.TOP_N_RETRIEVAL

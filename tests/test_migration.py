@@ -300,7 +300,7 @@ def test_a_reader_with_the_old_model_does_not_answer_any_more(
         if how == "migrated":
             assert migrate(moved, progress=False) > 0
         else:
-            administration.restore_snapshot(filled, tmp_path / "other.snapshot")
+            administration.restore_snapshot(filled, tmp_path / "other.snapshot", replace=True)
         for memory in (reader, bob):
             with pytest.raises(EmbedderMismatchError, match=r"built with embedder 'backwards'.*opened with 'hash"):
                 memory.recall("herring")

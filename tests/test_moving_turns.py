@@ -87,15 +87,15 @@ def test_an_upsert_of_a_memory_that_another_process_deletes_meanwhile_is_new(
     config = CONFIG.replace(storage="sqlite", save_dir=str(tmp_path))
     with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
         memory.add("The pump failed.", id="pump", **session)
-        reviser = memory._writer._reviser
-        real: Callable[..., Any] = reviser.update
+        analysis = memory._writer._analysis
+        real: Callable[..., Any] = analysis.find_causes
 
-        def update(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401
+        def find_causes(*arguments: Any) -> Any:  # noqa: ANN401
             if other.count():
                 other.delete(["pump"])
-            return real(*arguments, **options)
+            return real(*arguments)
 
-        monkeypatch.setattr(reviser, "update", update)
+        monkeypatch.setattr(analysis, "find_causes", find_causes)
         assert memory.add(text, id="pump", metadata={"a": 1}, **session) == ["pump"]
         assert (memory.get("pump").content, memory.get("pump").metadata) == (text, {"a": 1})
         assert memory.check() == []

@@ -26,8 +26,10 @@ NEUTRAL_NUMBERS = {0, 1, -1, 2}
 FIXED_CONSTANTS = {
     "core/filters.py": {"_DEEPEST"},  # the depth of Python's stack
     "core/kernel.py": {"MAX_WEIGHT", "NEUTRAL"},  # the definition of a kernel
+    "cli/parser.py": {"_COLUMN"},  # of a terminal
     "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
     "core/edge_type.py": {"_MOST_TYPES"},  # a width of the file format
+    "retrieval/dormancy.py": {"_DEEPER"},  # a search that starts again
     "core/model.py": {"_DEEPEST", "MOST_COUNTED", "LAST_POSITION", "DEFAULT_IMPORTANCE"},  # columns; a default
     "core/node_kind.py": {"_MOST_KINDS"},  # a width of the file format
     "core/column_view.py": {"_MANY_SCOPES"},  # the faster of two equal methods
@@ -36,6 +38,11 @@ FIXED_CONSTANTS = {
     "cli/chat.py": {"_WIDTH", "_TEXT_WIDTH", "_ORIGIN_WIDTH"},  # of the terminal
     "cli/doctor.py": {"_LEAST_FREE_GIB", "_GIB", "_MILLISECONDS"},
     "cli/list_.py": {"_PAGE"},  # the default of a flag
+    "cli/energy.py": {"_DAYS", "_STEPS", "_BAR"},  # the chart
+    "cli/tiers.py": {"_TOP", "_DAYS", "_STEPS"},  # defaults of flags; the chart
+    "cli/arguments.py": {"_CENTURY"},  # within the calendar
+    "viewer/tiers.py": {"_WHOLE"},  # percent
+    "tiers/manager.py": {"_DAY", "_WEEK", "_DECAYING_ENERGY", "_FEW_USES"},  # the definitions of the layers
     "cli/settings.py": {"_WIDTH"},
     "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # the demonstration
     "embedding/export.py": {"_MIN_COSINE", "_PROBES"},  # trust in an export
@@ -78,15 +85,21 @@ FIXED_CONSTANTS = {
     "ingestion/first_subject.py": {"_MOST_WORDS", "_MOST_TERM_WORDS"},
     "ingestion/aliases.py": {"_THREE"},
     "ingestion/entities.py": {"_LONGEST_TERM", "_LONGEST_NUMBER"},
+    "ingestion/sentiment.py": {"_DIGITS"},  # of a file
+    "ingestion/places.py": {"_REACH"},  # characters before a name
+    "ingestion/importance.py": {"_MOST_KEYWORDS", "_MOST_PLACES", "_TOLD_BEFORE"},  # scales of fitted features
     "core/language.py": {"_ENOUGH"},  # characters that identify a language
     "ingestion/foreign_names.py": {"_LONGEST_NUMBER", "_LONGEST_JOINT", "_LONGEST_GERMAN_NAME"},  # of grammar
     "ingestion/sessions.py": {"_STEP", "_FIRST"},  # room between positions
     "ingestion/writer.py": {"_ATTEMPTS"},  # more attempts are rare; the last runs under the lock
     "core/quoting.py": {"_BYTES_A_TOKEN"},  # an upper estimate; callers count exactly
     "llm/bounds.py": {"_THOUGHT_TOKENS", "_CHARACTERS_A_TOKEN", "_FRAME"},  # upper estimates; see prompts
-    **{f"prompts/templates/{name}.py": {"SCHEMA"} for name in ("causal_extraction", "kernel_generation", "ner", "qa")},
+    **{
+        f"prompts/templates/{name}.py": {"SCHEMA"}
+        for name in ("causal_extraction", "importance", "kernel_generation", "ner", "qa")
+    },
     "plasticity/plasticity_engine.py": {"_SHORTEST_DECAY", "_DECAY_STEPS"},  # the steps of time
-    "retrieval/neuro_retriever.py": {"_PATIENCE"},  # longer than a recall
+    "retrieval/neuro_retriever.py": {"_MAX_WAIT"},  # longer than a recall
     "retrieval/turns.py": {"_SPARE"},  # rows read for each row that is used
     "retrieval/question_cues.py": {"_LONGEST_END"},
     "retrieval/question_kinds.py": {"_STATEMENT_STRENGTH"},
@@ -127,7 +140,9 @@ FIXED_CONSTANTS = {
     "storage/index/text/table_files.py": {"_RATIO", "_FORMAT"},
     "storage/index/text/term_dictionary.py": {"_REMEMBERED"},
     # Of calendars
-    "retrieval/time_spans.py": {"_MOST_DAYS", "_WEEK", "_YEAR", "_DAYS_OF_A_YEAR", "_SHORTER_THAN_A_MONTH"},
+    "retrieval/time_spans.py": {
+        "_MOST_DAYS", "_WEEK", "_YEAR", "_SATURDAY", "_DAYS_OF_A_YEAR", "_SHORTER_THAN_A_MONTH",
+    },
     "storage/index/text/bm25.py": {"_K1", "_B", "_EXACT_LENGTHS", "_LENGTH_BITS", "IMPACT_STEPS", "_AT_ONCE", "_FEW"},
     "storage/index/graph_index.py": {"_INDEX_CHUNK"},  # texts in a batch
     "core/rendering.py": {"_LONGEST_SUBJECT"},  # the longest name

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
+from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.config.groups import IndexingSettings
 from neurogated.core.rendering import render
 from neurogated.embedding.hash_embedder import HashEmbedder
-from tests.sessions import LONG
+from neurogated.ingestion.analysers import Findings
+from tests.sessions import LONG, NOON, message_of, order_of
 
 CONFIG = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(chunk_size=9, chunk_overlap=0))
 
@@ -50,7 +53,7 @@ def test_the_vector_of_a_long_text_is_the_mean_of_its_chunks() -> None:
         assert len(chunks) > 1
         (node_id,) = memory.add("The pump failed.", title="Pump")
         node = memory.update(node_id, LONG, title="Pump")
-        cut = memory._writer._reviser._chunker.split(LONG, "Pump\n")
+        cut = memory._writer._chunker.split(LONG, "Pump\n")
         vectors = HashEmbedder().embed_documents([f"Pump\n{chunk}" for chunk in cut])
         assert len(vectors) > 1
         mean = vectors.mean(axis=0)
@@ -58,3 +61,62 @@ def test_the_vector_of_a_long_text_is_the_mean_of_its_chunks() -> None:
         # The end of the text counts as much as its beginning.
         assert not np.allclose(np.asarray(node.embedding), vectors[0])
         assert render(node) == f"Pump\n{LONG}"
+
+
+@pytest.mark.parametrize("hour", [-1, 0.5, 1.5, 2.5, 9])
+def test_a_turn_with_a_new_time_moves_to_its_place(hour: float) -> None:
+    with NeuroGraphMemory(CONFIG) as memory:
+        for number in range(4):
+            at = NOON + timedelta(hours=number)
+            memory.add(message_of(f"Turn {number}.", id=str(number), timestamp=at), session_id="s")
+        memory.update("1", timestamp=NOON + timedelta(hours=hour))
+        order = sorted(range(4), key=lambda number: hour if number == 1 else number)
+        assert order_of(memory) == [f"Turn {number}." for number in order]
+        assert memory.history()[-1].reason == "update"
+        memory.undo()
+        assert order_of(memory) == [f"Turn {number}." for number in range(4)]
+        # A new text may come with the new time.
+        memory.update("1", "Turn one.", timestamp=NOON + timedelta(hours=hour))
+        assert order_of(memory) == [f"Turn {number}.".replace("1", "one") for number in order]
+        assert memory.check() == []
+
+
+def test_all_pieces_of_a_turn_move_together() -> None:
+    with NeuroGraphMemory(CONFIG) as memory:
+        memory.add(message_of(LONG, id="long", timestamp=NOON), session_id="s")
+        memory.add(message_of("Turn 1.", timestamp=NOON + timedelta(hours=1)), session_id="s")
+        assert len(order_of(memory)) == 4
+        memory.update("long", timestamp=NOON + timedelta(hours=2))
+        assert order_of(memory)[0] == "Turn 1."
+        assert " ".join(order_of(memory)[1:]) == LONG
+
+
+def test_causes_around_a_new_text_of_a_turn_are_judged_again() -> None:
+    with NeuroGraphMemory(CONFIG) as memory:
+        memory.add(["The pump failed.", message_of("The field is green.", id="field")], session_id="s")
+        memory.add([f"Turn {number}." for number in range(20)], session_id="s")
+        for update in (memory.update, lambda node_id, text: memory.add(text, id=node_id)):
+            update("field", "The field is green.")
+            assert not [edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]
+            update("field", "Because the pump failed, the field was flooded.")
+            assert len([edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]) == 2
+
+
+@pytest.mark.parametrize("upsert", [True, False])
+def test_accesses_counted_while_an_update_is_judged_stay(monkeypatch: pytest.MonkeyPatch, *, upsert: bool) -> None:
+    with NeuroGraphMemory(CONFIG) as memory:
+        memory.add("The pump failed.", id="pump")
+        analysis = memory._writer._analysis
+        real = analysis.find_causes
+
+        def find_causes(*arguments: Any) -> Findings:  # noqa: ANN401
+            memory.recall("pump")
+            memory.flush()
+            return real(*arguments)
+
+        monkeypatch.setattr(analysis, "find_causes", find_causes)
+        if upsert:
+            memory.add("The pump works.", id="pump")
+        else:
+            memory.update("pump", "The pump works.")
+        assert memory.get("pump").uses == 1

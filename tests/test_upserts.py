@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Scope, export_user
 from neurogated.errors import InputError
 from tests.sessions import LONG, NOON, following_of, message_of, order_of, turns_of
+
+OTHER = "A heron stood by the mill. The mill was closed on Sunday."
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -126,9 +133,178 @@ def test_an_id_of_another_user_is_refused(small: NeuroGraphMemory, owner: str | 
     assert small.store.view().sequence == before
     small.delete(["note"])
     small.compact()
+    assert small.count(user_id=ANY_USER) == 0
     small.add("Mine now.", id="note", user_id=thief)
-    # The edges of the other text stay.
-    assert small.store.get_node("note#1").scope.user_id == owner
+    assert small.get("note").scope.user_id == thief
+
+
+def test_one_call_gives_an_id_to_one_user(small: NeuroGraphMemory) -> None:
+    documents = [{"text": "A heron.", "id": "note", "user_id": user} for user in ("ana", "bob")]
+    with pytest.raises(InputError, match="a memory of another user has the id 'note'"):
+        small.add_documents(documents, progress=False)
+    assert small.history() == []
+
+
+# An id names all chunks of its text
+
+
+@pytest.mark.parametrize("session", [None, "s"])
+@pytest.mark.parametrize(
+    ("first", "second"), [(LONG, "It rained."), ("It rained.", LONG), (LONG, OTHER), (OTHER, LONG)]
+)
+def test_a_text_is_replaced_in_one_change(
+    small: NeuroGraphMemory, first: str, second: str, session: str | None
+) -> None:
+    small.add(["Before.", message_of(first, id="note"), "After."], session_id=session)
+    before = {node.id: node.content for node in small.list()}
+    edges = sorted(map(repr, small.store.all_edges()))
+    sequence = small.store.view().sequence
+    small.add(second, id="note", session_id=session)
+    assert small.store.view().sequence == sequence + 1
+    if session:
+        assert order_of(small) == ["Before.", *(f"{one.strip('.')}." for one in second.split(". ")), "After."]
+    assert " ".join(node.content for node in small.list() if node.id.startswith("note")) == second
+    assert small.check() == []
+    small.undo()
+    assert {node.id: node.content for node in small.list()} == before
+    assert sorted(map(repr, small.store.all_edges())) == edges
+
+
+def test_a_text_longer_than_a_batch_is_replaced_in_one_change(config: MemoryConfig) -> None:
+    settings = {"chunk_size": 8, "chunk_overlap": 0, "batch_size": 2}
+    with NeuroGraphMemory(config.replace(indexing=settings)) as memory:
+        memory.add(LONG, id="note")
+        assert [entry.changes["nodes put"] for entry in memory.history()] == [3]
+        memory.add(OTHER, id="note")
+        assert len(memory.history()) == 2
+        assert " ".join(node.content for node in memory.list()) == OTHER
+
+
+def test_a_reader_never_sees_half_of_two_texts(config: MemoryConfig) -> None:
+    settings = {"chunk_size": 8, "chunk_overlap": 0}
+    texts, seen = [LONG, OTHER], set()
+    with NeuroGraphMemory(config.replace(indexing=settings)) as memory, ThreadPoolExecutor(1) as pool:
+        memory.add(LONG, id="note")
+        writing = pool.submit(lambda: [memory.add(texts[n % 2], id="note") for n in range(1, 12)])
+        while not writing.done():
+            view = memory.store.view()
+            past = memory.store.as_of(view.sequence)
+            seen.add(" ".join(node.content for node in past.all_nodes()))
+        writing.result()
+    assert seen <= set(texts)
+
+
+@pytest.mark.parametrize("session", [None, "s"])
+def test_an_id_deletes_its_whole_text(small: NeuroGraphMemory, session: str | None) -> None:
+    told: list[Sequence[str]] = []
+    small.on("deleted", told.append)
+    small.add(["Before.", message_of(LONG, id="note"), "After."], session_id=session)
+    assert small.delete("note") == 3
+    assert [node.content for node in small.list()] == ["Before.", "After."]
+    assert told == [["note", "note#1", "note#2"]]
+    assert small.delete("note") == 0
+    if session:
+        assert order_of(small) == ["Before.", "After."]
+    assert small.add(LONG, id="note", session_id=session) == ["note", "note#1", "note#2"]
+    # The id of a single chunk names that chunk.
+    assert small.delete("note#1") == 1
+    assert small.delete("note") == 2
+
+
+@pytest.mark.parametrize("session", [None, "s"])
+def test_an_id_updates_its_whole_text(small: NeuroGraphMemory, session: str | None) -> None:
+    small.add(["Before.", message_of(LONG, id="note"), "After."], session_id=session)
+    sequence = small.store.view().sequence
+    small.update("note", title="Report", metadata={"a": 1}, tags=["red"])
+    chunks = [node for node in small.list() if node.id.startswith("note")]
+    assert [(node.title, node.metadata, node.tags) for node in chunks] == [("Report", {"a": 1}, ("red",))] * 3
+    assert " ".join(node.content for node in chunks) == LONG
+    assert small.update("note", OTHER).content == OTHER
+    assert [node.content for node in small.list()] == ["Before.", OTHER, "After."]
+    assert small.store.view().sequence == sequence + 2
+    assert small.check() == []
+    if session:
+        assert order_of(small) == ["Before.", OTHER, "After."]
+    # Adding it again cuts it into chunks.
+    small.add(OTHER, id="note", session_id=session)
+    assert [node.id for node in small.list() if node.id.startswith("note")] == ["note", "note#1"]
+
+
+def test_an_export_holds_the_whole_text_of_an_id(small: NeuroGraphMemory, tmp_path: Path) -> None:
+    small.add(LONG, id="note", user_id="ana")
+    assert export_user(small, "ana", tmp_path / "ana.jsonl") == 3
+
+
+# Adding a text without an id again
+
+
+@pytest.mark.parametrize("user_id", [None, "ana"])
+def test_a_text_added_again_is_there_beside_its_update(memory: NeuroGraphMemory, user_id: str | None) -> None:
+    (first,) = memory.add("The pump is red.", user_id=user_id)
+    memory.update(first, "The pump is blue.")
+    (second,) = memory.add("The pump is red.", user_id=user_id)
+    contents = {node.id: node.content for node in memory.list(user_id=user_id)}
+    assert contents == {first: "The pump is blue.", second: "The pump is red."}
+    assert memory.add("The pump is red.", user_id=user_id) == [second]
+    memory.update(second, "The pump is green.")
+    (third,) = memory.add("The pump is red.", user_id=user_id)
+    assert memory.get(third).content == "The pump is red."
+    memory.delete(first)
+    assert memory.add(["The pump is red.", "The pump is red."], user_id=user_id) == [third, third]
+    memory.update(second, "The pump is red.")
+    assert memory.count(user_id=user_id) == 2
+
+
+def test_a_long_text_added_again_is_whole_in_any_batches(config: MemoryConfig) -> None:
+    settings = {"chunk_size": 8, "chunk_overlap": 0, "batch_size": 2}
+    with NeuroGraphMemory(config.replace(indexing=settings)) as memory:
+        ids = memory.add(LONG)
+        for place in (1, 2):
+            memory.update(ids[place], f"Something else {place}.")
+        again = memory.add(LONG)
+        assert " ".join(memory.get(one).content for one in again) == LONG
+        assert set(ids) & set(again) == {ids[0]}
+        assert set(pairwise(again)) <= following_of(memory)
+
+
+@pytest.mark.parametrize("node_id", [None, "pump"])
+def test_a_text_added_again_has_the_lifetime_of_the_last_call(memory: NeuroGraphMemory, node_id: str | None) -> None:
+    def lifetime(**details: Any) -> tuple[bool, bool, bool]:  # noqa: ANN401
+        (one,) = memory.add("The pump is red.", id=node_id, **details)
+        node = memory.get(one)
+        return node.expires_at is None, node.valid_from is None, node.valid_to is None
+
+    assert lifetime(ttl=5) == (False, True, True)
+    assert lifetime() == (True, True, True)
+    assert lifetime(valid_from=NOON, valid_to=NOON + timedelta(days=1)) == (True, False, False)
+    assert lifetime(valid_to=NOON) == (True, True, False)
+    assert lifetime() == (True, True, True)
+
+
+# The ids of texts without one
+
+
+def test_nobody_takes_or_learns_the_id_of_the_text_of_another_user(memory: NeuroGraphMemory) -> None:
+    (known,) = memory.add("The code is 4711.", user_id="ana")
+    with NeuroGraphMemory(memory.config.replace(storage="memory")) as other:
+        (coming,) = other.add("The code is 4712.", user_id="ana")
+    refusals = set()
+    for taken in (known, coming):
+        with pytest.raises(InputError) as caught:
+            memory.add("Mine.", id=taken, user_id="bob")
+        refusals.add(str(caught.value).replace(taken, "…"))
+    assert len(refusals) == 1
+    # A store may hold such a memory all the same.
+    memory.store.apply(GraphDelta(nodes=(MemoryNode(coming, "Mine.", scope=Scope("bob")),)))
+    for _ in range(2):
+        (own,) = memory.add("The code is 4712.", user_id="ana")
+        assert own != coming
+        assert [node.content for node in memory.list(user_id="ana")] == ["The code is 4711.", "The code is 4712."]
+        assert memory.get(coming).content == "Mine."
+    memory.delete(coming)
+    assert memory.add("The code is 4712.", user_id="ana") == [own]
+    # The owner may write to her own memories by their ids.
+    assert memory.add("The code is 4713.", id=known, user_id="ana") == [known]
 
 
 # Refusals

@@ -133,15 +133,20 @@ def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | 
     return found.manifest
 
 
-def restore_snapshot(config: MemoryConfig, snapshot: str | Path) -> None:
-    """Replace the memory that `config` names by a snapshot, or create the memory from it.
+def restore_snapshot(config: MemoryConfig, snapshot: str | Path, *, replace: bool = False) -> None:
+    """Create the memory that `config` names from a snapshot.
+
+    Args:
+        config: the memory, which must be closed.
+        snapshot: the file.
+        replace: replace an existing memory. It stays in use until the snapshot is copied completely and found sound.
 
     Raises:
         MemoryLockedError: a process has the memory open for writing.
         CorruptMemoryError: the file is damaged or is not a snapshot; the memory is unharmed.
-        StorageError: the snapshot cannot be read, or the memory cannot be written.
+        StorageError: the snapshot cannot be read, the memory cannot be written, or it exists and `replace` is not set.
     """
-    restore_store(_on_disk(config), Path(snapshot))
+    restore_store(_on_disk(config), Path(snapshot), replace=replace)
 
 
 def migrate(config: MemoryConfig, *, progress: bool | None = None, clock: Clock = utc_now) -> int:

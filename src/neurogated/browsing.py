@@ -14,6 +14,7 @@ from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.text import checked_text
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
 
@@ -70,9 +71,17 @@ class Browsing:
         """Return the number of memories that `list` returns with these filters; raises as `find` does."""
         return int(self._rows(filters)[1].size)
 
+    def view(self, **filters: Unpack[FilterOptions]) -> GraphView:
+        """Return a snapshot of the graph in columns; `view().to_networkx()` returns it as a networkx graph.
+
+        Args:
+            **filters: which memories searches on the view may find; see `FilterOptions`.
+        """
+        return self.store.view(filters=filter_of(filters))
+
     def _rows(self, filters: FilterOptions) -> tuple[GraphView, Rows]:
         """Return a view, and its rows of the nodes that the filter admits, in the order they were added."""
-        view = self.store.view(filters=filter_of(filters))
+        view = self.view(**filters)
         rows = view.live_nodes()
         return view, rows[view.admitted(rows)]
 
@@ -88,10 +97,11 @@ class Browsing:
 
         Raises:
             UnknownIdError: no memory ever had this id.
+            InputError: the id cannot be an id.
         """
         if node_id is None:
             return self.store.history()
-        versions, wanted = [], str(node_id)
+        versions, wanted = [], checked_text("the id of a memory", str(node_id))
         store = self.store
         entries = store.journal_of(wanted) if isinstance(store, SupportsNodeJournal) else store.journal()
         for sequence, delta in ((entry.sequence, entry.delta) for entry in entries):

@@ -29,8 +29,11 @@ from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
 from neurogated.ingestion.causality import OfflineCausalJudge
+from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.entities import OfflineEntityFinder
-from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder
+from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJudge
+from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder, LLMImportanceJudge
+from neurogated.ingestion.sentiment import SentimentScale
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
@@ -81,6 +84,8 @@ class Parts:
     clock: Clock = utc_now
     caches: tuple[SupportsClear, ...] = ()
     """Caches on disk of values derived from texts; erasing a text empties them."""
+    encoder: Encoder = field(default_factory=Encoder)
+    """Sets the importance and the energy of new memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,7 @@ class Models:
     offline_question_judge: QuestionJudge
     causal_judge: CausalJudge
     entity_finder: EntityFinder
+    encoder: Encoder
     language_model: LanguageModel | None = None
 
 
@@ -127,6 +133,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
             models.language_model,
             clock,
             _clearable(embedder, llm, _unused_cache(config, llm)),
+            models.encoder,
         )
     except BaseException:
         store.close()
@@ -173,7 +180,7 @@ if hasattr(os, "register_at_fork"):
 
 def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learned: Path | None = None) -> Models:
     """Return the models over an embedder and a language model; `learned` is the file of the learned question kinds."""
-    offline = OfflineQuestionJudge(embedder, kept_in=learned, read_only=config.read_only)
+    offline = OfflineQuestionJudge(embedder, file=learned, read_only=config.read_only)
     patterns = OfflineEntityFinder()
     spacy = (
         SpacyEntityFinder(config.indexing.spacy_model, patterns) if config.indexing.entity_finder == "spacy" else None
@@ -188,6 +195,7 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learn
             offline,
             OfflineCausalJudge(),
             spacy or patterns,
+            _encoder(config, embedder.name),
         )
     model, prompts = StructuredLLM(llm), PromptTemplateManager()
     judge = CascadedJudge(
@@ -204,8 +212,15 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learn
         offline,
         LLMCausalJudge(model, prompts, config),
         spacy or LLMEntityFinder(model, prompts),
+        _encoder(config, embedder.name, LLMImportanceJudge(model, prompts, config)),
         model,
     )
+
+
+def _encoder(config: MemoryConfig, name: str, model_judge: ImportanceJudge | None = None) -> Encoder:
+    """Return the encoder for the vectors of the embedder `name`; without a model, rules judge the importance."""
+    choices = {"off": None, "offline": OfflineImportanceJudge(), "model": model_judge or OfflineImportanceJudge()}
+    return Encoder(choices[config.metabolism.judge_importance], config.metabolism, SentimentScale.of_embedder(name))
 
 
 def build_text_embedder(config: MemoryConfig) -> Embedder:

@@ -90,7 +90,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Dissonance, Browsing, Asynchronous):
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model wait; threads would slow the other analysers down.
         workers = 1 if self._parts.language_model is None else self.config.llm.concurrency
-        analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers)
+        analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers, self._parts.encoder)
         writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
         self._writer = self._runtime.writers.shared(self.config.namespace, self.store, writer)
         bind_to_process(self)
@@ -207,7 +207,8 @@ class NeuroGraphMemory(Upkeep, Metabolism, Dissonance, Browsing, Asynchronous):
         without an owner.
 
         Args:
-            ids: one id or several; ids deleted before are skipped and logged.
+            ids: one id or several; ids deleted before are skipped and logged. The id you gave to a long text names all
+                its memories.
             **filters: delete the memories that they admit instead; see `FilterOptions`.
 
         Returns:
@@ -220,16 +221,14 @@ class NeuroGraphMemory(Upkeep, Metabolism, Dissonance, Browsing, Asynchronous):
         if (ids is None) == (not filters):
             raise InputError("give either the ids of memories or filters such as user_id='ana'")
         if ids is not None:
-            names = list(dict.fromkeys(map(_id, _listed(ids))))
-            count = self._writer.delete(names)
+            names = self._writer.delete(map(_id, _listed(ids)))
         else:
             if all(value is None or value in ((), [], frozenset(), set()) for value in filters.values()):
                 raise InputError(f"no filter has a value ({', '.join(filters)}); name the memories to delete")
             names = self._writer.delete_all(owned(filters))
-            count = len(names)
             self._clear_caches()
         self._runtime.tell("deleted", names)
-        return count
+        return len(names)
 
     def delete_document(self, document_id: str) -> int:
         """Delete all memories of a document, by their `found.document_id`; see `delete`.
@@ -246,7 +245,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Dissonance, Browsing, Asynchronous):
         SEQ and ASSOC edges stay. Fields left out stay.
 
         Args:
-            node_id: the memory.
+            node_id: the memory; the id you gave to a long text names all its memories.
             content: its new text, stored as one chunk. `times` and `entities` are extracted again.
             **changes: other new fields; see `Changes`.
 
@@ -292,9 +291,9 @@ class NeuroGraphMemory(Upkeep, Metabolism, Dissonance, Browsing, Asynchronous):
     def feedback(self, relevant_node_ids: MemoryRef | Iterable[MemoryRef], outcome: Outcome = "success") -> Feedback:
         """Learn from an outcome: success strengthens the edges among these memories (LTP), failure weakens them.
 
-        After success, each memory gets ASSOC edges to the `learning.assoc_neighbors` memories after it, unless a
-        plastic edge connects the pair already. A frozen memory learns nothing. Memories that were deleted or expired
-        since the recall are skipped and logged.
+        Their energy and importance change likewise. After success, each memory gets ASSOC edges to the next
+        `learning.assoc_neighbors`, unless a plastic edge connects the pair. A frozen memory learns nothing. Memories
+        that were deleted or expired since the recall are skipped and logged.
 
         Args:
             relevant_node_ids: a `Recall`, one or several memories, nodes or ids. A compaction erases the ids of deleted
@@ -384,7 +383,7 @@ class NeuroGraphMemory(Upkeep, Metabolism, Dissonance, Browsing, Asynchronous):
         gathers = not (self.config.read_only or self._runtime.is_frozen())
         if gathers and options.get("as_of") is None and options.get("valid_at") is None:
             for recall in recalls:
-                self._runtime.accesses.add(self.store, recall.mark)
+                self._runtime.accesses.add(self.store, recall.access)
         return recalls
 
 

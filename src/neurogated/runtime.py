@@ -18,6 +18,7 @@ from neurogated.core.watchdog import Watchdog
 from neurogated.errors import InputError
 from neurogated.ingestion.writer_registry import WriterRegistry
 from neurogated.plasticity.access_log import AccessLog
+from neurogated.plasticity.energy import EnergyController
 from neurogated.telemetry import spans
 
 __all__ = ["Event", "Runtime"]
@@ -41,7 +42,12 @@ class Runtime:
         self._config = config
         self._store = store
         self.writers = WriterRegistry()
-        self.accesses = AccessLog(clock, config.learning.access_flush_seconds, config.runtime.max_open_namespaces)
+        self.accesses = AccessLog(
+            clock,
+            EnergyController(config.metabolism),
+            config.learning.access_flush_seconds,
+            config.runtime.max_open_namespaces,
+        )
         self._frozen = False
         self._span = spans(enabled=config.runtime.telemetry)
         self._callbacks: dict[str, list[Callable[..., None]]] = defaultdict(list)

@@ -14,7 +14,6 @@ from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGr
 from neurogated.administration import export_memory
 from neurogated.archive import export, importing
 from neurogated.archive.manifest import JOURNAL, VECTORS, ExportManifest
-from neurogated.core.clock import from_micros
 from neurogated.core.delta import Access, JournalEntry, PendingTask
 from neurogated.core.ports import GraphStorePort
 from neurogated.embedding.hash_embedder import HashEmbedder
@@ -114,7 +113,7 @@ class _Forgetful(GraphStore):
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         for entry in super().journal(after):
-            nodes = tuple(dataclasses.replace(node, last_accessed=from_micros(0), uses=0) for node in entry.delta.nodes)
+            nodes = tuple(node.unaccessed() for node in entry.delta.nodes)
             touch = dataclasses.replace(entry.delta.touch, nodes=dict(sorted(entry.delta.touch.nodes.items())[:1]))
             delta = dataclasses.replace(entry.delta, nodes=nodes, touch=touch, queued=(), settled=())
             yield dataclasses.replace(entry, delta=delta)

@@ -53,6 +53,20 @@ def test_an_added_text_is_remembered_the_next_time(chat: Chat) -> None:
     assert "nothing comes to mind" in chat("Where is the heron?", flags=("--dataset", "mine", "--user_id", "bob"))
 
 
+def test_a_user_begins_a_memory_without_the_sample(chat: Chat) -> None:
+    assert "0 memories. Ask" in chat("/add A heron.", flags=("--user", "ana"))
+    assert "1 memories. Ask" in chat("/quit", flags=("--user", "ana"))
+    assert "0 memories. Ask" in chat("/quit")
+
+
+def test_it_counts_the_memories_that_its_user_sees(chat: Chat) -> None:
+    chat("/add A heron.", "/add A swan.", flags=("--dataset", "mine", "--user", "ana"))
+    chat("/add The office opens at nine.", flags=("--dataset", "mine"))
+    for user, count in (("ana", 3), ("bob", 1)):
+        assert f"{count} memories. Ask a question" in chat("/quit", flags=("--dataset", "mine", "--user", user))
+    assert "1 memories. Ask a question" in chat("/quit", flags=("--dataset", "mine"))
+
+
 def test_feedback_is_for_the_last_answer(chat: Chat) -> None:
     out = chat("/good", "/add The pump failed.", "/add The field is dry.", "Which pump failed?", "/good", "/bad",
                flags=("--dataset", "mine"))  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,22 @@ def test_a_server_that_is_away_has_a_remedy(tmp_path: Path, capsys: pytest.Captu
     code, findings = _findings(capsys, "--save_dir", str(tmp_path), *server)
     assert code == 1
     assert "start the server" in findings["language model"]["remedy"]
+
+
+@pytest.mark.parametrize("server", [[], ["--llm_base_url", "http://127.0.0.1:9/v1"]])
+def test_the_package_of_local_servers_is_named_where_it_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, server: list[str]
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "openai" else find(name))
+    monkeypatch.setitem(sys.modules, "openai", None)
+    assert main(["add", "A swan.", "--save_dir", str(tmp_path), "--embedding_name", "hash"]) == 0
+    capsys.readouterr()
+    code, findings = _findings(capsys, "--save_dir", str(tmp_path), *server)
+    assert code == bool(server)
+    assert findings["memory"]["works"]
+    assert "also a local one" in findings["language model"]["detail"]
+    assert "pip install 'neurogated[openai]'" in findings["language model"]["detail"]
 
 
 def test_a_folder_that_cannot_be_made_has_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,7 +63,7 @@ def test_memories_are_deleted_by_id_and_by_document(run: Run, memory: NeuroGraph
 
 @pytest.mark.parametrize("words", [["delete"], ["delete", "chunk-1", "--document", "doc-1"]])
 def test_delete_takes_exactly_one_selection(run: Run, words: list[str]) -> None:
-    assert run(*words) == (2, "error: give either ids, --document or --user_id\n")
+    assert run(*words) == (2, "error: give either ids, --document or --user\n")
 
 
 def test_an_updated_memory_is_asked_as_it_is_and_as_it_was(run: Run, clock: ManualClock, tmp_path: Path) -> None:

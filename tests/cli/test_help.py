@@ -72,6 +72,23 @@ def test_help_fits_a_screen(
     assert len(capsys.readouterr().out.splitlines()) <= LINES_OF_A_SCREEN
 
 
+@pytest.mark.parametrize(
+    ("command", "usage"),
+    [
+        ("ask", "usage: neurogated ask [flags] question\n"),
+        ("add", "usage: neurogated add [flags] [text]\n"),
+        ("feedback", "usage: neurogated feedback [flags] ids [ids ...]\n"),
+        ("restore", "usage: neurogated restore [flags] file\n"),
+        ("stats", "usage: neurogated stats [flags]\n"),
+    ],
+)
+def test_the_usage_shows_the_words_that_a_command_takes(
+    command: str, usage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _exit_code([command, "--help"]) == 0
+    assert capsys.readouterr().out.startswith(usage)
+
+
 @pytest.mark.parametrize("text", ["retrieval.candidates", ""])
 def test_a_setting_without_a_value_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["settings", "--set", text]) == 2

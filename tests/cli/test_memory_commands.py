@@ -101,6 +101,60 @@ def test_a_user_is_told_her_own_memories_and_those_of_nobody(run: Run) -> None:
     assert run("ask", "Who moved?", "--user_id", "")[0] == 1
 
 
+def test_all_details_of_a_text_are_stored_and_shown(run: Run) -> None:
+    words = shlex.split("--speaker Ana --role user --timestamp 2026-05-13T15:00+02:00 --tag home --tag sea")
+    words += ["--metadata", "year=2026", "--metadata", "place=Lyon = Vaise", "--id", "move", "--title", "Moving"]
+    code, out = run("add", "I moved to Lyon.", "--user", "ana", "--session", "monday", *words)
+    assert (code, out) == (0, "move\n")
+    (found,) = _json(run, "list", "--user", "ana")["memories"]
+    assert found["metadata"] == {"year": 2026, "place": "Lyon = Vaise"}
+    assert (found["speaker"], found["title"], found["timestamp"]) == ("Ana", "Moving", "2026-05-13T13:00:00+00:00")
+    for command in (("list",), ("ask", "Where does she live?")):
+        code, out = run(*command, "--user_id", "ana")
+        assert code == 0
+        assert "2026-05-13 13:00 UTC  Moving" in out
+    (asked,) = _json(run, "ask", "Who moved?", "--user", "ana", "--session", "monday")["memories"]
+    assert asked["timestamp"] == found["timestamp"]
+    assert run("add", "I moved to Graz.", "--user", "ana", "--session", "monday", "--id", "move")[0] == 0
+    (found,) = _json(run, "list", "--user", "ana")["memories"]
+    assert found["content"] == "I moved to Graz."
+    assert run("update", "move", "--timestamp", "2026-05-14")[0] == 0
+    assert _json(run, "list", "--user", "ana")["memories"][0]["timestamp"].startswith("2026-05-1")
+    assert run("delete", "--user", "ana") == (0, "1 memories deleted\n")
+
+
+@pytest.mark.parametrize("words", [("list",), ("ask", "Who moved?")])
+def test_an_empty_answer_names_the_flag_of_users(run: Run, words: tuple[str, ...]) -> None:
+    assert run("add", "I moved to Lyon.", "--user", "ana")[0] == 0
+    assert "found only with --user NAME" in run(*words)[1]
+    assert "found only with" not in run(*words, "--user", "ana")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["add", "x", "--metadata", "year"], "--metadata takes NAME=VALUE"),
+        (["add", "x", "--metadata", "=3"], "--metadata takes NAME=VALUE"),
+        (["add", "x", "--timestamp", "yesterday"], "--timestamp is 'yesterday'"),
+        (["feedback", "a", "b", "--outcome", "good"], "must be 'success', 'fail' or a number from -1 to 1"),
+        (["feedback", "a", "b", "--outcome", "2"], "must be 'success', 'fail' or a number from -1 to 1"),
+    ],
+)
+def test_a_detail_that_does_not_fit_is_refused_and_nothing_is_made(
+    run: Run, tmp_path: Path, words: list[str], message: str
+) -> None:
+    code, out = run(*words)
+    assert code in {1, 2}
+    assert message in out
+    assert not (tmp_path / "agent").exists()
+
+
+@pytest.mark.parametrize("outcome", ["fail", "-0.5", "-1"])
+def test_feedback_of_failure_weakens(run: Run, filled: list[str], outcome: str) -> None:
+    assert run("feedback", *filled, "--outcome", "success")[1] == "1 edges strengthened or added\n"
+    assert run("feedback", *filled, f"--outcome={outcome}")[1] == "1 edges weakened\n"
+
+
 def test_text_comes_from_a_file_or_by_standard_input(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "note.txt").write_text("The 井 is dry.", encoding="utf-8")
     assert run("add", "--file", str(tmp_path / "note.txt"))[0] == 0

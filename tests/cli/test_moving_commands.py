@@ -91,7 +91,12 @@ def test_a_snapshot_is_restored(run: Run, filled: list[str], tmp_path: Path) -> 
     assert [memory["id"] for memory in _asked(run, "two")] == [memory["id"] for memory in _asked(run, "one")]
     assert json.loads(run("two", "stats", "--json")[1])["edges"].get("ASSOC", 0) == 0
     assert json.loads(run("one", "stats", "--json")[1])["edges"]["ASSOC"] == 1
-    assert run("one", "restore", file)[0] == 0
+    code, out = run("one", "restore", file)
+    assert code == 1
+    assert "there is a memory" in out
+    assert "restore --replace" in out
+    assert json.loads(run("one", "stats", "--json")[1])["edges"]["ASSOC"] == 1
+    assert run("one", "restore", file, "--replace")[0] == 0
     assert json.loads(run("one", "stats", "--json")[1])["edges"].get("ASSOC", 0) == 0
 
 

@@ -60,6 +60,9 @@ def test_metadata_is_the_callers_own(tmp_path: Any, given: dict[str, Any], about
         {"part": (1,)},
         {"part": (-1, 5)},
         {"part": (True, 5)},
+        {"sentiment": 1.5},
+        {"sentiment": "happy"},
+        {"place": ""},
     ],
 )
 def test_invalid_findings_are_refused(values: dict[str, Any]) -> None:
@@ -71,3 +74,6 @@ def test_it_survives_json() -> None:
     found = Found(["Ann"], ["on Monday"], ["The pump"], "doc-1", (0, 90))
     assert Found.from_json(found.to_json()) == found
     assert NOTHING_FOUND.to_json() == {}
+    for sentiment in (-0.5, 0.0, None):
+        found = Found(sentiment=sentiment, place="Lyon")
+        assert Found.from_json(found.to_json()) == found

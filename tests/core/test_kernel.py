@@ -9,8 +9,8 @@ from neurogated.errors import ConfigError, InputError
 
 weights = st.floats(0, 2)
 kinds = st.sampled_from(list(EdgeType))
-marks = st.dictionaries(st.sampled_from(["time", "place"]), st.floats(0, 1))
-kernels = st.builds(Kernel, st.dictionaries(kinds, weights), st.just("drawn"), st.dictionaries(kinds, weights), marks)
+tags = st.dictionaries(st.sampled_from(["time", "place"]), st.floats(0, 1))
+kernels = st.builds(Kernel, st.dictionaries(kinds, weights), st.just("drawn"), st.dictionaries(kinds, weights), tags)
 
 
 def test_a_type_that_is_not_named_is_neutral_and_walking_against_counts_as_walking_along() -> None:
@@ -21,16 +21,16 @@ def test_a_type_that_is_not_named_is_neutral_and_walking_against_counts_as_walki
 
 
 def test_a_kernel_does_not_change_with_its_arguments() -> None:
-    given_weights, given_marks = {EdgeType.SEQ: 0.5}, {"time": 1.0}
-    kernel = Kernel(given_weights, marks=given_marks)
-    given_weights[EdgeType.SEQ], given_marks["time"] = 2.0, 0.0
-    assert (kernel[EdgeType.SEQ], kernel.marks["time"]) == (0.5, 1.0)
+    given_weights, given_tags = {EdgeType.SEQ: 0.5}, {"time": 1.0}
+    kernel = Kernel(given_weights, tags=given_tags)
+    given_weights[EdgeType.SEQ], given_tags["time"] = 2.0, 0.0
+    assert (kernel[EdgeType.SEQ], kernel.tags["time"]) == (0.5, 1.0)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
 def test_a_share_of_a_mark_out_of_range_is_refused(share: float) -> None:
     with pytest.raises(InputError, match="@time"):
-        Kernel(marks={"time": share})
+        Kernel(tags={"time": share})
 
 
 @pytest.mark.parametrize("weight", [-0.1, 2.1, float("nan")])
@@ -49,9 +49,9 @@ def test_a_kernel_on_the_way_lies_between_both_in_everything(start: Kernel, end:
             (start.backwards(kind), middle.backwards(kind), end.backwards(kind)),
         ):
             assert value == pytest.approx(low + share * (high - low))
-    for mark in {*start.marks, *end.marks}:
-        low, high = start.marks.get(mark, 0.0), end.marks.get(mark, 0.0)
-        assert middle.marks[mark] == pytest.approx(low + share * (high - low))
+    for tag in {*start.tags, *end.tags}:
+        low, high = start.tags.get(tag, 0.0), end.tags.get(tag, 0.0)
+        assert middle.tags[tag] == pytest.approx(low + share * (high - low))
 
 
 @given(kernels, kernels)
@@ -65,9 +65,9 @@ def test_the_ends_of_the_way_are_the_kernels_themselves(start: Kernel, end: Kern
 def test_a_kernel_that_is_written_is_read_as_it_was(kernel: Kernel) -> None:
     types = {*kernel.weights, *kernel.against}
     entries = [f"{kind.name}={kernel[kind]!r}/{kernel.backwards(kind)!r}" for kind in types]
-    entries += [f"@{mark}={share!r}" for mark, share in kernel.marks.items()]
+    entries += [f"@{tag}={share!r}" for tag, share in kernel.tags.items()]
     read = Kernel.parse(" , ".join(entries), "read")
-    assert read.marks == kernel.marks
+    assert read.tags == kernel.tags
     for kind in EdgeType:
         assert (read[kind], read.backwards(kind)) == (kernel[kind], kernel.backwards(kind))
 

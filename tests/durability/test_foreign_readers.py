@@ -108,7 +108,7 @@ def test_a_reader_of_a_snapshot_lets_a_writer_begin_a_log_and_follows_it(path: P
     with SqliteStore.open(path) as store:
         store.add_node(_node("first"))
         store.snapshot(tmp_path / "snapshot")
-    restore_snapshot(tmp_path / "snapshot", path)
+    restore_snapshot(tmp_path / "snapshot", path, replace=True)
     with SqliteStore.open(path, read_only=True) as reader, SqliteStore.open(path) as store:
         store.add_node(_node("second"))
         assert len(reader) == 2

@@ -89,6 +89,36 @@ def test_a_copied_memory_whose_log_was_left_behind_is_refused(killed: Path, targ
     assert not Path(target.save_dir, "memory", "memory.db").exists()
 
 
+def test_an_existing_memory_is_replaced_only_on_request(killed: Path, tmp_path: Path, target: MemoryConfig) -> None:
+    with open_store(target, utc_now) as store:  # type: ignore[attr-defined]
+        store.add_node(_node(0))
+    with pytest.raises(StorageError, match=r"there is a memory in .* already.*replace=True"):
+        restore_snapshot(target, killed)
+    assert _count(target) == 1
+    restore_snapshot(target, killed, replace=True)
+    assert _count(target) == COUNT
+    assert tmp_path.exists()
+
+
+@pytest.mark.parametrize("step", ["_copy", "_require_sound", "_settle", "replace_file"])
+def test_a_restore_that_fails_half_way_leaves_the_old_memory(
+    killed: Path, tmp_path: Path, target: MemoryConfig, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Here the old memory is the one that a kill left, whose latest changes are only in its log."""
+    old = MemoryConfig(save_dir=str(tmp_path / "old"), embedding_name="hash")
+    shutil.copytree(killed.parent, tmp_path / "old" / "memory")
+    with open_store(target, utc_now) as store:  # type: ignore[attr-defined]
+        store.add_node(_node(0))
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(f"neurogated.storage.log.sqlite.snapshot.{step}", full)
+    with pytest.raises(StorageError, match="No space left"):
+        restore_snapshot(old, Path(target.save_dir, "memory", "memory.db"), replace=True)
+    assert _count(old) == COUNT
+
+
 def test_a_memory_in_use_is_restored_from(tmp_path: Path, target: MemoryConfig) -> None:
     with SqliteStore.open(tmp_path / "memory.db") as store:
         for number in range(COUNT):
@@ -138,5 +168,5 @@ def test_an_older_snapshot_beside_a_note_that_is_not_its_own(killed: Path) -> No
         store.snapshot(snapshot)
         store.add_node(_node(COUNT))
     shutil.move(snapshot, killed.with_name("memory.snapshot"))
-    restore_snapshot(config, killed.with_name("memory.snapshot"))
+    restore_snapshot(config, killed.with_name("memory.snapshot"), replace=True)
     assert _count(config) == COUNT

@@ -199,23 +199,21 @@ def test_a_sound_file_is_opened_without_a_warning(path: Path, caplog: pytest.Log
     assert not path.with_suffix(".damaged").exists()
 
 
-def test_a_folder_that_cannot_be_made_is_a_storage_error_that_names_the_file(
-    counting: CountingEmbedder, tmp_path: Path
+@pytest.mark.parametrize("place", ["file/cache.db", "folder"])
+def test_a_place_where_no_file_can_be_is_logged_once_and_nothing_is_cached(
+    counting: CountingEmbedder, tmp_path: Path, caplog: pytest.LogCaptureFixture, place: str
 ) -> None:
-    (tmp_path / "in_the_way").write_text("a file")
-    path = tmp_path / "in_the_way" / "cache.db"
+    (tmp_path / "file").write_text("a file")
+    (tmp_path / "folder").mkdir()
 
-    with pytest.raises(StorageError, match="cannot write the cache") as caught:
-        CachedEmbedder(counting, path)
+    with closing(CachedEmbedder(counting, tmp_path / place)) as cached:
+        for _ in range(2):
+            assert np.array_equal(cached.embed_documents(TEXTS), counting.vectors(TEXTS))
+        with pytest.raises(StorageError, match="cannot empty the cache"):
+            cached.clear()
 
-    assert str(path) in str(caught.value)
-
-
-def test_a_folder_instead_of_the_file_is_a_storage_error(counting: CountingEmbedder, path: Path) -> None:
-    path.mkdir(parents=True)
-
-    with pytest.raises(StorageError, match="cannot write the cache"):
-        CachedEmbedder(counting, path)
+    assert [record.getMessage().count(str(tmp_path / place)) for record in caplog.records] == [1]
+    assert counting.documents == Counter([*TEXTS, *TEXTS])
 
 
 def test_threads_that_ask_at_once_get_right_vectors_and_compute_each_text_once(

@@ -18,6 +18,7 @@ from neurogated.evaluation.experiment import (
     KnownVectors,
     RememberingEmbedder,
     frozen_memories,
+    index,
     questions_with_gold,
     rank_all,
 )
@@ -101,3 +102,16 @@ def test_questions_without_gold_are_left_out(talks: Dataset) -> None:
     asked = questions_with_gold(talks)
     assert [one.collection for one in asked] == [0, 0, 0, 0, 1, 1]
     assert all(one.question.gold for one in asked)
+
+
+def test_a_conversation_is_indexed_once_also_after_an_interruption(talks: Dataset, config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        memories = index(talks, memory)
+        before = [sorted((node.content, node.position) for node in one.store.all_nodes()) for one in memories]
+        assert all(position is not None for turns in before for _, position in turns)
+        index(talks, memory)
+        first = memories[0]
+        first.delete(next(iter(first.store.all_nodes())).id)
+        index(talks, memory)
+        after = [sorted((node.content, node.position) for node in one.store.all_nodes()) for one in memories]
+    assert [[text for text, _ in turns] for turns in after] == [[text for text, _ in turns] for turns in before]

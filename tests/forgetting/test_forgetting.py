@@ -357,9 +357,11 @@ def test_adding_a_document_again_does_not_undo_an_update(memory: NeuroGraphMemor
     memory.update(ids[2], "The vet gave Mio nothing.")
     assert "blue pill" not in everything(memory)
     assert_vectors_fit(memory)
-    sequence = memory.store.view().sequence
-    memory.add_documents([talk(*TALK)], progress=False)
-    assert memory.store.view().sequence == sequence
+    (again,) = memory.add_documents([talk(*TALK)], progress=False)
+    assert [node.content for node in memory.store.get_nodes(again)] == [text for _, text in TALK]
+    assert memory.get(ids[2]).content == "The vet gave Mio nothing."
+    assert_vectors_fit(memory)
+    assert memory.add_documents([talk(*TALK)], progress=False) == [again]
 
 
 @given(texts, st.data())

@@ -126,7 +126,7 @@ def test_accesses_of_deleted_memories_are_skipped(memory: NeuroGraphMemory, ids:
     memory.freeze()
     memory.unfreeze()
     recall = memory.recall("heron in Lyon", top_n=3)
-    memory._runtime.accesses.add(memory.store, recall.mark)
+    memory._runtime.accesses.add(memory.store, recall.access)
     memory.delete(ids[:2])
     memory.flush()
     assert memory.store.get_node(ids[2]).last_accessed > kept

@@ -108,7 +108,7 @@ def test_a_document_becomes_nodes_in_the_order_of_its_text() -> None:
     ):
         assert np.array_equal(np.asarray(node.embedding), vector)
         assert node.created_at == node.last_accessed == bench.clock.now
-        assert node.base_energy == 1.0
+        assert node.base_energy == node.importance
 
 
 def test_metadata_has_only_given_values_and_the_passage_wins() -> None:
@@ -187,7 +187,7 @@ def test_new_metadata_is_merged_and_leaves_energy_times_and_learned_weights(benc
 
     first, second, _ = bench.store.get_nodes(ids)
     assert {"mood": "loud", "place": "home", "pet": "cat"}.items() <= first.metadata.items()
-    assert (first.base_energy, second.base_energy) == (0.25, 1.0)
+    assert (first.base_energy, second.base_energy) == (0.25, 0.5)
     assert first.created_at == first.last_accessed == born
     assert [edge for edge in bench.store.all_edges() if edge.type.plastic] == edges
     assert bench.store.get_edge(*learned).weight == 0.5

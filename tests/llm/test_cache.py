@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from neurogated.core.abilities import SupportsClear, SupportsStatistics
-from neurogated.errors import LLMError, MemoryClosedError, StorageError
+from neurogated.errors import LLMError, MemoryClosedError
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.cache import CachedLLM
 from neurogated.llm.limits import LimitedLLM
@@ -239,12 +239,17 @@ def test_a_model_that_counts_nothing_has_no_figures(server: Server) -> None:
 
 
 @pytest.mark.parametrize("place", ["file/answers.db", "folder"])
-def test_a_place_where_no_file_can_be_is_an_error(server: Server, tmp_path: Path, place: str) -> None:
+def test_a_place_where_no_file_can_be_caches_nothing(
+    server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture, place: str
+) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
-
-    with pytest.raises(StorageError, match="choose another save_dir"):
-        CachedLLM(server.llm(), tmp_path / place)
+    llm = CachedLLM(server.llm(), tmp_path / place)
+    for _ in range(2):
+        server.says("Hello.")
+        assert llm.infer(ASKED)[0] == "Hello."
+    assert caplog.text.count("so nothing is cached") == 1
+    llm.close()
 
 
 def test_a_closed_cache_says_so_and_leaves_the_file_alone(server: Server, path: Path) -> None:

@@ -12,9 +12,10 @@ from neurogated.errors import ConfigError, InputError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.prompts.prompt_template import STRENGTHS, PromptTemplate, few_shot
 
-NAMES = ["causal_extraction", "kernel_generation", "ner", "qa"]
+NAMES = ["causal_extraction", "importance", "kernel_generation", "ner", "qa"]
 VALUES = {
     "causal_extraction": ["first", "second"],
+    "importance": ["texts"],
     "kernel_generation": ["query"],
     "ner": ["text"],
     "qa": ["passages", "question"],

@@ -15,6 +15,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 MANAGER = PromptTemplateManager()
 VALUES = {
     "causal_extraction": {"first": "It rained for days.", "second": "The river {rose}."},
+    "importance": {"texts": "1. Ada moved to London.\n2. Ben: Great!"},
     "kernel_generation": {"query": "Why did the river rise?"},
     "ner": {"text": "Ada Lovelace worked in London."},
     "qa": {"passages": "Ada\nAda worked in London.\n\nBen\nBen did not.", "question": "Where did Ada work?"},

@@ -38,7 +38,7 @@ def test_a_clear_question_gets_the_kernel_of_its_kind(kind: QuestionKind) -> Non
     for edge_type in EdgeType:
         assert kernel[edge_type] == pytest.approx(expected[edge_type])
         assert kernel.backwards(edge_type) == pytest.approx(expected.backwards(edge_type))
-    assert dict(kernel.marks) == dict(expected.marks)
+    assert dict(kernel.tags) == dict(expected.tags)
     assert kind.value in kernel.justification
 
 
@@ -48,13 +48,13 @@ def test_the_less_clear_the_nearer_to_a_plain_fact(strength: float, along: float
     kernel = KernelGenerator(config, judge=Fixed(QuestionKind.WHY, strength)).generate("?")
     assert kernel[EdgeType.CAUSE] == pytest.approx(along)
     assert kernel.backwards(EdgeType.CAUSE) == pytest.approx(against)
-    assert kernel.marks["time"] == pytest.approx(strength / 2)
+    assert kernel.tags["time"] == pytest.approx(strength / 2)
 
 
 def test_a_failing_judge_is_replaced_and_the_kernel_says_so() -> None:
     generator = KernelGenerator(MemoryConfig(), judge=Broken(), fallback=Fixed(QuestionKind.WHEN, 1.0))
     kernel = generator.generate("when?")
-    assert kernel.marks["time"] == 1.0
+    assert kernel.tags["time"] == 1.0
     assert "no answer to 'when?'" in kernel.note
 
 

@@ -78,9 +78,9 @@ def test_a_recall_changes_nothing(store: GraphStore) -> None:
 
 
 def test_the_access_names_the_used_nodes_and_edges(store: GraphStore) -> None:
-    mark = _retriever(store, ACTIVATION="classic", TOP_K_ANCHORS=1).recall("1 0", top_n=2).mark
-    assert mark.nodes == {"near": 1, "linked": 1}
-    assert {tuple(edge) for edge in mark.edges} == {("near", "linked", EdgeType.SEQ)}
+    access = _retriever(store, ACTIVATION="classic", TOP_K_ANCHORS=1).recall("1 0", top_n=2).access
+    assert access.nodes == {"near": 1, "linked": 1}
+    assert {tuple(edge) for edge in access.edges} == {("near", "linked", EdgeType.SEQ)}
 
 
 def test_top_n_defaults_to_the_setting_and_stops_at_the_number_of_memories(store: GraphStore) -> None:
@@ -126,7 +126,7 @@ class _Timely:
     def generate(self, query: str, vector: NDArray[np.float32] | None = None) -> Kernel:
         assert query
         assert vector is not None
-        return Kernel({EdgeType.SEQ: 2.0}, "timely", marks={TIME: 0.5})
+        return Kernel({EdgeType.SEQ: 2.0}, "timely", tags={TIME: 0.5})
 
 
 words = st.lists(st.sampled_from(["1", "0", "heron", "stone"]), max_size=3).map(" ".join)
@@ -140,7 +140,7 @@ weightings = st.fixed_dictionaries(
     dict.fromkeys(
         (
             *("retrieval.keyword_weight", "retrieval.subject_weight", "retrieval.tag_weight"),
-            *("SIMILARITY_WEIGHT", "ACTIVATION_WEIGHT", "RECENCY_WEIGHT"),
+            *("SIMILARITY_WEIGHT", "ACTIVATION_WEIGHT", "RECENCY_WEIGHT", "retrieval.energy_weight"),
         ),
         quarters,
     )
@@ -152,7 +152,7 @@ def _attainable(recall: Recall, config: MemoryConfig) -> float:
     weights = {
         "keywords": config.retrieval.keyword_weight,
         "subject": config.retrieval.subject_weight,
-        "marks": config.retrieval.tag_weight,
+        "tags": config.retrieval.tag_weight,
     }
 
     def likeness(parts: Mapping[str, float]) -> float:
@@ -187,13 +187,15 @@ def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
     for memory in recall:
         parts = memory.parts
         likeness = parts["cosine"] + config.retrieval.keyword_weight * parts["keywords"]
-        likeness += config.retrieval.subject_weight * parts["subject"] + config.retrieval.tag_weight * parts["marks"]
+        likeness += config.retrieval.subject_weight * parts["subject"] + config.retrieval.tag_weight * parts["tags"]
         assert parts["similarity"] == pytest.approx(min(1.0, likeness / total))
         score = config.SIMILARITY_WEIGHT * parts["similarity"] + config.ACTIVATION_WEIGHT * parts["activation"]
-        assert memory.score == pytest.approx(score + config.RECENCY_WEIGHT * parts["recency"])
+        score += config.RECENCY_WEIGHT * parts["recency"] + config.retrieval.energy_weight * parts["energy"]
+        assert memory.score == pytest.approx(score)
+        assert parts["energy"] == pytest.approx(1.0 if config.retrieval.energy_weight else 0.0)
         idle = (clock() - memory.node.last_accessed) / timedelta(days=1)
         assert parts["recency"] == pytest.approx(0.5 ** (idle / 30) if config.RECENCY_WEIGHT else 0.0)
-        assert parts["marks"] == 0.5 * bool(memory.node.found.times)
+        assert parts["tags"] == 0.5 * bool(memory.node.found.times)
     assert [(m.score, m.id) for m in recall] == [
         (m.score, m.id) for m in sorted(recall, key=lambda m: (-m.score, m.id))
     ]
@@ -238,7 +240,7 @@ def test_contributions_add_up_to_the_score_and_flows_to_the_activation(
         assert set(memory.contributions) == (
             {"start", "activation"}
             if mode == "classic"
-            else {"similarity", "activation", "recency", "time", "held_back"}
+            else {"similarity", "activation", "recency", "energy", "time", "held_back"}
         )
         held_back = memory.contributions.get("held_back", 0.0)
         assert held_back <= 0.0 if keeps else held_back == 0.0

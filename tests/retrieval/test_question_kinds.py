@@ -283,7 +283,7 @@ def test_only_the_sentence_that_asks_is_read_for_cues() -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "?!", "……", "？"])
 def test_text_without_words_is_a_fact_of_no_strength(wordy: OfflineQuestionJudge, text: str) -> None:
-    assert wordy.judge(text) == QuestionJudgement(QuestionKind.FACT, 0.0, "there are no words")
+    assert wordy.judge(text) == QuestionJudgement(QuestionKind.FACT, 0.0, "it has no words")
 
 
 @pytest.mark.parametrize(

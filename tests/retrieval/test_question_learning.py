@@ -56,29 +56,29 @@ def test_regression_finds_the_optimum_of_scikit_learn(seed: int, kinds: int, fre
 
 
 def test_the_fit_is_saved_and_read_by_the_next_process(tmp_path: Path) -> None:
-    path, embedder = tmp_path / "kinds.npz", NamedEmbedder("kept")
+    path, embedder = tmp_path / "kinds.npz", NamedEmbedder("saved")
     learned = learn(EXAMPLES, embedder)
-    learned.keep(path, embedder.name)
-    kept = LearnedKinds.kept(path, embedder.name, EXAMPLES)
-    assert kept.kinds == learned.kinds
+    learned.save(path, embedder.name)
+    saved = LearnedKinds.load(path, embedder.name, EXAMPLES)
+    assert saved.kinds == learned.kinds
     vector, cues = (
         embedder.embed_queries([QUESTION])[0],
         np.ones(27, dtype=np.float32)[: learned.weights.shape[1] - 256],
     )
-    assert np.array_equal(kept.chances(vector, cues), learned.chances(vector, cues))
-    assert kept.nearest(QuestionKind.WHY, vector) == "Why is it cold?"
+    assert np.array_equal(saved.probabilities(vector, cues), learned.probabilities(vector, cues))
+    assert saved.nearest(QuestionKind.WHY, vector) == "Why is it cold?"
     assert [file.name for file in tmp_path.iterdir()] == ["kinds.npz"]
 
 
 def test_a_judge_learns_once_and_then_reads(tmp_path: Path) -> None:
     path, first = tmp_path / "kinds.npz", NamedEmbedder("learns once")
-    judged = OfflineQuestionJudge(first, EXAMPLES, kept_in=path).judge(QUESTION)
+    judged = OfflineQuestionJudge(first, EXAMPLES, file=path).judge(QUESTION)
     assert first.embedded == len(EXAMPLES) + 1
     # A process shares the fit by name. The file is for the next process, which has no fit yet.
-    kept = LearnedKinds.kept(path, "learns once", EXAMPLES)
+    saved = LearnedKinds.load(path, "learns once", EXAMPLES)
     other = NamedEmbedder("another name")
-    kept.keep(path, other.name)
-    assert OfflineQuestionJudge(other, EXAMPLES, kept_in=path).judge(QUESTION) == judged
+    saved.save(path, other.name)
+    assert OfflineQuestionJudge(other, EXAMPLES, file=path).judge(QUESTION) == judged
     assert other.embedded == 1
 
 
@@ -88,7 +88,7 @@ def test_a_damaged_or_foreign_fit_is_repeated_and_logged(
 ) -> None:
     path, embedder = tmp_path / "kinds.npz", NamedEmbedder(f"damaged: {damage}")
     learned = learn(EXAMPLES, embedder)
-    learned.keep(path, "someone" if damage == "other embedder" else embedder.name)
+    learned.save(path, "someone" if damage == "other embedder" else embedder.name)
     examples = EXAMPLES[:2] if damage == "other examples" else EXAMPLES
     if damage in ("empty", "garbage", "cut"):
         whole = path.read_bytes()
@@ -97,20 +97,20 @@ def test_a_damaged_or_foreign_fit_is_repeated_and_logged(
         with np.load(path) as file:
             np.savez(path, **{**file, "weights": file["weights"][:, :-1]})
     with caplog.at_level(logging.WARNING):
-        judged = OfflineQuestionJudge(embedder, examples, kept_in=path).judge(QUESTION)
+        judged = OfflineQuestionJudge(embedder, examples, file=path).judge(QUESTION)
     assert judged.kind is QuestionKind.WHY
-    assert "learned anew" in caplog.text
-    assert LearnedKinds.kept(path, embedder.name, examples).examples == examples
+    assert "fitted again" in caplog.text
+    assert LearnedKinds.load(path, embedder.name, examples).examples == examples
 
 
 def test_a_judge_for_reading_only_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "kinds.npz"
-    judge = OfflineQuestionJudge(NamedEmbedder("reads only"), EXAMPLES, kept_in=path, read_only=True)
+    judge = OfflineQuestionJudge(NamedEmbedder("reads only"), EXAMPLES, file=path, read_only=True)
     assert judge.judge(QUESTION).kind is QuestionKind.WHY
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_judge_answers_where_nothing_can_be_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    judge = OfflineQuestionJudge(NamedEmbedder("no folder"), EXAMPLES, kept_in=tmp_path / "none" / "kinds.npz")
+def test_a_judge_answers_if_its_fit_cannot_be_saved(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    judge = OfflineQuestionJudge(NamedEmbedder("no folder"), EXAMPLES, file=tmp_path / "none" / "kinds.npz")
     assert judge.judge(QUESTION).kind is QuestionKind.WHY
-    assert "cannot be kept" in caplog.text
+    assert "not saved" in caplog.text

@@ -69,7 +69,7 @@ def reference(
         "cosine": float(np.dot(node.embedding, towards) / length / np.linalg.norm(towards)) if length else 0.0,  # type: ignore[arg-type]
         "keywords": scores.get(node.id, 0.0) / max(scores.values(), default=1.0),
         "subject": float(any(says(query, name) for name in names)),
-        "marks": share * bool(node.found.times),
+        "tags": share * bool(node.found.times),
     }
 
 
@@ -80,7 +80,7 @@ def test_similarity_is_the_weighted_mean_of_its_parts(
 ) -> None:
     store, towards = filled(*nodes), vector(0.8, 0.6)
     named = dict(zip(PARTS, weights, strict=True))
-    similarity = asked(store, query, towards, Kernel(marks={TIME: share}), **named)
+    similarity = asked(store, query, towards, Kernel(tags={TIME: share}), **named)
     proposed = similarity.propose(count)
     sums, tops = [], []
     measured = similarity.of(store.view().live_nodes())
@@ -91,7 +91,7 @@ def test_similarity_is_the_weighted_mean_of_its_parts(
         got = {name: float(getattr(measured, name)[place]) for name in parts}
         assert got == pytest.approx(parts, abs=1e-6)
         sums.append(sum(w * parts[n] for w, n in zip((1.0, *weights), parts, strict=True)))
-        tops.append(1 + sum(w * parts[n] for w, n in zip(weights[1:], ("subject", "marks"), strict=True)))
+        tops.append(1 + sum(w * parts[n] for w, n in zip(weights[1:], ("subject", "tags"), strict=True)))
         assert -1 - 1e-6 <= measured.similarity[place] <= 1 + 1e-6
         assert 0 <= measured.keywords[place] <= 1
     if any(row in proposed.rows for row in np.flatnonzero(np.isclose(sums, max(sums, default=0.0)))):
@@ -136,7 +136,7 @@ def test_recall_finds_matches_of_keywords_alone_and_of_meaning_alone() -> None:
 def test_a_part_of_weight_0_does_not_count(part: str) -> None:
     node = MemoryNode("a", "heron", embedding=[0.6, 0.8], title="Lyon", found=Found(times=["today"]))
     weights: dict[str, Any] = {**dict.fromkeys(PARTS, 1.0), part: 0.0}
-    kernel = Kernel(marks={TIME: 1.0})
+    kernel = Kernel(tags={TIME: 1.0})
     measured = asked(filled(node), "a heron in Lyon", vector(1.0, 0.0), kernel, **weights).propose(1)
     assert measured.similarity[0] == pytest.approx((0.6 + 1 + 1) / 3)
     alone = asked(filled(node), "a heron in Lyon", vector(1.0, 0.0), kernel, **dict.fromkeys(PARTS, 0.0)).propose(1)

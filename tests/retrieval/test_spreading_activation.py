@@ -23,7 +23,6 @@ from neurogated import (
 from neurogated.config.groups import RuntimeSettings
 from neurogated.config.retrieval_settings import RetrievalSettings, RetrievalSwitches
 from neurogated.core.view import Rows
-from neurogated.errors import ConfigError, InputError, UnknownIdError
 
 TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
 
@@ -72,67 +71,77 @@ def classic_reference(world: World, decay: float) -> dict[str, float]:
     return activations
 
 
-Walks = dict[str, list[tuple[str, EdgeType, float, float]]]
+Walk = tuple[str, EdgeType, float, float, EdgeKey]
+Walks = dict[str, list[Walk]]
 
 
 def _walks(world: World, config: MemoryConfig) -> Walks:
-    """Return for each node the reachable nodes, with the type and the weights of edge and kernel."""
+    """Return for each node the reachable nodes, with the type, the weights of edge and kernel, and the edge."""
     walks: Walks = defaultdict(list)
-    for (source, target, kind), weight in world.edges.items():
+    for key, weight in world.edges.items():
+        source, target, kind = key
         if kind.name not in config.retrieval.closed_edge_types.split(","):
-            walks[source].append((target, kind, weight, world.kernel[kind]))
+            walks[source].append((target, kind, weight, world.kernel[kind], key))
             if kind.both_ways:
-                walks[target].append((source, kind, weight, world.kernel.backwards(kind)))
+                walks[target].append((source, kind, weight, world.kernel.backwards(kind), key))
     return walks
 
 
-def _sent(walks: list[tuple[str, EdgeType, float, float]], config: MemoryConfig, gate: dict[str, float]) -> list[float]:
-    """Return the share of its activation that arrives over each walk from a node."""
+def _sent(walks: list[Walk], config: MemoryConfig, gate: dict[str, float], came: EdgeKey | None) -> list[float]:
+    """Return the share of a portion that arrives over each walk; it does not return over the edge `came`."""
     claims = [
         gate[target] ** config.retrieval.gate_exponent if config.retrieval.switches.gate_hops else 1.0
         for target, *_ in walks
     ]
     if config.retrieval.switches.damp_hubs:
-        claims = [claim * weight for claim, (_, _, weight, _) in zip(claims, walks, strict=True)]
+        claims = [claim * weight for claim, (_, _, weight, *_) in zip(claims, walks, strict=True)]
         for of_kind in EdgeType:
             if not sum(claim for claim, walk in zip(claims, walks, strict=True) if walk[1] is of_kind):
                 claims = [w[2] if w[1] is of_kind else claim for claim, w in zip(claims, walks, strict=True)]
     sent = []
-    for claim, (target, kind, weight, modulation) in zip(claims, walks, strict=True):
+    for claim, (target, kind, weight, modulation, key) in zip(claims, walks, strict=True):
         total = (
-            sum(c for c, walk in zip(claims, walks, strict=True) if walk[1] is kind)
+            sum(c for c, walk in zip(claims, walks, strict=True) if walk[1] is kind and walk[-1] != came)
             if config.retrieval.switches.damp_hubs
             else 1.0
         )
-        share = claim / total if total else 0.0
+        share = claim / total if total and key != came else 0.0
         if config.retrieval.switches.gate_hops and kind.name in config.retrieval.selective_edge_types.split(","):
             share *= gate[target] ** config.retrieval.selectivity
         sent.append(share * weight * modulation * config.ENERGY_DECAY_RATE)
     return sent
 
 
+Portions = dict[str, dict[EdgeKey | None, float]]
+"""The activation of each node by the edge over which it came."""
+
+
 def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] | None = None) -> dict[str, float]:
     """Return the spread activation, by the formula of the class and the settings that change its terms."""
     walks, is_open = _walks(world, config), gate or dict.fromkeys(world.names, 1.0)
 
-    def strongest_of(activations: dict[str, float]) -> dict[str, float]:
+    def strongest_of(portions: Portions) -> Portions:
         # Nodes are numbered in this order, and of equal nodes the first ones pass activation on.
-        active = [name for name in activations if activations[name] > 0]
-        active.sort(key=lambda name: (-activations[name], world.names.index(name)))
-        return {name: activations[name] for name in active[: config.retrieval.max_frontier]}
+        totals = {name: sum(portions[name].values()) for name in portions}
+        active = [name for name in portions if totals[name] > 0]
+        active.sort(key=lambda name: (-totals[name], world.names.index(name)))
+        return {name: portions[name] for name in active[: config.retrieval.max_frontier]}
 
-    moving = strongest_of(world.anchors)
+    switches = config.retrieval.switches
+    moving = strongest_of({name: {None: value} for name, value in world.anchors.items()})
     spread: dict[str, float] = defaultdict(float)
     for _ in range(world.hops):
-        arrived: dict[str, float] = defaultdict(float)
-        for node, activation in moving.items():
-            for (target, *_), share in zip(walks[node], _sent(walks[node], config, is_open), strict=True):
-                arrived[target] += activation * share
-        for node, activation in arrived.items():
-            spread[node] += activation
-        kept = {} if config.retrieval.switches.move_once else moving
-        going = {name: kept.get(name, 0.0) + arrived.get(name, 0.0) for name in {*kept, *arrived}}
-        moving = strongest_of(going)
+        arrived: Portions = defaultdict(lambda: defaultdict(float))
+        for node, portions in moving.items():
+            for came, amount in portions.items():
+                sent = _sent(walks[node], config, is_open, came)
+                for (target, *_, key), share in zip(walks[node], sent, strict=True):
+                    arrived[target][key if switches.move_once and switches.never_back else None] += amount * share
+        for node, portions in arrived.items():
+            spread[node] += sum(portions.values())
+        for node, portions in ({} if switches.move_once else moving).items():
+            arrived[node][None] += sum(portions.values())
+        moving = strongest_of(arrived)
     return spread
 
 
@@ -177,6 +186,7 @@ switches = st.fixed_dictionaries(
     optional={
         "retrieval.switches.damp_hubs": st.booleans(),
         "retrieval.switches.move_once": st.booleans(),
+        "retrieval.switches.never_back": st.booleans(),
         "retrieval.switches.gate_hops": st.booleans(),
         "retrieval.gate_exponent": st.sampled_from([0.0, 1.0, 2.0]),
         "retrieval.selective_edge_types": type_names,
@@ -252,43 +262,6 @@ def test_a_node_hands_on_no_more_of_a_type_than_its_activation_times_weight_kern
             moving = {row: moving.get(row, 0.0) + arrived.get(row, 0.0) for row in {*moving, *arrived}}
 
 
-@pytest.mark.parametrize("move_once", [True, False])
-@pytest.mark.parametrize("frontier", [1, 2, 100])
-def test_a_path_is_whole_however_activation_moves(frontier: int, *, move_once: bool) -> None:
-    edges = [(f"n{a}", f"n{b}", EdgeType.SIM, 1 / (1 + abs(a - b))) for a in range(6) for b in range(a)]
-    view = _line(*edges).view()
-    config = MemoryConfig(
-        MAX_HOPS=3, retrieval=RetrievalSettings(max_frontier=frontier, switches=RetrievalSwitches(move_once=move_once))
-    )
-    activation = SpreadingActivation(config).spread(view, {"n0": 1.0}, Kernel())
-    for row in activation.spread.rows.tolist():
-        path = activation.path(row)
-        if view.ids[row] == "n0":
-            assert path == ()
-            continue
-        assert path[0].source_id == "n0"
-        assert path[-1].target_id == view.ids[row]
-        assert all(before.target_id == after.source_id for before, after in pairwise(path))
-
-
-def test_classic_is_not_touched_by_the_settings_of_the_gated_flow() -> None:
-    store = _line(("a", "b", EdgeType.SEQ, 1.0), ("a", "c", EdgeType.SEQ, 0.5), ("b", "d", EdgeType.SEQ, 1.0))
-    plain = MemoryConfig(ACTIVATION="classic")
-    changed = plain.replace(
-        retrieval={"switches": {"damp_hubs": False, "move_once": False, "gate_hops": False}, "max_frontier": 1}
-    )
-    assert _by_id(store, Kernel(), plain, a=1.0) == _by_id(store, Kernel(), changed, a=1.0)
-    assert _by_id(store, Kernel(), plain.replace(retrieval={"closed_edge_types": "SEQ"}), a=1.0) == {"a": 1.0}
-
-
-def test_a_setting_that_names_no_edge_type_is_refused() -> None:
-    closed = SpreadingActivation(MemoryConfig(retrieval=RetrievalSettings(closed_edge_types=" SIM , TERM,")))._closed
-    assert closed == {EdgeType.SIM, EdgeType.TERM}
-    for setting in ("retrieval.closed_edge_types", "retrieval.selective_edge_types"):
-        with pytest.raises(ConfigError, match=f"{setting}.*SIMILAR"):
-            SpreadingActivation(MemoryConfig().replace(**{setting: "SIMILAR"}))
-
-
 @given(worlds())
 @settings(deadline=None)
 def test_gated_activation_grows_by_no_more_than_the_kernel_allows(world: World) -> None:
@@ -319,82 +292,3 @@ def test_a_path_leads_from_an_anchor_over_stored_edges_to_its_node(world: World,
         if path:
             assert world.anchors[path[0].source_id] > 0
             assert path[-1].target_id == name
-
-
-def _line(*edges: tuple[str, str, EdgeType, float]) -> GraphStore:
-    store = GraphStore()
-    for name in sorted({end for edge in edges for end in edge[:2]}):
-        store.add_node(MemoryNode(id=name, content=name))
-    for source, target, kind, weight in edges:
-        store.add_edge(source, target, kind, weight)
-    return store
-
-
-def _by_id(store: GraphStore, kernel: Kernel, config: MemoryConfig, **anchors: float) -> dict[str, float]:
-    view = store.view()
-    total = SpreadingActivation(config).spread(view, anchors, kernel).total
-    return {view.ids[row]: value for row, value in zip(total.rows.tolist(), total.values.tolist(), strict=True)}
-
-
-def test_the_kernel_decides_where_activation_goes() -> None:
-    store = _line(("event", "reason", EdgeType.CAUSE, 0.5), ("event", "next", EdgeType.SEQ, 0.5))
-    config = MemoryConfig(MAX_HOPS=1)
-    why = _by_id(store, Kernel({EdgeType.CAUSE: 2.0, EdgeType.SEQ: 0.5}), config, event=1.0)
-    when = _by_id(store, Kernel({EdgeType.CAUSE: 0.5, EdgeType.SEQ: 2.0}), config, event=1.0)
-    assert why["reason"] > why["next"]
-    assert when["next"] > when["reason"]
-
-
-def test_a_closed_type_carries_nothing() -> None:
-    store = _line(("a", "b", EdgeType.SEQ, 1.0))
-    assert _by_id(store, Kernel({EdgeType.SEQ: 0.0}), MemoryConfig(), a=1.0) == {"a": 1.0}
-
-
-def test_classic_follows_stored_directions_and_gated_goes_both_ways() -> None:
-    store = _line(("a", "b", EdgeType.SEQ, 1.0))
-    assert "a" not in _by_id(store, Kernel(), MemoryConfig(ACTIVATION="classic"), b=1.0)
-    assert _by_id(store, Kernel(), MemoryConfig(MAX_HOPS=1), b=1.0)["a"] == 0.5
-
-
-def test_classic_walks_the_types_of_the_specification_only() -> None:
-    types = [EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE, EdgeType.TERM, EdgeType.MENTION, EdgeType.ASSOC]
-    store = _line(*(("a", kind.name, kind, 1.0) for kind in types))
-    assert _by_id(store, Kernel(), MemoryConfig(ACTIVATION="classic"), a=1.0).keys() == {"a", "SEQ", "SIM", "CAUSE"}
-    assert _by_id(store, Kernel(), MemoryConfig(MAX_HOPS=1), a=1.0).keys() > {"TERM", "MENTION", "ASSOC"}
-
-
-def test_a_hub_passes_on_no_more_than_it_got() -> None:
-    store = _line(*((f"leaf{n}", "hub", EdgeType.SIM, 1.0) for n in range(50)))
-    gated = _by_id(store, Kernel(), MemoryConfig(MAX_HOPS=1), hub=1.0)
-    assert sum(gated.values()) == pytest.approx(1.5)
-
-
-def test_the_strongest_way_is_told() -> None:
-    store = _line(("a", "b", EdgeType.SEQ, 0.25), ("a", "c", EdgeType.CAUSE, 1.0), ("c", "b", EdgeType.SEQ, 1.0))
-    view = store.view()
-    config = MemoryConfig(ACTIVATION="classic", MAX_HOPS=2)
-    path = SpreadingActivation(config).spread(view, {"a": 1.0}, Kernel()).path(view.row("b"))
-    assert [(step.source_id, step.target_id, step.type) for step in path] == [
-        ("a", "c", EdgeType.CAUSE),
-        ("c", "b", EdgeType.SEQ),
-    ]
-    assert [step.flow for step in path] == [0.5, 0.25]
-
-
-def test_an_unknown_anchor_is_named() -> None:
-    with pytest.raises(UnknownIdError, match="'ghost'"):
-        SpreadingActivation(MemoryConfig()).spread(GraphStore().view(), {"ghost": 1.0}, Kernel())
-
-
-@pytest.mark.parametrize("weight", [-0.1, 2.1, float("nan")])
-def test_a_kernel_weight_out_of_range_is_refused(weight: float) -> None:
-    with pytest.raises(InputError, match="CAUSE"):
-        Kernel({EdgeType.CAUSE: weight})
-
-
-def test_where_no_neighbour_is_like_the_question_the_weights_decide() -> None:
-    store = _line(("a", "b", EdgeType.SEQ, 0.75), ("a", "c", EdgeType.SEQ, 0.25))
-    algorithm = SpreadingActivation(MemoryConfig(MAX_HOPS=1))
-    spread = algorithm.spread(store.view(), {"a": 1.0}, Kernel(), lambda rows: np.zeros(rows.size))
-    flows = dict(zip(spread.spread.rows.tolist(), spread.spread.values.tolist(), strict=True))
-    assert [flows[store.view().row(name)] for name in "bc"] == pytest.approx([0.75 * 0.75 / 2, 0.25 * 0.25 / 2])

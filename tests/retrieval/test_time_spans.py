@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
 
 import hypothesis.strategies as st
@@ -35,6 +36,29 @@ WEEK = (date(2026, 5, 4), date(2026, 5, 10))
         ("What have I read in the last 10 days?", (date(2026, 5, 3), date(2026, 5, 13))),
         ("What is planned next month?", (date(2026, 6, 1), date(2026, 6, 30))),
         ("What did I spend this year?", (date(2026, 1, 1), date(2026, 12, 31))),
+        ("What did I read in the past week?", (date(2026, 5, 6), date(2026, 5, 13))),
+        ("我最近三天读了什么？", (date(2026, 5, 10), date(2026, 5, 13))),
+        ("Qu'ai-je lu ces deux dernières semaines ?", (date(2026, 4, 29), date(2026, 5, 13))),
+        ("What happened the week before last?", (date(2026, 4, 27), date(2026, 5, 3))),
+        ("我两周前做了什么？", (date(2026, 4, 26), date(2026, 5, 2))),
+        ("What did we decide on Monday last week?", (date(2026, 5, 4), date(2026, 5, 4))),
+        ("Was war am Freitag letzter Woche?", (date(2026, 5, 8), date(2026, 5, 8))),
+        ("我上上周五做了什么？", (date(2026, 5, 1), date(2026, 5, 1))),
+        ("Whom did I meet two weeks ago on Friday?", (date(2026, 5, 1), date(2026, 5, 1))),
+        ("What did I buy in March last year?", (date(2025, 3, 1), date(2025, 3, 31))),
+        ("我去年三月买了什么？", (date(2025, 3, 1), date(2025, 3, 31))),
+        ("Was kaufte ich im März 2024?", (date(2024, 3, 1), date(2024, 3, 31))),
+        ("2024年3月我买了什么？", (date(2024, 3, 1), date(2024, 3, 31))),
+        ("What have I done since last Friday?", (date(2026, 5, 8), date(2026, 5, 13))),
+        ("Was geschah seit März?", (date(2026, 3, 1), date(2026, 5, 13))),
+        ("Qu'ai-je lu depuis deux semaines ?", (date(2026, 4, 29), date(2026, 5, 13))),
+        ("Was ist hier passiert?", None),
+        ("What may I do every Monday?", None),
+        ("¿Qué hago los lunes?", None),
+        ("Que fait-elle le lundi ?", None),
+        ("我每周五做什么？", None),
+        ("Was mache ich montags?", None),
+        ("Who led the march to the sea?", None),
         ("Notes between 2026-05-09 and 2026-05-01", (date(2026, 5, 1), date(2026, 5, 9))),
         ("Where is the last lighthouse?", None),
         ("Who met whom in 1999?", None),
@@ -44,6 +68,126 @@ WEEK = (date(2026, 5, 4), date(2026, 5, 10))
 )
 def test_the_days_that_a_question_means(question: str, span: tuple[date, date] | None) -> None:
     assert span_of(question, NOW) == span
+
+
+DAYS = {
+    "Monday": ("montag", "lundi", "lunes", "周一", "星期一"),
+    "Tuesday": ("dienstag", "mardi", "martes", "周二", "星期二"),
+    "Wednesday": ("mittwoch", "mercredi", "miércoles", "周三", "礼拜三"),
+    "Thursday": ("donnerstag", "jeudi", "jueves", "周四", "星期四"),
+    "Friday": ("freitag", "vendredi", "viernes", "周五", "星期五"),
+    "Saturday": ("samstag", "samedi", "sábado", "周六", "星期六"),
+    "Sunday": ("sonntag", "dimanche", "domingo", "周日", "星期天"),
+}
+MONTHS = {
+    "January": ("januar", "janvier", "enero", "一月", "1月"),
+    "February": ("februar", "février", "febrero", "二月", "2月份"),
+    "March": ("märz", "mars", "marzo", "三月", "3月"),
+    "April": ("april", "avril", "abril", "四月", "4月"),
+    "May": ("mai", "mai", "mayo", "五月", "5月"),
+    "June": ("juni", "juin", "junio", "六月", "6月"),
+    "July": ("juli", "juillet", "julio", "七月", "7月"),
+    "August": ("august", "août", "agosto", "八月", "8月"),
+    "September": ("september", "septembre", "septiembre", "九月", "9月"),
+    "October": ("oktober", "octobre", "octubre", "十月", "10月"),
+    "November": ("november", "novembre", "noviembre", "十一月", "11月"),
+    "December": ("dezember", "décembre", "diciembre", "十二月", "12月"),
+}
+# The forms of a phrase: English with the English name, German, French, Spanish, and two in Chinese.
+LATEST = (
+    "What did I do on {}?",
+    "Was tat ich {}?",
+    "Qu'ai-je fait {} ?",
+    "¿Qué hice {}?",
+    "我在{}做了什么？",
+    "{}呢？",
+)
+LAST = ("Last {}?", "Und letzten {}?", "Et {} dernier ?", "¿Y el {} pasado?")
+NEXT = ("Who comes next {}?", "Wer kommt nächsten {}?", "Qui vient {} prochain ?", "¿Quién viene el próximo {}?")
+MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - with a zone
+
+
+def _forms(
+    phrases: tuple[str, ...], names: Mapping[str, tuple[str, ...]], before: tuple[str, ...] = ("",) * 4
+) -> st.SearchStrategy:
+    """Draw an English name and a phrase with the name in one language; `before` are words such as "am" and "el"."""
+    return st.tuples(st.sampled_from(sorted(names)), st.integers(0, len(phrases) - 1)).map(
+        lambda drawn: (drawn[0], phrases[drawn[1]].format(before[drawn[1]] + (drawn[0], *names[drawn[0]])[drawn[1]]))
+    )
+
+
+def _walk(day: date, step: int, wanted: Callable[[date], bool]) -> date:
+    """Return the first wanted day in one direction, day by day: the slow reference."""
+    while not wanted(day):
+        day += timedelta(step)
+    return day
+
+
+def _whole_month(day: date) -> tuple[date, date]:
+    first = _walk(day, -1, lambda one: one.day == 1)
+    return first, _walk(day, 1, lambda one: (one + timedelta(1)).day == 1)
+
+
+@given(
+    _forms(LATEST, DAYS, ("", "am ", "", "el ", "", "")),
+    _forms(LAST, DAYS, ("",) * 4),
+    _forms(NEXT, DAYS, ("",) * 4),
+    MOMENTS,
+)
+def test_weekdays_are_those_of_the_calendar(
+    latest: tuple[str, str], last: tuple[str, str], following: tuple[str, str], now: datetime
+) -> None:
+    today, day = now.date(), timedelta(1)
+    for (name, question), begin, step in ((latest, today, -1), (last, today - day, -1), (following, today + day, 1)):
+        expected = _walk(begin, step, lambda one, name=name: f"{one:%A}" == name)  # type: ignore[misc]
+        assert span_of(question, now) == (expected, expected), question
+
+
+@given(
+    _forms(LATEST, MONTHS, ("", "im ", "en ", "en ", "", "")),
+    _forms(LAST, MONTHS, ("",) * 4),
+    _forms(NEXT, MONTHS, ("",) * 4),
+    MOMENTS,
+)
+def test_months_are_those_of_the_calendar(
+    latest: tuple[str, str], last: tuple[str, str], following: tuple[str, str], now: datetime
+) -> None:
+    """A month that has begun is the latest; the last one is over, and the next one has not begun."""
+    begin, end = _whole_month(now.date())
+    first = (latest[0], latest[1].replace(" on ", " in "))
+    starts = ((first, end, -1), (last, begin - timedelta(1), -1), (following, end + timedelta(1), 1))
+    for (name, question), start, step in starts:
+        expected = _walk(start, step, lambda one, name=name: f"{one:%B}" == name)  # type: ignore[misc]
+        assert span_of(question, now) == _whole_month(expected), question
+
+
+@given(st.sampled_from((*enumerate(("上", "这", "下"), -1), (-2, "上上"))), st.sampled_from(sorted(DAYS)), MOMENTS)
+def test_in_chinese_a_weekday_is_one_of_a_week(which: tuple[int, str], name: str, now: datetime) -> None:
+    offset, written = which
+    monday = _walk(now.date(), -1, lambda one: f"{one:%A}" == "Monday") + timedelta(weeks=offset)
+    expected = _walk(monday, 1, lambda one: f"{one:%A}" == name)
+    assert span_of(f"我{written}{DAYS[name][3]}做了什么？", now) == (expected, expected)
+
+
+WEEKENDS = {
+    -1: "last weekend|letztes Wochenende|week-end dernier|el fin de semana pasado|上周末",
+    0: "this weekend|dieses Wochenende|ce week-end|este fin de semana|这周末",
+    1: "next weekend|nächstes Wochenende|week-end prochain|el próximo fin de semana|下周末",
+    None: "over the weekend|am Wochenende|le week-end|el fin de semana|周末",
+}
+
+
+@pytest.mark.parametrize(("offset", "phrases"), WEEKENDS.items())
+@given(now=MOMENTS)
+def test_weekends_are_those_of_weeks_from_monday_to_sunday(offset: int | None, phrases: str, now: datetime) -> None:
+    today = now.date()
+    if offset is None:
+        saturday = _walk(today, -1, lambda one: f"{one:%A}" == "Saturday")
+    else:
+        monday = _walk(today, -1, lambda one: f"{one:%A}" == "Monday")
+        saturday = _walk(monday, 1, lambda one: f"{one:%A}" == "Saturday") + timedelta(weeks=offset)
+    for phrase in phrases.split("|"):
+        assert span_of(f"… {phrase}?", now) == (saturday, saturday + timedelta(1)), phrase
 
 
 @given(st.text(st.sampled_from("last week 3ago上周99-")), st.datetimes(timezones=st.just(UTC)))

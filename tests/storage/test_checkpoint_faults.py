@@ -106,7 +106,7 @@ def test_a_restored_memory_gets_a_new_checkpoint(path: Path, caplog: pytest.LogC
         _put(store, 0)
         store.snapshot(snapshot)
         _put(store, *range(1, 9))
-    restore_snapshot(snapshot, path)
+    restore_snapshot(snapshot, path, replace=True)
     assert not path.with_suffix(".index").exists()
     with SqliteStore.open(path, config=OFTEN) as store:
         _put(store, 20)
@@ -121,7 +121,7 @@ def test_a_state_of_a_history_that_was_given_up_makes_room(path: Path, caplog: p
         _put(store, *range(1, 9))
     index = path.with_suffix(".index")
     index.rename(path.with_name("aside"))
-    restore_snapshot(copy, path)
+    restore_snapshot(copy, path, replace=True)
     path.with_name("aside").rename(index)
     with SqliteStore.open(path, config=OFTEN) as store:
         _put(store, 20)

@@ -164,7 +164,7 @@ def _told(store: GraphStore) -> Told:
     facts: list[Any] = []
     scores: list[float] = []
     view = store.view()
-    nodes = [replace(node, last_accessed=START, uses=0) for node in store.all_nodes()]
+    nodes = [node.unaccessed() for node in store.all_nodes()]
     assert [node.id for node in store.get_nodes([node.id for node in nodes])] == [node.id for node in nodes]
     edges = [unused(edge) for edge in store.all_edges()]
     facts += [nodes, edges, [store.has_node(name) for name in NAMES]]
@@ -348,7 +348,7 @@ def test_compaction_takes_removed_nodes_out_of_the_past_and_nothing_else(history
         for store in (worlds.on_disk, worlds.reader):
             for sequence, told in worlds.told.items():
                 past = store.as_of(sequence)
-                nodes = [replace(node, last_accessed=START, uses=0) for node in past.all_nodes()]
+                nodes = [node.unaccessed() for node in past.all_nodes()]
                 assert nodes == [node for node in told.facts[0] if node.id in left]
                 edges = [edge for edge in told.facts[1] if {edge.source_id, edge.target_id} <= left]
                 assert [unused(edge) for edge in past.all_edges()] == edges

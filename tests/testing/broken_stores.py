@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -117,9 +117,8 @@ class ShowsThePresent(Sound):
 class JustBefore(Sound):
     """Takes a time for the last delta before it and ignores a delta at it."""
 
-    def _last_before(self, moment: datetime) -> int:
-        made = [number for number, delta in enumerate(self._deltas(), start=1) if delta.at < moment]
-        return made[-1] if made else 0
+    def as_of(self, moment: int | datetime) -> GraphStore:
+        return super().as_of(moment - timedelta(microseconds=1) if isinstance(moment, datetime) else moment)
 
 
 class LiveViews(Sound):

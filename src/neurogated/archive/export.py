@@ -30,7 +30,7 @@ from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import Access, GraphDelta, JournalEntry, PendingTask
 from neurogated.core.durable import sync_folder
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import ACCESSED, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.errors import StorageError
@@ -161,6 +161,20 @@ class _Accessed(NamedTuple):
     moment: int
     """The time of the last access, in microseconds."""
     uses: int
+    charge: float
+    charged_at: int
+
+    @classmethod
+    def of(cls, node: MemoryNode, last_put: int) -> Self:
+        """Return the accesses of a node that the delta `last_put` put."""
+        charged_at = to_micros(node.charged_at or node.created_at)
+        return cls(last_put, to_micros(node.last_accessed), node.uses, node.charge, charged_at)
+
+    def after(self, node_id: str, delta: GraphDelta) -> Self:
+        """Return the accesses of the node after a delta."""
+        count, charge = delta.touch.nodes.get(node_id, 0), delta.touch.charges.get(node_id)
+        later = self._replace(moment=to_micros(delta.at), uses=self.uses + count) if count else self
+        return later if charge is None else later._replace(charge=charge.energy, charged_at=to_micros(charge.at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +220,11 @@ class _Survey:
                         if not self._is_set(name, entry.sequence)
                     },
                     delta.touch.edges,
+                    {
+                        name: charge
+                        for name, charge in delta.touch.charges.items()
+                        if not self._is_set(name, entry.sequence)
+                    },
                 ),
             )
         if self.tasks is not None and entry.sequence <= self.sequence:
@@ -219,7 +238,13 @@ class _Survey:
         known = self.accessed.get(node.id)
         if known is None or known.last_put != sequence:
             return node
-        return dataclasses.replace(node, last_accessed=from_micros(known.moment), uses=known.uses)
+        return dataclasses.replace(
+            node,
+            last_accessed=from_micros(known.moment),
+            uses=known.uses,
+            charge=known.charge,
+            charged_at=from_micros(known.charged_at),
+        )
 
 
 def _survey(name: str, store: GraphStorePort) -> _Survey:
@@ -231,16 +256,13 @@ def _survey(name: str, store: GraphStorePort) -> _Survey:
     deltas = 0
     for entry in _journal(store, view.sequence):
         delta = entry.delta
-        touched = [node_id for node_id in delta.touch.nodes if node_id in accessed]
+        touched = [name for name in {**delta.touch.nodes, **delta.touch.charges} if name in accessed]
         for node_id in delta.removed_nodes:
             accessed.pop(node_id, None)
-        accessed.update(
-            (node.id, _Accessed(entry.sequence, to_micros(node.last_accessed), node.uses)) for node in delta.nodes
-        )
+        accessed.update((node.id, _Accessed.of(node, entry.sequence)) for node in delta.nodes)
         for node_id in touched:
             if (known := accessed.get(node_id)) is not None:
-                uses = known.uses + delta.touch.nodes[node_id]
-                accessed[node_id] = _Accessed(known.last_put, to_micros(delta.at), uses)
+                accessed[node_id] = known.after(node_id, delta)
         waiting.update(dict.fromkeys(delta.queued))
         for task in delta.settled:
             waiting.pop(task, None)
@@ -262,14 +284,14 @@ def _survey(name: str, store: GraphStorePort) -> _Survey:
 
 def _other_accesses(name: str, view: GraphView, accessed: Mapping[str, _Accessed]) -> Iterator[tuple[str, _Accessed]]:
     rows = view.live_nodes()
-    columns = view.last_accessed.take(rows).tolist(), view.uses.take(rows).tolist()
-    for row, moment, uses in zip(rows.tolist(), *columns, strict=True):
+    columns = (getattr(view, name).take(rows).tolist() for name in ACCESSED)
+    for row, *now in zip(rows.tolist(), *columns, strict=True):
         node_id = view.ids[row]
         if node_id not in accessed:
             raise StorageError(f"the journal of namespace {name!r} does not contain node {node_id!r}; run 'check'")
-        now = accessed[node_id]._replace(moment=moment, uses=uses)
-        if now != accessed[node_id]:
-            yield node_id, now
+        present = _Accessed(accessed[node_id].last_put, *now)
+        if present != accessed[node_id]:
+            yield node_id, present
 
 
 def _present(store: GraphStorePort) -> tuple[GraphView, list[PendingTask]]:

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from neurogated.core.clock import from_micros, to_micros
-from neurogated.core.delta import Access, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
+from neurogated.core.delta import Access, Charge, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import Found
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
@@ -26,9 +26,9 @@ __all__ = ["delta_from_json", "delta_to_json", "line_of"]
 
 Json = dict[str, Any]
 
-_PLAIN = ("base_energy", "importance", "uses", "kind", "role", "speaker", "title", "position", "tags")
+_PLAIN = ("base_energy", "importance", "uses", "charge", "kind", "role", "speaker", "title", "position", "tags")
 """Fields of a node that are written without conversion."""
-_TIMES = ("created_at", "last_accessed", "valid_from", "valid_to", "expires_at", "energy_at", "timestamp")
+_TIMES = ("created_at", "last_accessed", "valid_from", "valid_to", "expires_at", "energy_at", "charged_at", "timestamp")
 """Fields of a node that are times."""
 
 
@@ -202,14 +202,20 @@ def _task_from(values: Mapping[str, Any]) -> PendingTask:
 
 
 def _mark(mark: Access) -> Json:
-    values = {"nodes": dict(sorted(mark.nodes.items())), "edges": sorted(_key(key) for key in mark.edges)}
+    charges = {name: [charge.energy, to_micros(charge.at)] for name, charge in sorted(mark.charges.items())}
+    values = {
+        "nodes": dict(sorted(mark.nodes.items())),
+        "edges": sorted(_key(key) for key in mark.edges),
+        "charges": charges,
+    }
     return _without_empty(values, always=set())
 
 
 def _mark_from(values: Mapping[str, Any]) -> Access:
-    _refuse_others(values, "nodes edges")
+    _refuse_others(values, "nodes edges charges")
     edges = frozenset(_key_from(key) for key in values.get("edges", ()))
-    return Access(dict(values.get("nodes", {})), edges)
+    charges = {name: Charge(energy, _moment(at)) for name, (energy, at) in values.get("charges", {}).items()}
+    return Access(dict(values.get("nodes", {})), edges, charges)
 
 
 def _key(key: EdgeKey) -> list[str]:

@@ -15,10 +15,14 @@ __all__ = [
     "add_owner",
     "add_times",
     "add_top_n",
+    "add_user",
+    "checked_days",
     "owner_of",
     "seconds",
     "time_of",
 ]
+
+_CENTURY = 36_500
 
 
 class Owner(TypedDict):
@@ -30,9 +34,7 @@ class Owner(TypedDict):
 
 def add_dataset(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
     """Add the flag that names a data set, and so the memory of that data set."""
-    parser.add_argument(
-        "--dataset", metavar="NAME", required=required, help="name of the data set: its files, and its memory's folder"
-    )
+    parser.add_argument("--dataset", metavar="NAME", required=required, help="the data set, or its memory")
 
 
 def add_dataset_folder(parser: argparse.ArgumentParser) -> None:
@@ -54,13 +56,24 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 
 def add_top_n(parser: argparse.ArgumentParser) -> None:
     """Add the short name of the setting for the number of memories that a recall returns."""
-    parser.add_argument("--top_n", dest="TOP_N_RETRIEVAL", default=None, help="same as --TOP_N_RETRIEVAL")
+    parser.add_argument("--top_n", dest="TOP_N_RETRIEVAL", metavar="N", help="how many memories to return")
 
 
-def add_owner(parser: argparse.ArgumentParser) -> None:
-    """Add `--user_id` and `--session_id`."""
-    parser.add_argument("--user_id", metavar="NAME", help="the user who owns it; only recalls of this user find it")
-    parser.add_argument("--session_id", metavar="NAME", help="the session of the user")
+def add_owner(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add `--user` and `--session`."""
+    add_user(parser, "the owner; only recalls with this name find it")
+    _add_with_alias(parser, "session", "the conversation")
+
+
+def add_user(parser: argparse.ArgumentParser | argparse._ArgumentGroup, help_text: str) -> None:
+    """Add `--user`."""
+    _add_with_alias(parser, "user", help_text)
+
+
+def _add_with_alias(parser: argparse.ArgumentParser | argparse._ArgumentGroup, name: str, help_text: str) -> None:
+    """Add `--NAME`, and without help `--NAME_id`, the name of the argument in Python."""
+    parser.add_argument(f"--{name}", dest=f"{name}_id", metavar="NAME", help=help_text)
+    parser.add_argument(f"--{name}_id", help=argparse.SUPPRESS)
 
 
 def owner_of(arguments: argparse.Namespace) -> Owner:
@@ -69,10 +82,12 @@ def owner_of(arguments: argparse.Namespace) -> Owner:
 
 
 def add_times(parser: argparse.ArgumentParser) -> None:
-    """Add the flags for the lifetime of a text and for the time in which its fact holds."""
-    parser.add_argument("--ttl", metavar="SECONDS", help="lifetime of the memory (default: no limit)")
-    parser.add_argument("--valid_from", metavar="TIME", help="when the fact began to hold, in ISO format")
-    parser.add_argument("--valid_to", metavar="TIME", help="when the fact ceased to hold, in ISO format")
+    """Add the flags for the times of a text."""
+    group = parser.add_argument_group("times, in ISO format")
+    group.add_argument("--timestamp", metavar="TIME", help="when it was said or happened")
+    group.add_argument("--valid_from", metavar="TIME", help="when the fact began to hold")
+    group.add_argument("--valid_to", metavar="TIME", help="when the fact ceased to hold")
+    group.add_argument("--ttl", metavar="SECONDS", help="lifetime of the memory (default: no limit)")
 
 
 def time_of(arguments: argparse.Namespace, name: str) -> datetime | None:
@@ -86,6 +101,13 @@ def time_of(arguments: argparse.Namespace, name: str) -> datetime | None:
         return None if text is None else datetime.fromisoformat(text)
     except ValueError:
         raise ConfigError(f"--{name} is {text!r}, but must be a time such as 2027-01-31T12:00:00") from None
+
+
+def checked_days(days: float) -> timedelta:
+    """Return the duration that `--days` gives; raises ConfigError if it is not between 0 and a century."""
+    if not 0 < days <= _CENTURY:
+        raise ConfigError(f"--days is {days:g}, but must be more than 0 and at most {_CENTURY}")
+    return timedelta(days=days)
 
 
 def seconds(arguments: argparse.Namespace) -> timedelta | None:

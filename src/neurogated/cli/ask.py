@@ -18,7 +18,7 @@ EXAMPLES = """\
   neurogated ask --dataset sample "Why did the lantern go dark?" --explain why.html
   neurogated ask --save_dir my_agent --json "What came after the flood?" --top_n 5
   neurogated ask --save_dir my_agent "Who keeps the lantern?" --as_of 2027-01-31T12:00:00
-  neurogated ask --save_dir my_agent "Where do I live?" --user_id ana
+  neurogated ask --save_dir my_agent "Where do I live?" --user ana
 """
 
 

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from neurogated.cli.arguments import add_dataset_folder, add_owner, add_top_n, owner_of
 from neurogated.cli.opening import config_of, open_memory, say_how_it_judges
+from neurogated.cli.output import dated
 from neurogated.core.rendering import render
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.errors import LLMError, NeurogatedError
@@ -22,7 +23,7 @@ __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
   neurogated chat
-  neurogated chat --save_dir my_agent --user_id ana
+  neurogated chat --save_dir my_agent --user ana
   neurogated chat --llm_base_url http://localhost:8000/v1 --llm_name my-model
 """
 _HELP = """\
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dataset",
         metavar="NAME",
-        help="the memory of this data set (default: the sample, if there is no other memory)",
+        help="the memory of this data set (default: the sample, if there is no other memory and no --user)",
     )
     add_dataset_folder(parser)
     add_top_n(parser)
@@ -53,12 +54,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     """Read and answer lines until the input ends."""
     config = config_of(arguments)
-    if arguments.dataset is None and not memory_exists(config):
+    if arguments.dataset is None and arguments.user_id is None and not memory_exists(config):
+        print(
+            f"no memory in {config.save_dir} yet, so here is the sample; --user NAME begins your own", file=sys.stderr
+        )
         _fill_sample(arguments)
     screen = _Screen(sys.stdout, coloured=sys.stdout.isatty() and not arguments.plain)
     with open_memory(arguments, create=True) as memory:
         say_how_it_judges(memory)
-        screen.note(f"{memory.count()} memories. {_HELP}")
+        screen.note(f"{memory.count(**owner_of(arguments))} memories. {_HELP}")
         _talk(memory, arguments, screen)
     return 0
 
@@ -131,7 +135,7 @@ class _Screen:
         self.note(f"kernel: {recall.kernel.justification}")
 
     def _memory(self, memory: NeuroGraphMemory, rank: int, remembered: RecalledMemory, *, bold: bool) -> None:
-        text = textwrap.shorten(render(remembered.node), _TEXT_WIDTH, placeholder=" …")
+        text = textwrap.shorten(dated(remembered.node), _TEXT_WIDTH, placeholder=" …")
         for line in textwrap.wrap(f"{rank}. {text}", _WIDTH, subsequent_indent="   "):
             self._print(line, "1" if bold else "")
         self.note(f"   score {remembered.score:.2f}")

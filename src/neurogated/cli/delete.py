@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from neurogated.cli.arguments import add_dataset
+from neurogated.cli.arguments import add_dataset, add_user
 from neurogated.cli.opening import open_memory
 from neurogated.cli.output import emit
 from neurogated.errors import ConfigError
@@ -14,7 +14,7 @@ __all__ = ["EXAMPLES", "add_arguments", "command"]
 EXAMPLES = """\
   neurogated delete --save_dir my_agent chunk-1f… chunk-9a…
   neurogated delete --save_dir my_agent --document doc-3c…
-  neurogated delete --save_dir my_agent --user_id ana
+  neurogated delete --save_dir my_agent --user ana
 """
 
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
     parser.add_argument("ids", nargs="*", help="ids of the memories, as ask shows them")
-    parser.add_argument("--user_id", metavar="NAME", help="delete all memories of this user")
+    add_user(parser, "delete all memories of this user")
     parser.add_argument(
         "--document", metavar="ID", help="delete all memories of this document_id, which ask --json shows under found"
     )
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     """Delete and print how many memories were deleted."""
     if bool(arguments.ids) + (arguments.document is not None) + (arguments.user_id is not None) != 1:
-        raise ConfigError("give either ids, --document or --user_id")
+        raise ConfigError("give either ids, --document or --user")
     with open_memory(arguments) as memory:
         if arguments.user_id is not None:
             count = memory.delete(user_id=arguments.user_id)

@@ -112,8 +112,10 @@ def _memory(config: MemoryConfig) -> Iterator[_Result]:
     if config.storage == "memory" or not memory_exists(config):
         yield True, f"none yet in {config.save_dir}"
         return
+    # The language model has a check of its own.
+    plain = config.replace(read_only=True, force_index_from_scratch=False, llm={"use": "off"})
     begin = time.perf_counter()
-    with NeuroGraphMemory(config.replace(read_only=True, force_index_from_scratch=False)) as memory:
+    with NeuroGraphMemory(plain) as memory:
         count = memory.stats()["nodes"]
     took = (time.perf_counter() - begin) * _MILLISECONDS
     yield True, f"{count} memories in {config.save_dir}, opened in {took:.0f} ms; `neurogated check` examines them"
@@ -129,7 +131,15 @@ def _gpu(_: MemoryConfig) -> Iterator[_Result]:
 def _language_model(config: MemoryConfig) -> Iterator[_Result]:
     model = build_language_model(config)
     if model is None:
-        yield True, "none configured; questions, causes and names are judged offline"
+        yield (
+            True,
+            "none configured; questions, causes and names are judged offline"
+            + (
+                ""
+                if importlib.util.find_spec("openai")
+                else ". For an OpenAI-compatible server, also a local one: pip install 'neurogated[openai]'"
+            ),
+        )
         return
     try:
         answer, _ = model.infer([{"role": "user", "content": "Reply with the word: ready"}])

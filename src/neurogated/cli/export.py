@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from neurogated.administration import export_memory, export_user
-from neurogated.cli.arguments import add_dataset
+from neurogated.cli.arguments import add_dataset, add_user
 from neurogated.cli.opening import open_memory
 from neurogated.cli.output import emit, manifest_json, manifest_line
 
@@ -13,15 +13,15 @@ __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
   neurogated export --save_dir my_agent my_agent.export
-  neurogated export --save_dir my_agent --user_id ana ana.jsonl
+  neurogated export --save_dir my_agent --user ana ana.jsonl
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
-    parser.add_argument("folder", help="new folder, or new file with --user_id; it must not exist")
-    parser.add_argument("--user_id", metavar="NAME", help="export only this user, to a file of JSON lines")
+    parser.add_argument("folder", help="new folder, or new file with --user; it must not exist")
+    add_user(parser, "export only this user, to a file of JSON lines")
 
 
 def command(arguments: argparse.Namespace) -> int:

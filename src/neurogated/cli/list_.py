@@ -6,15 +6,14 @@ import argparse
 
 from neurogated.cli.arguments import add_dataset, add_owner, owner_of
 from neurogated.cli.opening import open_memory
-from neurogated.cli.output import emit
+from neurogated.cli.output import NOTHING_FOUND, dated, emit
 from neurogated.core.model import MemoryNode
-from neurogated.core.rendering import render
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
   neurogated list --save_dir my_agent
-  neurogated list --save_dir my_agent --user_id ana --limit 50
+  neurogated list --save_dir my_agent --user ana --limit 50
 """
 _PAGE = 20
 
@@ -33,8 +32,9 @@ def command(arguments: argparse.Namespace) -> int:
         owner = owner_of(arguments)
         page = memory.list(limit=arguments.limit, cursor=arguments.cursor, **owner)
         total = memory.count(**owner)
-    lines = [f"{node.id}\n    {render(node)}" for node in page]
+    lines = [f"{node.id}\n    {dated(node)}" for node in page]
     lines.append(f"{len(page)} of {total} memories" + (f"; next page: --cursor {page.cursor}" if page.cursor else ""))
+    lines += [] if total else [NOTHING_FOUND]
     emit(
         arguments, {"memories": [_json(node) for node in page], "cursor": page.cursor, "total": total}, "\n".join(lines)
     )

@@ -12,12 +12,15 @@ from typing import Any
 from neurogated.archive.manifest import ExportManifest
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.kernel import Kernel
+from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
 from neurogated.core.trace import PathStep, Recall, RecalledMemory
 from neurogated.retrieval.similarity import PARTS
 
 __all__ = [
+    "NOTHING_FOUND",
+    "dated",
     "emit",
     "history_json",
     "history_line",
@@ -28,6 +31,7 @@ __all__ = [
     "recall_text",
 ]
 
+NOTHING_FOUND = "nothing found; the memories of a user are found only with --user NAME"
 _WIDTH = 90
 _INDENT = "   "
 
@@ -35,6 +39,11 @@ _INDENT = "   "
 def emit(arguments: argparse.Namespace, value: Any, text: str) -> None:  # noqa: ANN401 - JSON
     """Print `value` as JSON where `--json` was given, else `text`."""
     print(json.dumps(value, ensure_ascii=False, indent=2) if arguments.json else text)
+
+
+def dated(node: MemoryNode) -> str:
+    """Return the text of a memory, after its timestamp if it has one."""
+    return f"{node.timestamp:%Y-%m-%d %H:%M} UTC  {render(node)}" if node.timestamp else render(node)
 
 
 def kernel_line(kernel: Kernel) -> str:
@@ -50,11 +59,12 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
     """Return memories with the terms of their scores and the paths of their activation; `store` is the graph asked."""
     lines = [recall.query, kernel_line(recall.kernel), f"trust in the graph: {recall.trust:.2f}"]
     lines += [f"note: {note}" for note in recall.notes]
+    lines += [] if recall.memories else ["", NOTHING_FOUND]
     for rank, recalled in enumerate(recall, start=1):
         lines += ["", f"{rank}. score {recalled.score:.3f}{_sum(recalled.contributions)}  id {recalled.id}"]
         parts = (f"{name} {value:.3f}" for name, value in recalled.parts.items() if value and name in PARTS)
         lines.append(f"{_INDENT}similarity {recalled.parts['similarity']:.3f} from {', '.join(parts) or 'nothing'}")
-        lines += textwrap.indent(render(recalled.node), _INDENT).splitlines()
+        lines += textwrap.indent(dated(recalled.node), _INDENT).splitlines()
         for step in recalled.path:
             # A memory that was removed since the recall is shown by its id.
             source = next(iter(store.get_nodes([step.source_id], missing_ok=True)), None)
@@ -98,6 +108,7 @@ def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
         "content": recalled.content,
         "title": recalled.node.title,
         "speaker": recalled.node.speaker,
+        "timestamp": recalled.node.timestamp and recalled.node.timestamp.isoformat(),
         "metadata": dict(recalled.metadata),
         "found": recalled.node.found.to_json(),
         "path": [_step_json(step) for step in recalled.path],

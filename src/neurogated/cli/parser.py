@@ -24,11 +24,13 @@ COMMANDS = {
         "chat": "talk with a memory: each answer shows its memories and their paths",
         "update": "replace the text of a memory; the history keeps the old version",
         "delete": "delete memories or a document; 'compact' then erases them from the file",
-        "feedback": "say which memories were useful together; the edges among them grow stronger",
+        "feedback": "say which memories were useful together, or were not; edges grow stronger or weaker",
     },
     "Inspect": {
         "demo": "answer a question on sample data and explain it in the browser",
         "history": "list the changes, with their times and reasons",
+        "tiers": "count the memories of each tier; show those with the most energy",
+        "energy": "draw the energy of a memory, its past and its forecast",
         "stats": "count nodes, edges and changes; show size on disk, use of caches and language model",
         "namespaces": "list the graphs of a memory, or remove one with its history",
         "settings": "list the settings, with their values and defaults",
@@ -64,8 +66,21 @@ DEFAULT_WORDS = ("bench", "run")
 """The command of a command line that begins with a flag, such as `main.py --dataset sample`."""
 _PROGRAM = "neurogated"
 _SETTINGS = {found.name: found for found in settings_of(MemoryConfig) if "." not in found.name}
-_SHOWN = {"save_dir": "DIR", "namespace": "NAME", "read_only": None}
-"""The settings whose flags every command's help shows, with the placeholder of their value."""
+_SHOWN = {
+    "save_dir": ("DIR", "folder of the memory"),
+    "namespace": ("NAME", "a separate graph"),
+    "read_only": (None, "refuse every write"),
+}
+"""The settings whose flags every command's help shows, with the placeholder of their value and a short help."""
+_COLUMN = 28
+"""The column where the help of a flag begins."""
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Leaves the lines of descriptions as they are, and gives the flags enough room for one line each."""
+
+    def __init__(self, prog: str, **options: Any) -> None:  # noqa: ANN401 - those of the base class
+        super().__init__(prog, **{**options, "max_help_position": _COLUMN})
 
 
 class _Command(Protocol):
@@ -145,7 +160,7 @@ def _add(commands: Any, name: str, summary: str, *, called: Sequence[str], befor
         usage=f"{_PROGRAM} {before}{name} [flags] ...",
         allow_abbrev=False,
         description=_sentence(summary),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
         **options,
     )
     if [*called] == [name]:
@@ -155,7 +170,15 @@ def _add(commands: Any, name: str, summary: str, *, called: Sequence[str], befor
         parser.epilog = f"examples:\n{command.EXAMPLES}"
         parser.set_defaults(command=command.command)
         command.add_arguments(parser)
+        parser.usage = _usage(parser, f"{_PROGRAM} {before}{name} [flags]")
         _add_common(parser.add_argument_group("flags of every command"))
+
+
+def _usage(parser: argparse.ArgumentParser, beginning: str) -> str:
+    """Return the usage with the positional arguments, but without the flags, which the help lists below it."""
+    formatter = argparse.HelpFormatter(beginning)
+    formatter.add_usage(None, [one for one in parser._actions if not one.option_strings], [], prefix="")  # noqa: SLF001
+    return formatter.format_help().strip()
 
 
 def _sentence(summary: str) -> str:
@@ -164,24 +187,25 @@ def _sentence(summary: str) -> str:
 
 def _add_common(parser: Any) -> None:  # noqa: ANN401
     for name, found in _SETTINGS.items():
-        _add_setting(parser, found, _SHOWN.get(name), shown=name in _SHOWN)
+        _add_setting(parser, found, *_SHOWN.get(name, (None, None)))
     parser.add_argument(
         "--set", metavar="NAME=VALUE", action="append", default=[], help="any setting; 'settings' lists them"
     )
-    parser.add_argument("--config", metavar="FILE", help="settings in YAML or JSON; flags and environment win")
+    parser.add_argument("--config", metavar="FILE", help="settings in YAML or JSON; flags win")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    parser.add_argument("--log", choices=LEVELS, default="warning", help="log to standard error from this level on")
+    parser.add_argument(
+        "--log", choices=LEVELS, default="warning", metavar="LEVEL", help=f"to standard error: {', '.join(LEVELS)}"
+    )
 
 
-def _add_setting(parser: Any, found: Setting, metavar: str | None, *, shown: bool) -> None:  # noqa: ANN401
+def _add_setting(parser: Any, found: Setting, metavar: str | None, help_text: str | None) -> None:  # noqa: ANN401
     # A bare flag turns a switch on; MemoryConfig reads and checks every value.
     optional: dict[str, Any] = {"nargs": "?", "const": "true"} if bool in found.kinds else {}
-    help_text = f"{found.spec.metadata['help']} (default: {found.default})".replace("%", "%%")
     parser.add_argument(
         f"--{found.name}",
         metavar=metavar or ("true|false" if optional else "VALUE"),
         default=None,
-        help=help_text if shown else argparse.SUPPRESS,
+        help=argparse.SUPPRESS if help_text is None else f"{help_text} (default: {found.default})",
         **optional,
     )

@@ -13,6 +13,7 @@ __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
   neurogated restore --save_dir new_agent my_agent.snapshot
+  neurogated restore --save_dir my_agent my_agent.snapshot --replace
 """
 
 
@@ -20,11 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
     parser.add_argument("file", help="the snapshot")
+    parser.add_argument("--replace", action="store_true", help="replace the memory that is there")
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Restore and print the folder."""
     config = memory_config(arguments)
-    restore_snapshot(config, arguments.file)
+    restore_snapshot(config, arguments.file, replace=arguments.replace)
     emit(arguments, {"save_dir": str(config.save_dir)}, f"the memory in {config.save_dir} is that of {arguments.file}")
     return 0

@@ -31,7 +31,13 @@ def command(arguments: argparse.Namespace) -> int:
     with open_memory(arguments) as memory:
         say_how_it_judges(memory)
         node = memory.update(
-            arguments.id, arguments.text, title=arguments.title, valid_from=begin, valid_to=end, ttl=ttl
+            arguments.id,
+            arguments.text,
+            title=arguments.title,
+            valid_from=begin,
+            valid_to=end,
+            ttl=ttl,
+            timestamp=time_of(arguments, "timestamp"),
         )
     told = {"id": node.id, "content": node.content, "title": node.title, "metadata": dict(node.metadata)}
     told["found"] = node.found.to_json()

@@ -70,7 +70,9 @@ class MemoryConfig:
         "nvidia/NV-Embed-v2, openai:NAME, or hash (instant, no model, words only)",
     )
     llm_name: str = setting("gpt-4o-mini", "language model for kernels, causes, names and answers")
-    llm_base_url: str | None = setting(None, "address of an OpenAI-compatible server; none: the model's own")
+    llm_base_url: str | None = setting(
+        None, "address of an OpenAI-compatible server, which needs the extra 'openai'; none: the model's own"
+    )
     temperature: float = setting(0.0, "sampling temperature of the language model", low=0.0, high=2.0)
     max_new_tokens: int = setting(2048, "maximum length of a language model's answer, in tokens", low=1)
 

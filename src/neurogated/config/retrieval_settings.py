@@ -23,6 +23,7 @@ class RetrievalSwitches:
     move_once: bool = setting(
         True, "only the activation of the last hop spreads further, so that no activation decays twice"
     )
+    never_back: bool = setting(True, "activation does not return over the edge by which it came")
     uniform_kernel: bool = setting(False, "give every edge type the same weight and ignore tags")
     keep_best_first: bool = setting(
         True, "activation lifts no memory above those that are most similar to the question"
@@ -33,7 +34,7 @@ class RetrievalSwitches:
     long_for_overviews: bool = setting(
         True, "apply neither length_cost nor own_words_weight if a question asks for a summary"
     )
-    long_for_answers: bool = setting(True, "apply neither of them if a question asks what the assistant said or did")
+    long_for_answers: bool = setting(True, "apply neither of them if a question asks for an answer of the assistant")
     learn_names: bool = setting(
         True, "learn the names of speakers from the names that user and assistant call each other"
     )
@@ -47,6 +48,10 @@ class RetrievalSettings:
     """How a recall ranks memories."""
 
     candidates: int = setting(100, "candidate nodes from vector search, and again from keyword search", low=1)
+
+    max_query_chars: int = setting(
+        10_000, "characters of a query that count; of a longer one, the beginning and the end", low=100
+    )
 
     # Parts of the similarity of a question and a memory. It is their weighted mean; the cosine has weight 1.
     keyword_weight: float = setting(
@@ -92,6 +97,10 @@ class RetrievalSettings:
     )
     recency_half_life_days: float = setting(
         30.0, "half-life of recency, in days without access", low=0.0, high=36_500.0
+    )
+
+    energy_weight: float = setting(
+        0.0, "weight of the energy of a memory, 0–1, which fades with time and grows with use", low=0.0, high=_MOST
     )
 
     # Trust: how much of the activation counts.

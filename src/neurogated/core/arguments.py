@@ -26,10 +26,10 @@ _SHOWN = 60
 
 
 def names_arguments(cls: type[T]) -> type[T]:
-    """Let the public methods of a class raise InputError if an argument does not fit its annotation.
+    """Let the public methods of a class raise InputError if an argument is unknown or does not fit its annotation.
 
     Arguments are checked only after a call has failed, so a call that succeeds costs no more. An error of this library
-    is never replaced.
+    is replaced only if an argument is unknown, by one that names all arguments.
     """
     for name, method in vars(cls).copy().items():
         if isinstance(method, FunctionType) and not name.startswith("_"):
@@ -43,6 +43,7 @@ def _naming(method: Callable[P, T]) -> Callable[P, T]:
         try:
             return method(*args, **kwargs)
         except _RAISED as error:
+            _refuse_unknown(method, kwargs, error)
             if isinstance(error, NeurogatedError):
                 raise
             for name, value, hint in _given(method, args, kwargs):
@@ -51,6 +52,17 @@ def _naming(method: Callable[P, T]) -> Callable[P, T]:
             raise
 
     return call
+
+
+def _refuse_unknown(method: Callable[..., object], kwargs: Mapping[str, object], cause: Exception) -> None:
+    """Raise InputError with all known arguments if one is unknown; Python itself refuses it if there are no `**`."""
+    *named, last = signature(method).parameters.values()
+    if last.kind is not Parameter.VAR_KEYWORD:
+        return
+    (fields,) = typing.get_args(typing.get_type_hints(method)[last.name])
+    known = [*(one.name for one in named[1:]), *typing.get_type_hints(fields)]
+    if unknown := [name for name in kwargs if name not in known]:
+        raise InputError(f"unknown argument {', '.join(unknown)}; known are {', '.join(known)}") from cause
 
 
 def _given(method: Callable[..., object], args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:  # noqa: ANN401
@@ -69,6 +81,8 @@ def _given(method: Callable[..., object], args: tuple[object, ...], kwargs: Mapp
 
 def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401, PLR0911 - any annotation, a line for each kind
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if hint is typing.Any:
+        return True
     if hint is None or hint is type(None):
         return value is None
     if origin is typing.Union or origin is UnionType:

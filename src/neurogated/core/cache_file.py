@@ -34,6 +34,7 @@ _MOVE_TO_END = "UPDATE entries SET place = (SELECT max(place) FROM entries) + 1 
 _EVICT = "DELETE FROM entries WHERE place IN (SELECT place FROM entries ORDER BY place LIMIT ?)"
 # Eviction runs in short transactions, so that other processes wait little and the write-ahead log stays small.
 _EVICTED_AT_ONCE = 500
+_OPENED = "opened"
 _STEP = 10
 
 _SETTINGS = (
@@ -72,14 +73,11 @@ class CacheFile:
     """
 
     def __init__(self, path: Path, max_bytes: int) -> None:
-        """Open the file; create it if it does not exist.
+        """Open the file; create it if it does not exist. If neither is possible, log it and cache nothing.
 
         Args:
             path: the file.
             max_bytes: the largest size on disk without the write-ahead log; 0 caches nothing.
-
-        Raises:
-            StorageError: the file can be neither opened nor created.
         """
         self.path = path
         self._max_bytes = max_bytes
@@ -89,17 +87,10 @@ class CacheFile:
         self._hits = self._misses = 0
         self._connection: sqlite3.Connection | None = None
         self._inode: int | None = None
+        # The operations that failed at their last attempt. Only the first failure is logged until they succeed again.
+        self._failing: set[str] = set()
         bind_to_process(self, self._lock)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                self._connect()
-            except _FAULTS as error:
-                if self._passes(error):
-                    raise
-                self._begin_anew(error)
-        except (OSError, *_FAULTS) as error:
-            raise StorageError(f"cannot write the cache {path} ({error}); choose another save_dir") from error
+        self._run(_OPENED, lambda _: None)
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child never uses its copy
         """Leave the file to the parent process. The child must not even close the connection."""
@@ -236,18 +227,21 @@ class CacheFile:
         """Return the result of `work` on the file; None if the file fails, since callers can do without the cache."""
         self._require_open()
         try:
-            with self._connection or self._connect() as connection:
-                return work(connection)
-        except _FAULTS as error:
-            if self._passes(error):
-                _log.warning("cache %s cannot be %s: %s", self.path, verb, error)
+            try:
+                with self._connection or self._connect() as connection:
+                    result = work(connection)
+            except _FAULTS as error:
+                if self._passes(error):
+                    raise
+                self._begin_anew(error)
                 return None
-            reason = error
-        try:
-            self._begin_anew(reason)
         except (OSError, *_FAULTS) as error:
-            _log.warning("cache %s cannot be replaced by an empty one: %s", self.path, error)
-        return None
+            if not self._failing:
+                _log.warning("cache %s cannot be %s, so nothing is cached: %s", self.path, verb, error)
+            self._failing.add(verb)
+            return None
+        self._failing -= {verb, _OPENED}
+        return result
 
     def _passes(self, error: Exception) -> bool:
         """Return whether an error says nothing about the contents of the file."""
@@ -289,6 +283,7 @@ class CacheFile:
             self._connection = None
 
     def _connect(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(self.path, check_same_thread=False)
         try:
             _prepare(connection)

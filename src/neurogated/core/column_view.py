@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.extras import import_extra
 from neurogated.core.model import EdgeKey
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.scope_rows import ScopeRows
@@ -30,6 +31,8 @@ NODE_COLUMNS: Mapping[str, type[np.generic]] = {
     "energy_at": np.int64,
     "importance": np.float64,
     "uses": np.int32,
+    "charge": np.float64,
+    "charged_at": np.int64,
     "last_accessed": np.int64,
     "kind": TYPE_CODE,
     "scope": np.int32,
@@ -140,6 +143,10 @@ class ColumnView:
     """(nodes,) float64, 0–1."""
     uses: PatchedValues
     """(nodes,) int32, how often recalls returned the node."""
+    charge: PatchedValues
+    """(nodes,) float64, 0–1; the energy that uses have added, at `charged_at`."""
+    charged_at: PatchedValues
+    """(nodes,) int64, microseconds since 1970 UTC."""
     last_accessed: PatchedValues
     """(nodes,) int64, microseconds since 1970 UTC."""
     kind: PatchedValues
@@ -344,3 +351,19 @@ class ColumnView:
     def live_nodes(self) -> Rows:
         """Return the rows of all nodes that are not removed."""
         return np.flatnonzero(self.alive.all()).astype(np.int64)
+
+    def to_networkx(self) -> Any:  # noqa: ANN401 - a package that only an extra installs
+        """Return the graph as a `networkx.MultiDiGraph`; see `GraphView`."""
+        graph = import_extra("networkx", "networkx").MultiDiGraph()
+        rows = self.live_nodes()
+        rows = rows[self.admitted(rows)]
+        names = ("importance", "base_energy", "charge", "uses")
+        columns = (getattr(self, name).take(rows).tolist() for name in names)
+        for row, code, *values in zip(rows.tolist(), self.kind.take(rows).tolist(), *columns, strict=True):
+            graph.add_node(self.ids[row], kind=self.kinds[code], **dict(zip(names, values, strict=True)))
+        edges = self.live_edges()
+        edges = edges[np.isin(self.edge_source[edges], rows) & np.isin(self.edge_target[edges], rows)]
+        for row, weight in zip(edges.tolist(), self.weight.take(edges).tolist(), strict=True):
+            source, target, kind = self.edge_key(row)
+            graph.add_edge(source, target, key=kind.name, weight=weight)
+        return graph

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from neurogated.core.clock import to_utc, utc_now
 from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode, checked_count, checked_unit
@@ -14,6 +15,7 @@ from neurogated.errors import InputError
 
 __all__ = [
     "Access",
+    "Charge",
     "Decay",
     "GraphDelta",
     "HistoryEntry",
@@ -106,6 +108,14 @@ class Decay:
         object.__setattr__(self, "idle_before", to_utc(self.idle_before))
 
 
+class Charge(NamedTuple):
+    """The energy that uses have added to a node."""
+
+    energy: float
+    """0–1, from `at` on."""
+    at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """The accesses of recalls: the nodes they returned and the edges by which activation reached those nodes."""
@@ -113,6 +123,8 @@ class Access:
     nodes: Mapping[str, int] = field(default_factory=dict)
     """How often each was returned."""
     edges: frozenset[EdgeKey] = frozenset()
+    charges: Mapping[str, Charge] = field(default_factory=dict)
+    """New charges; they replace the old ones. The caller computes them, because a store knows no half-lives."""
 
     @classmethod
     def of(cls, nodes: Iterable[str], edges: Iterable[EdgeKey] = ()) -> Access:
@@ -123,19 +135,34 @@ class Access:
         for node_id, count in self.nodes.items():
             if not checked_count(f"uses of node {node_id!r}", count):
                 raise InputError(f"node {node_id!r} has 0 accesses; leave it out")
+        charges = {
+            node_id: Charge(checked_unit("the charge of node", node_id, charge.energy), to_utc(charge.at))
+            for node_id, charge in self.charges.items()
+        }
+        object.__setattr__(self, "charges", charges)
 
     @classmethod
     def gathered(cls, marks: Iterable[Access]) -> Access:
-        """Return the sum of several accesses."""
+        """Return the sum of several accesses; later charges replace earlier ones."""
         counts: Counter[str] = Counter()
         edges: set[EdgeKey] = set()
+        charges: dict[str, Charge] = {}
         for mark in marks:
             counts.update(mark.nodes)
             edges |= mark.edges
-        return cls({node_id: min(count, MOST_COUNTED) for node_id, count in counts.items()}, frozenset(edges))
+            charges.update(mark.charges)
+        return cls({node_id: min(count, MOST_COUNTED) for node_id, count in counts.items()}, frozenset(edges), charges)
+
+    def without(self, node_ids: Collection[str]) -> Access:
+        """Return the accesses of the other nodes, and of the edges between them."""
+        return Access(
+            {node_id: count for node_id, count in self.nodes.items() if node_id not in node_ids},
+            frozenset(key for key in self.edges if key.source_id not in node_ids and key.target_id not in node_ids),
+            {node_id: charge for node_id, charge in self.charges.items() if node_id not in node_ids},
+        )
 
     def __bool__(self) -> bool:
-        return bool(self.nodes or self.edges)
+        return bool(self.nodes or self.edges or self.charges)
 
 
 @dataclass(frozen=True, slots=True)

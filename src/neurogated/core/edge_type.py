@@ -18,6 +18,10 @@ _MOST_TYPES = 2**15
 """Graph indexes number edge types in 16 bits."""
 
 
+_ALIASES = {"temporal": "sequential", "semantic": "similarity"}
+"""Other words for the values of members."""
+
+
 class _EdgeTypeRegistry(type):
     """Metaclass that makes `EdgeType` itself the collection of its members."""
 
@@ -27,7 +31,7 @@ class _EdgeTypeRegistry(type):
         if isinstance(value, EdgeType):
             return value
         try:
-            return cls._members[value]
+            return cls._members[_ALIASES.get(value, value)]
         except KeyError:
             known = ", ".join(cls._members)
             raise ConfigError(f"unknown edge type {value!r}; known are {known}; see EdgeType.register") from None
@@ -93,7 +97,7 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
         # Files hold these flags as 0 and 1. A type read from a file must equal the registered one.
         plastic, both_ways = bool(plastic), bool(both_ways)
         for member in cls:
-            if name == member.name or value == member.value:
+            if name == member.name or _ALIASES.get(value, value) == member.value:
                 if (member.name, member.value, member.plastic, member.both_ways) == (name, value, plastic, both_ways):
                     return member
                 raise ConfigError(f"edge type {name} = {value!r} clashes with registered {member!r}")

@@ -10,12 +10,13 @@ from neurogated.errors import MissingExtraError
 __all__ = ["import_extra"]
 
 
-def import_extra(module: str, extra: str) -> Any:  # noqa: ANN401 - a module
+def import_extra(module: str, extra: str, *, use: str = "") -> Any:  # noqa: ANN401 - a module
     """Import and return a module of an optional package.
 
     Args:
         module: its full name, such as "transformers.utils.logging".
         extra: the extra that installs it.
+        use: what the package is for, added to the error.
 
     Raises:
         MissingExtraError: the package is not installed.
@@ -24,4 +25,5 @@ def import_extra(module: str, extra: str) -> Any:  # noqa: ANN401 - a module
         return importlib.import_module(module)
     except ImportError as error:
         package = (error.name or module).partition(".")[0]
-        raise MissingExtraError(f"package {package!r} is not installed; pip install 'neurogated[{extra}]'") from error
+        remedy = f"pip install 'neurogated[{extra}]'{use and f' ({use})'}"
+        raise MissingExtraError(f"package {package!r} is not installed; {remedy}") from error

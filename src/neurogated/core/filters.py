@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as data_field
 from operator import ge, gt, le, lt
@@ -199,7 +199,9 @@ class Field:
 
     def is_in(self, values: Collection[Any]) -> Compare:
         """Return the condition that the value is one of `values`."""
-        return Compare(self._path, "in", values if isinstance(values, str) else list(values))
+        given: object = values
+        listed = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
+        return Compare(self._path, "in", list(values) if listed else given)
 
     def exists(self) -> Compare:
         """Return the condition that the value exists."""

@@ -30,11 +30,20 @@ class Found:
     part: tuple[int, int] | None = None
     """For a piece of a split message: its position in the message, from 0, and the number of words of the message."""
 
+    sentiment: float | None = None
+    """From -1, unhappy, to 1, happy; its absolute value is the strength. None if unknown."""
+    place: str | None = None
+    """Where it happened; None if unknown."""
+
     def __post_init__(self) -> None:
         for name in _LISTS:
             object.__setattr__(self, name, checked_names(f"found {name}", getattr(self, name)))
         if self.document_id is not None:
             checked_names("found document_id", [self.document_id])
+        if self.place is not None:
+            checked_names("found place", [self.place])
+        if self.sentiment is not None and not _is_sentiment(self.sentiment):
+            raise InputError(f"found sentiment is {self.sentiment!r}, but must lie between -1 and 1")
         if self.part is not None:
             numbers = tuple(self.part)
             if len(numbers) != _NUMBERS_OF_A_PART or not all(type(one) is int and one >= 0 for one in numbers):
@@ -43,14 +52,19 @@ class Found:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that are not empty, as JSON values."""
-        values = {name: list(getattr(self, name)) for name in _LISTS}
-        others = {"document_id": self.document_id, "part": self.part and list(self.part)}
-        return {name: value for name, value in (values | others).items() if value}
+        values: dict[str, Any] = {name: list(getattr(self, name)) for name in _LISTS}
+        values |= {"document_id": self.document_id, "part": self.part and list(self.part), "place": self.place}
+        known = {name: value for name, value in values.items() if value}
+        return known if self.sentiment is None else {**known, "sentiment": self.sentiment}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Found:
         """Read the values of `to_json`; raises TypeError or InputError for any others."""
         return cls(**values) if values else NOTHING_FOUND
+
+
+def _is_sentiment(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1
 
 
 NOTHING_FOUND = Found()

@@ -47,8 +47,8 @@ class Kernel(Mapping[str, Any]):
     justification: str = "every type of edge counts alike"
     against: Mapping[EdgeType, float] = field(default_factory=dict)
     """0–2 per edge type, against the stored direction, if it differs from `weights`."""
-    marks: Mapping[str, float] = field(default_factory=dict)
-    """0–1 per trait: how strongly to prefer memories that have it, such as `time` for a question about a time."""
+    tags: Mapping[str, float] = field(default_factory=dict)
+    """0–1 per tag: how strongly to prefer memories that have it, such as `time` for a question about a time."""
     note: str = ""
     """A remark for the caller on how the kernel was computed, such as that the language model failed."""
 
@@ -59,10 +59,10 @@ class Kernel(Mapping[str, Any]):
                 if not 0.0 <= weight <= self.MAX_WEIGHT:
                     raise InputError(f"kernel weight of {edge_type.name} is {weight}, not in 0–{self.MAX_WEIGHT}")
             object.__setattr__(self, name, MappingProxyType(EdgeWeights(given)))
-        for mark, share in self.marks.items():
+        for tag, share in self.tags.items():
             if not 0.0 <= share <= 1.0:
-                raise InputError(f"kernel share of @{mark} is {share}, not in 0–1")
-        object.__setattr__(self, "marks", MappingProxyType(dict(self.marks)))
+                raise InputError(f"kernel share of @{tag} is {share}, not in 0–1")
+        object.__setattr__(self, "tags", MappingProxyType(dict(self.tags)))
 
     @overload
     def __getitem__(self, key: EdgeType) -> float: ...
@@ -99,10 +99,7 @@ class Kernel(Mapping[str, Any]):
             {kind: between(self[kind], other[kind]) for kind in types},
             justification,
             {kind: between(self.backwards(kind), other.backwards(kind)) for kind in types},
-            {
-                mark: between(self.marks.get(mark, 0.0), other.marks.get(mark, 0.0))
-                for mark in {*self.marks, *other.marks}
-            },
+            {tag: between(self.tags.get(tag, 0.0), other.tags.get(tag, 0.0)) for tag in {*self.tags, *other.tags}},
         )
 
     @classmethod
@@ -113,14 +110,14 @@ class Kernel(Mapping[str, Any]):
             InputError: the text has another form, or a weight is out of range.
             ConfigError: an edge type is unknown.
         """
-        weights, against, marks = {}, {}, {}
+        weights, against, tags = {}, {}, {}
         for entry in filter(None, map(str.strip, text.split(","))):
             name, equals, numbers = map(str.strip, entry.partition("="))
             along, slash, back = numbers.partition("/")
             edge_type = None if name.startswith("@") else EdgeType[name]
             try:
                 if edge_type is None:
-                    marks[name.removeprefix("@")] = float(numbers)
+                    tags[name.removeprefix("@")] = float(numbers)
                 else:
                     weights[edge_type] = float(along)
                     if slash:
@@ -129,6 +126,6 @@ class Kernel(Mapping[str, Any]):
                 equals = ""
             if not equals:
                 raise InputError(
-                    f"kernel {text!r}: {entry!r} is not of the form TYPE=weight, TYPE=along/against or @mark=share"
+                    f"kernel {text!r}: {entry!r} is not of the form TYPE=weight, TYPE=along/against or @tag=share"
                 )
-        return cls(weights, justification, against, marks)
+        return cls(weights, justification, against, tags)

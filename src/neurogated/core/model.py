@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ from neurogated.core.text import checked_name, checked_names, checked_text
 from neurogated.errors import InputError
 
 __all__ = [
+    "ACCESSED",
     "DEFAULT_IMPORTANCE",
     "LAST_POSITION",
     "MOST_COUNTED",
@@ -32,12 +35,15 @@ __all__ = [
     "Vector",
     "as_vector",
     "checked_count",
+    "checked_metadata",
     "checked_unit",
     "json_metadata",
 ]
 
 DEFAULT_IMPORTANCE = 0.5
 """The importance of a memory if nothing determines it."""
+ACCESSED = ("last_accessed", "uses", "charge", "charged_at")
+"""The fields of a node that accesses change. A store has only their current values, so they have no past."""
 _DEEPEST = 100
 """Well below the limits of SQLite and of Python's recursion."""
 
@@ -63,15 +69,23 @@ def as_vector(values: Vector) -> NDArray[np.float32]:
     return vector
 
 
+def checked_metadata(metadata: object) -> Mapping[str, Any]:
+    """Return `metadata`; raises InputError if it is not a mapping."""
+    if not isinstance(metadata, Mapping):
+        raise InputError(f"metadata is {metadata!r}, but must be a mapping such as {{'place': 'Lyon'}}")
+    return metadata
+
+
 def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy as a store returns it: JSON values only, tuples as lists, keys as strings.
 
     Raises:
-        InputError: a value is not JSON, such as a datetime, a set or NaN; or lists and dicts are nested more than 100
-            deep.
+        InputError: a value is not JSON, such as a datetime, a set or NaN; two keys are the same string; or lists and
+            dicts are nested more than 100 deep.
     """
     try:
-        copy = json.loads(json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False))
+        written = json.dumps(dict(checked_metadata(metadata)), allow_nan=False, ensure_ascii=False)
+        copy = json.loads(written, object_pairs_hook=_distinct)
     except (TypeError, ValueError) as error:
         # The number with too many digits cannot be converted for the message either.
         shown = "" if "digits" in str(error) else f" {metadata!r}"
@@ -82,6 +96,15 @@ def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     if text.count("[") + text.count("{") > _DEEPEST and _depth(copy) > _DEEPEST:
         raise _nested_too_deeply()
     return dict(copy)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs as a dict; raises InputError for a repeated key."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        repeated = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise InputError(f"metadata has several keys that are {repeated!r} as text; keep one of them")
+    return values
 
 
 def _depth(value: Any) -> int:  # noqa: ANN401 - JSON
@@ -97,15 +120,15 @@ def _nested_too_deeply() -> InputError:
     return InputError(f"metadata nests more than {_DEEPEST} lists and dicts in one another; make it flatter")
 
 
-def checked_unit(what: str, owner: object, value: float) -> float:
+def checked_unit(what: str, owner: object, value: object) -> float:
     """Return `value` as a float; `what` and `owner` name it in the error.
 
     Raises:
         InputError: it is not a number between 0 and 1.
     """
     try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
+        number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    except (ValueError, OverflowError):
         number = math.nan
     if not 0.0 <= number <= 1.0:
         raise InputError(f"{what} {owner!r} is {value!r}, but must lie between 0 and 1")
@@ -146,6 +169,10 @@ class MemoryNode:
     """When the node had `base_energy`; the energy decays from then on. `created_at` if omitted."""
     uses: int = 0
     """How often recalls returned it."""
+    charge: float = 0.0
+    """The energy that uses have added, 0–1, at `charged_at`; it decays as `base_energy` does."""
+    charged_at: datetime | None = None
+    """The time of `charge`, of the last use that added to it. `created_at` if omitted."""
     timestamp: datetime | None = None
     """When the event in the text happened; None if unknown."""
     role: str | None = None
@@ -170,11 +197,14 @@ class MemoryNode:
         if self.embedding is not None:
             assign(self, "embedding", as_vector(self.embedding))
         assign(self, "base_energy", checked_unit("base_energy of node", self.id, self.base_energy))
+        assign(self, "importance", checked_unit("importance of node", self.id, self.importance))
+        assign(self, "charge", checked_unit("charge of node", self.id, self.charge))
         assign(self, "metadata", json_metadata(self.metadata))
         for name in ("last_accessed", "created_at"):
             assign(self, name, to_utc(getattr(self, name)))
         assign(self, "energy_at", self.energy_at or self.created_at)
-        for name in ("valid_from", "valid_to", "expires_at", "energy_at", "timestamp"):
+        assign(self, "charged_at", self.charged_at or self.created_at)
+        for name in ("valid_from", "valid_to", "expires_at", "energy_at", "charged_at", "timestamp"):
             moment = getattr(self, name)
             assign(self, name, moment and to_utc(moment))
         checked_kind(self.kind)
@@ -182,7 +212,6 @@ class MemoryNode:
             raise InputError(f"the scope of node {self.id!r} is {self.scope!r}, but must be a Scope")
         if not isinstance(self.found, Found):
             raise InputError(f"found of node {self.id!r} is {self.found!r}, but must be a Found")
-        assign(self, "importance", checked_unit("importance of node", self.id, self.importance))
         for name in ("role", "speaker", "title"):
             if getattr(self, name) is not None:
                 checked_name(f"the {name} of node {self.id!r}", getattr(self, name))
@@ -201,6 +230,14 @@ class MemoryNode:
         for name, value in fields.items():
             object.__setattr__(node, name, value)
         return node
+
+    def with_accesses_of(self, other: MemoryNode) -> MemoryNode:
+        """Return the node with the accesses of another."""
+        return replace(self, **{name: getattr(other, name) for name in ACCESSED})
+
+    def unaccessed(self) -> MemoryNode:
+        """Return the node as if it had never been accessed."""
+        return replace(self, last_accessed=self.created_at, uses=0, charge=0.0, charged_at=self.created_at)
 
     def _plain(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in self.__slots__ if name != "embedding")

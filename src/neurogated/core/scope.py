@@ -65,7 +65,7 @@ class ScopeFilter:
     def __post_init__(self) -> None:
         for name in ("user_id", "agent_id", "session_id"):
             value = getattr(self, name)
-            if value is not None and value is not ANY_USER:
+            if value is not None and (name != "user_id" or value is not ANY_USER):
                 checked_name(name, value)
         object.__setattr__(self, "path", checked_names("path", self.path))
 

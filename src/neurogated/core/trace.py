@@ -45,19 +45,19 @@ class RecalledMemory:
 
     node: MemoryNode
     score: float
-    """The ranking is by score; in the gated mode about 1 for an exact repeat, and at most that of the best match."""
+    """Higher is better. In the gated mode an exact repeat has about 1, and more if `time` or `recency` counts."""
     parts: Mapping[str, float]
-    """The score before weights: `similarity` (-1–1), `activation` that arrived over edges (≥ 0) and `recency` (0–1), in
-    the classic mode also the activation an anchor starts with, `start`; and the parts of the similarity: `cosine`
-    (-1–1), `keywords`, `subject` and `marks` (0–1)."""
+    """The parts of the score before weights: `similarity` (-1–1), `activation` that arrived over edges (≥ 0), `recency`
+    and `energy` (0–1). The classic mode adds `start`, the activation with which an anchor starts. The parts of the
+    similarity are `cosine` (-1–1), `keywords`, `subject` and `tags` (0–1), and for turns `neighbours` and `message`."""
     path: tuple[PathStep, ...] = ()
-    """The strongest way from an anchor to this memory; empty for an anchor, and where only similarity found it."""
+    """The strongest path from an anchor; empty if the memory is an anchor or only similarity found it."""
     flows: tuple[PathStep, ...] = ()
-    """Every flow that arrived, strongest first. They add up to the part `activation`. What flowed over an edge in
-    several hops is one flow."""
+    """All flows into the memory, strongest first. They add up to the part `activation`. The flows over one edge in
+    several hops are added to one."""
     contributions: Mapping[str, float] = field(default_factory=dict)
-    """Terms that add up to the score. Gated: `similarity`, `activation` and `recency` after their weights, and
-    `held_back` (≤ 0), which keeps the score at that of the best match. Classic: `start` and `activation`."""
+    """Terms that add up to the score. Gated: `similarity`, `activation`, `recency`, `energy` and `time` after their
+    weights, and `held_back` (≤ 0), which keeps the score below the best match. Classic: `start` and `activation`."""
 
     @property
     def id(self) -> str:
@@ -83,18 +83,18 @@ class Recall:
     memories: tuple[RecalledMemory, ...]
     kernel: Kernel
     anchors: tuple[tuple[str, float], ...]
-    """Ids and similarities of the nodes from which activation spread."""
+    """Ids and similarities of the nodes from which activation spreads."""
     activation: str
     """The mode of activation."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Time of each stage: `embed`, `kernel`, `search`, `activate`, `rank`."""
     notes: tuple[str, ...] = ()
-    """Messages for the caller, such as that a part failed and was skipped."""
+    """Remarks for the caller, such as that the language model failed and cue words chose the kernel."""
     trust: float = 1.0
-    """The share of the spread activation that counts, 0–1: small where the best match does not stand out."""
+    """The share of the spread activation that counts, 0–1: small if the best match has no lead over the second."""
     relays: Mapping[str, tuple[PathStep, ...]] = field(default_factory=dict)
-    """Nodes that passed activation on to a memory and are neither returned nor anchors: by id, the flows that reached
-    each, strongest first, in the unit of the part `activation`."""
+    """Nodes that passed activation to a memory and are neither memories of this recall nor anchors. Each id has the
+    flows into the node, strongest first, in the unit of the part `activation`."""
 
     def __iter__(self) -> Iterator[RecalledMemory]:
         return iter(self.memories)
@@ -106,17 +106,17 @@ class Recall:
         return self.memories[rank]
 
     def as_text(self, max_tokens: int | None = None, count_tokens: TokenCounter = estimated_tokens) -> str:
-        """Return the memories as text for a prompt, best first, with date, speaker and title; "" where there are none.
+        """Return the memories as text for a prompt, best first, with date, speaker and title; "" if there are none.
 
-        Each is an XML element with its text escaped, so that no memory can end its quotation.
+        Each memory is an XML element. Its text is escaped, so that no memory can end its quotation.
 
         Args:
-            max_tokens: of the whole text; a memory that does not fit is left out whole.
-            count_tokens: returns the tokens of each of several texts as your model counts them; an estimate from above
-                when left out.
+            max_tokens: maximum tokens of the whole text; a memory that does not fit is left out as a whole.
+            count_tokens: returns the number of tokens of each of several texts for your model. Default: an upper
+                estimate.
 
         Raises:
-            InputError: `max_tokens` is no number from 1 on.
+            InputError: `max_tokens` is not a whole number from 1 on.
         """
         if max_tokens is not None and not checked_count("max_tokens", max_tokens):
             raise InputError(f"max_tokens is {max_tokens}, but must be at least 1")
@@ -128,23 +128,23 @@ class Recall:
         return tuple(memory.id for memory in self.memories)
 
     @property
-    def mark(self) -> Access:
-        """The nodes returned and the edges on their paths, for counting uses."""
+    def access(self) -> Access:
+        """One access of each memory and of each edge on its path."""
         edges = (step.edge for memory in self.memories for step in memory.path)
         return Access.of(self.ids, edges)
 
 
 class Feedback(int):
-    """How many edges feedback has strengthened or made.
+    """The number of edges that feedback strengthened or added.
 
     Attributes:
-        gone: ids of the memories that were passed over, because they were deleted or expired since their recall.
+        gone: ids of the memories that feedback skipped, because they were deleted or expired since their recall.
     """
 
     gone: tuple[str, ...]
 
     def __new__(cls, edges: int, gone: Iterable[str] = ()) -> Self:
-        """Return the number with the ids."""
+        """Return the number of edges with the ids of skipped memories."""
         feedback = super().__new__(cls, edges)
         feedback.gone = tuple(gone)
         return feedback

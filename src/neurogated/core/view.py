@@ -88,6 +88,14 @@ class GraphView(Protocol):
         """(nodes,) int32, how often recalls returned the node."""
 
     @property
+    def charge(self) -> Values:
+        """(nodes,) float64, 0–1; the energy that uses have added, at `charged_at`."""
+
+    @property
+    def charged_at(self) -> Values:
+        """(nodes,) int64, microseconds since 1970 UTC."""
+
+    @property
     def last_accessed(self) -> Values:
         """(nodes,) int64, microseconds since 1970 UTC."""
 
@@ -190,3 +198,13 @@ class GraphView(Protocol):
 
     def live_nodes(self) -> Rows:
         """Return the rows of all nodes that are not removed."""
+
+    def to_networkx(self) -> Any:  # noqa: ANN401 - a package that only an extra installs
+        """Return the nodes that searches may find, and the edges between them, as a `networkx.MultiDiGraph`.
+
+        Nodes have their id as key, and `kind`, `importance`, `base_energy`, `charge` and `uses`. Edges have the name of
+        their type as key, and `weight`.
+
+        Raises:
+            MissingExtraError: networkx is not installed.
+        """

@@ -31,15 +31,12 @@ class CachedEmbedder:
     """
 
     def __init__(self, embedder: Embedder, path: Path, max_bytes: int = MemoryConfig().embedding.cache_bytes) -> None:
-        """Open or create the cache.
+        """Open or create the cache. If neither is possible, nothing is cached.
 
         Args:
             embedder: the wrapped embedder.
             path: the cache's file.
             max_bytes: maximum size of the file; the least recently used vectors are evicted.
-
-        Raises:
-            StorageError: the file can be neither opened nor created.
         """
         self._embedder = embedder
         self._file = CacheFile(path, max_bytes)

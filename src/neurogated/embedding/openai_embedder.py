@@ -44,7 +44,9 @@ class OpenAIEmbedder:
         """
         if not api_key and not base_url:
             raise ConfigError(f"embedding model {model!r} needs OPENAI_API_KEY, or embedding.base_url of a server")
-        self._openai = import_extra("openai", "openai")
+        self._openai = import_extra(
+            "openai", "openai", use="the client of every OpenAI-compatible server, also a local one"
+        )
         self._client: OpenAI = self._openai.OpenAI(api_key=api_key or _NO_KEY, base_url=base_url)
         self._model = model
         self._batch_size = batch_size

@@ -85,6 +85,7 @@ VARIANTS: Sequence[Variant] = (
     Variant("no_gate", "hops not gated", {"retrieval.switches.gate_hops": False}),
     Variant("no_damping", "hubs not damped", {"retrieval.switches.damp_hubs": False}),
     Variant("move_again", "activation moves more than once", {"retrieval.switches.move_once": False}),
+    Variant("back_again", "activation returns over its edge", {"retrieval.switches.never_back": False}),
     Variant("no_keywords", "keywords not matched", {"retrieval.keyword_weight": 0}),
     Variant("no_subject", "subjects of memories not matched", {"retrieval.subject_weight": 0}),
     Variant("full_trust", "the graph trusted alike on every question", {"retrieval.trust_floor": 1}),

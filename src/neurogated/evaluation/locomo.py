@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from neurogated.core.scope import Scope
 from neurogated.errors import DatasetError
 from neurogated.evaluation.json_records import Record, read_records, text_of
 from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question, passage_of
@@ -86,7 +87,10 @@ def _session(conversation: Record, number: int) -> Document | None:
         if spoken:
             sources = {SOURCES_KEY: [turn.get("dia_id", str)]}
             passages.append(passage_of(spoken, sources, turn.where, speaker=turn.get("speaker", str)))
-    return Document(tuple(passages), metadata={"session": number}, timestamp=moment) if passages else None
+    if not passages:
+        return None
+    name = f"session {number}"
+    return Document(tuple(passages), metadata={"session": number}, timestamp=moment, scope=Scope(session_id=name))
 
 
 def _question(record: Record, question_id: str, turns: AbstractSet[str]) -> Question | None:

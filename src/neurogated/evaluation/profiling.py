@@ -23,7 +23,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.errors import InputError
-from neurogated.ingestion import writer
+from neurogated.ingestion import linking
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, Passage
@@ -65,8 +65,8 @@ def _indexing_stages(store: GraphStorePort) -> list[Stage]:
         Stage("embed", CachedEmbedder, "embed_documents"),
         Stage("entities", Analysis, "find_entities"),
         Stage("causes", Analysis, "find_causes"),
-        Stage("similarity", writer, "similarity_edges"),
-        Stage("mentions", writer, "text_edges"),
+        Stage("similarity", linking, "similarity_edges"),
+        Stage("mentions", linking, "text_edges"),
         Stage("store", type(store), "apply"),
     ]
 

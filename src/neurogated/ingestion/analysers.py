@@ -16,6 +16,7 @@ from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import CausalJudge, EntityFinder
 from neurogated.core.watchdog import stage
 from neurogated.errors import LLMError
+from neurogated.ingestion.encoder import Encoder
 
 __all__ = ["CAUSE", "ENTITIES", "Analysis", "Findings", "SupportsCausalBatch", "causal_pairs"]
 
@@ -53,11 +54,22 @@ def causal_pairs(node_ids: Sequence[str], new_ids: Iterable[str], window: int) -
 
 
 class Analysis:
-    """Runs judgements in parallel and collects the failed ones. A node is stored even if its judgements fail."""
+    """Runs judgements in parallel and collects the failed ones. A node is stored even if its judgements fail.
 
-    def __init__(self, causal_judge: CausalJudge, entity_finder: EntityFinder, workers: int) -> None:
+    Attributes:
+        encoder: sets the importance and the energy of new nodes.
+    """
+
+    def __init__(
+        self,
+        causal_judge: CausalJudge,
+        entity_finder: EntityFinder,
+        workers: int,
+        encoder: Encoder | None = None,
+    ) -> None:
         self._causal_judge = causal_judge
         self._entity_finder = entity_finder
+        self.encoder = encoder or Encoder()
         self._workers = workers
 
     def find_entities(self, nodes: Sequence[MemoryNode]) -> Findings:

@@ -40,7 +40,10 @@ class Details(Facts, total=False):
     """Optional facts about a text, except its owner."""
 
     id: str | None
-    """Your own id. Adding a text with this id again replaces the memory by a new version (upsert)."""
+    """Your own id. Adding a text with this id again replaces the memory by a new version (upsert).
+
+    The id of a long text names its first memory, and all of them in `delete` and `update`.
+    """
     title: str | None
     """The subject of the text."""
     metadata: Mapping[str, Any] | None
@@ -86,19 +89,10 @@ def _read(item: object) -> tuple[Passage, dict[str, Any]]:
         raise InputError(f"unknown keys {', '.join(unknown)} of a message; known are {', '.join(sorted(_KEYS))}")
     if missing := sorted({"role", "content"} - item.keys()):
         raise InputError(f"a message has no {' and no '.join(missing)}")
-    role, name = item["role"], item.get("name")
+    role, name, metadata = item["role"], item.get("name"), item.get("metadata")
     for what, value in (("role", role), ("name", name)):
         if value is not None:
             checked_text(f"the {what} of a message", value)
-    passage = Passage(item["content"], item.get("metadata") or {}, speaker=name or None, role=role or None)
+    passage = Passage(item["content"], {} if metadata is None else metadata, speaker=name or None, role=role or None)
     own = {key: item[key] for key in ("id", "timestamp") if item.get(key) is not None}
-    if isinstance(own.get("timestamp"), str):
-        own["timestamp"] = _from_iso(own["timestamp"])
     return passage, own
-
-
-def _from_iso(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(f"the timestamp is {text!r}, but must be a time such as 2027-01-31T12:00:00Z") from None

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Self, TypedDict, Unpack
 
 from neurogated.core.clock import checked_moment, to_utc
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.scope import Scope
 from neurogated.core.text import checked_names
 from neurogated.core.text import checked_text as checked_encoding
@@ -32,8 +32,8 @@ class Facts(TypedDict, total=False):
     """One of `NODE_KINDS`; default: `turn` in a session and `episode` elsewhere."""
     importance: float | None
     """0–1."""
-    timestamp: datetime | None
-    """The time of the statement or event."""
+    timestamp: datetime | str | None
+    """The time of the statement or event, as a datetime or a text in ISO format."""
     tags: Sequence[str]
 
 
@@ -75,6 +75,7 @@ class Passage:
 
     def __post_init__(self) -> None:
         checked_text("a passage", self.text)
+        checked_metadata(self.metadata)
         if not self.text.strip():
             raise InputError("a passage is empty or blank; leave it out")
 
@@ -87,7 +88,7 @@ class Document:
     title: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     ttl: timedelta | float | None = None
-    """Time to live, as a timedelta or in seconds. None: a stored document keeps its expiry, a new one never expires."""
+    """Time to live, as a timedelta or in seconds; None for ever, also for a document that is stored already."""
     valid_from: datetime | None = None
     """The time from which the content is true; None if it always was."""
     valid_to: datetime | None = None
@@ -102,7 +103,10 @@ class Document:
     """The time of the statement or event."""
     tags: tuple[str, ...] = ()
     id: str | None = None
-    """The caller's own id. Adding a document with this id again replaces the memory by a new version (upsert)."""
+    """The caller's own id. Adding a document with this id again replaces the memory by a new version (upsert).
+
+    The id of a text of several chunks names its first chunk, and all of them in `delete` and `update`.
+    """
 
     def __post_init__(self) -> None:
         if not self.passages:
@@ -114,6 +118,7 @@ class Document:
             raise InputError(f"the id {self.id!r} is given for {len(self.passages)} passages, but names one memory")
         if self.id is not None and _CHUNK_ID.search(str(self.id)):
             raise InputError(f"the id {self.id!r} ends like the id of a chunk; choose another id")
+        checked_metadata(self.metadata)
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
         checked_moment("valid_from", self.valid_from)
         checked_moment("valid_to", self.valid_to)
@@ -124,7 +129,7 @@ class Document:
         ):
             raise InputError(f"valid_to, {self.valid_to}, must lie after valid_from, {self.valid_from}")
         # The constructor of a node refuses unstorable values before anything is stored.
-        checked_moment("timestamp", self.timestamp)
+        object.__setattr__(self, "timestamp", checked_moment("timestamp", _from_iso(self.timestamp)))
         for passage in self.passages:
             MemoryNode("document" if self.id is None else self.id, "", scope=self.scope, **self.fields_of(passage))
 
@@ -161,7 +166,17 @@ class Document:
     ) -> Self:
         """Return a document of one passage."""
         scope, fields = _scope_of(about)
-        return cls((Passage(text),), title, metadata or {}, ttl, valid_from, valid_to, scope, id=id, **fields)
+        return cls(
+            (Passage(text),),
+            title,
+            {} if metadata is None else metadata,
+            ttl,
+            valid_from,
+            valid_to,
+            scope,
+            id=id,
+            **fields,
+        )
 
     @property
     def document_id(self) -> str:
@@ -186,6 +201,15 @@ def read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> I
             yield _read_document(item)
         except InputError as error:
             raise InputError(f"document {position}: {error}") from None
+
+
+def _from_iso(timestamp: object) -> object:
+    if not isinstance(timestamp, str):
+        return timestamp
+    try:
+        return datetime.fromisoformat(timestamp)
+    except ValueError:
+        raise InputError(f"the timestamp is {timestamp!r}, but must be a time such as 2027-01-31T12:00:00Z") from None
 
 
 def checked_text(what: str, text: object) -> None:

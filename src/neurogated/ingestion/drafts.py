@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from neurogated.core.delta import PendingTask
 from neurogated.core.found import Found
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.ingestion.revision import with_lifetime
 
@@ -17,6 +17,8 @@ __all__ = ["Analysed", "Batch", "Draft", "Part", "SessionKey"]
 
 SessionKey = tuple[str | None, str]
 """User and name of a session."""
+
+_FIELDS = ("kind", "title", "role", "speaker", "importance", "timestamp", "tags")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,21 @@ class Draft:
     fields: Mapping[str, Any]
     """Other given fields of the node, by name."""
     named: bool = False
-    """Whether the caller has chosen the id."""
+    """Whether the id names the memory to write, such as an id of the caller. Otherwise a hash or a turn's new id."""
+    message: str | None = None
+    """The whole message, of which this chunk is a piece; None for any other chunk."""
+
+    @classmethod
+    def of(cls, node: MemoryNode, found: Found) -> Draft:
+        """Return the draft that gives a stored node the text, the metadata and all given fields of `node`."""
+        lifetime = {name: getattr(node, name) for name in ("valid_from", "valid_to", "expires_at")}
+        fields = {name: getattr(node, name) for name in _FIELDS}
+        return cls(node.id, node.content, node.metadata, lifetime, found, node.scope, fields, named=True)
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether the caller gives no importance."""
+        return "importance" not in self.fields
 
     @property
     def session(self) -> SessionKey | None:
@@ -48,6 +64,10 @@ class Draft:
         is_elsewhere = node.position is None or node.scope.session_id != self.scope.session_id
         return is_elsewhere or self.fields.get("timestamp", node.timestamp) != node.timestamp
 
+    def repeats(self, node: MemoryNode | None) -> bool:
+        """Return whether `node` has the same text and user."""
+        return node is not None and (node.content, node.scope.user_id) == (self.content, self.scope.user_id)
+
     def owned_as(self, node: MemoryNode) -> Draft:
         """Return the draft with missing parts of its scope taken from a stored node."""
         given, known = self.scope, node.scope
@@ -58,8 +78,8 @@ class Draft:
         return replace(self, scope=scope)
 
     def changes(self, node: MemoryNode) -> bool:
-        """Return whether the draft changes metadata, times or other fields of `node`."""
-        given = {**self.lifetime, **self.fields, "scope": self.scope}
+        """Return whether the draft changes the text, metadata, times or other fields of `node`."""
+        given = {**self.lifetime, **self.fields, "scope": self.scope, "content": self.content}
         return (
             any(getattr(node, name) != value for name, value in given.items())
             or self._metadata_over(node) != node.metadata
@@ -73,27 +93,28 @@ class Draft:
         lifetime, fields = {**other.lifetime, **self.lifetime}, {**other.fields, **self.fields}
         return replace(self, metadata=metadata, lifetime=lifetime, fields=fields)
 
-    def replacing(self, stored: MemoryNode) -> MemoryNode:
-        """Return the stored node with the text, the metadata and the given fields of the draft."""
-        node = replace(
-            stored, content=self.content, metadata=self.metadata, found=self.found, scope=self.scope, **self.fields
-        )
-        return with_lifetime(node, self.lifetime)
-
     def node(self, stored: MemoryNode | None, at: datetime) -> MemoryNode:
-        """Return the node of the draft, without a new vector. A stored node keeps its text, energy and times."""
-        if stored is not None:
-            return replace(stored, metadata=self._metadata_over(stored), scope=self.scope, **self.fields)
-        return MemoryNode(
-            self.id,
-            self.content,
-            metadata=self.metadata,
-            last_accessed=at,
-            created_at=at,
-            scope=self.scope,
-            found=self.found,
-            **self.fields,
-        )
+        """Return the node of the draft, without a new vector. A stored node keeps its energy and times of access.
+
+        A new node has its importance as energy.
+        """
+        if stored is None:
+            node = MemoryNode(
+                self.id,
+                self.content,
+                metadata=self.metadata,
+                last_accessed=at,
+                created_at=at,
+                scope=self.scope,
+                found=self.found,
+                **{"base_energy": self.fields.get("importance", DEFAULT_IMPORTANCE), **self.fields},
+            )
+        else:
+            text: dict[str, Any] = (
+                {} if stored.content == self.content else {"content": self.content, "found": self.found}
+            )
+            node = replace(stored, metadata=self._metadata_over(stored), scope=self.scope, **text, **self.fields)
+        return with_lifetime(node, self.lifetime)
 
     def _metadata_over(self, stored: MemoryNode) -> Mapping[str, object]:
         """Return the new metadata of a stored node with the same text."""
@@ -104,7 +125,8 @@ class Draft:
 class Part:
     """Chunks of one document that are stored together: all chunks of a short document, or some of a long one."""
 
-    document: Sequence[Draft]
+    document: list[Draft]
+    """All chunks of the document. Its parts share this list, in which the planner replaces taken ids."""
     begin: int
     end: int
 
@@ -123,9 +145,13 @@ class Part:
         for place in range(self.begin, self.end):
             yield self.document[place], self.document[place - 1] if place else None
 
+    def places(self, reach: int) -> range:
+        """Return the places in the document of the part and of `reach` chunks on each side of it."""
+        return range(max(0, self.begin - reach), min(self.end + reach, len(self.document)))
+
     def with_neighbours(self, reach: int) -> tuple[str, ...]:
         """Return the ids of the part and of `reach` chunks on each side of it."""
-        return tuple(draft.id for draft in self.document[max(0, self.begin - reach) : self.end + reach])
+        return tuple(self.document[place].id for place in self.places(reach))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +162,11 @@ class Batch:
     old: Mapping[str, MemoryNode]
     """Stored nodes of the parts, and their stored neighbours, by id."""
     to_write: Sequence[Draft]
-    """Drafts of new nodes, and of stored nodes with changed fields."""
-    to_revise: Sequence[Draft] = ()
-    """Drafts of stored nodes with an id of the caller and a changed text."""
+    """Drafts of new nodes, and of stored nodes with a changed text or changed fields."""
+    gone: Sequence[str] = ()
+    """Stored chunks to remove, because the new version of their text is shorter."""
     chains: Sequence[Sequence[str]] = ()
-    """Successive ids: a chain for each part with its neighbours, and a chain for each session's turns."""
+    """Successive ids: of each part with its neighbours, of each session's turns, and around changed texts."""
     parted: Sequence[EdgeKey] = ()
     """SEQ edges to remove: their turns are no longer successive."""
     joined: Sequence[EdgeKey] = ()
@@ -151,8 +177,8 @@ class Batch:
     @property
     def basis(self) -> object:
         """The input of the analysis: plans of the same parts with equal bases have the same analysis."""
-        stored = {name: replace(node, last_accessed=node.created_at, uses=0) for name, node in self.old.items()}
-        return self.to_write, stored, self.chains, self.parted, self.joined
+        stored = {name: node.unaccessed() for name, node in self.old.items()}
+        return self.to_write, self.gone, stored, self.chains, self.parted, self.joined
 
     def nodes(self, at: datetime) -> list[MemoryNode]:
         """Return the nodes to write, without new vectors."""
@@ -166,7 +192,13 @@ class Analysed:
     new: Sequence[MemoryNode]
     """New nodes with their entities and vectors."""
     known: Sequence[MemoryNode]
-    """Changed stored nodes with new vectors."""
+    """Changed stored nodes."""
+    moved: Collection[str]
+    """Ids of the stored nodes with a new vector."""
+    retold: Collection[str]
+    """Ids of the stored nodes with a new text."""
+    gone: Sequence[str]
+    """Ids of the nodes to remove."""
     sequences: Sequence[MemoryEdge]
     parted: Sequence[EdgeKey]
     """SEQ edges to remove."""
@@ -174,6 +206,10 @@ class Analysed:
     failed: tuple[PendingTask, ...]
     """Judgements that have failed."""
     at: datetime
+
+    def accessed_as(self, old: Mapping[str, MemoryNode]) -> Analysed:
+        """Return the analysis with the accesses of the stored nodes, which may be newer."""
+        return replace(self, known=[node.with_accesses_of(old[node.id]) for node in self.known])
 
     @property
     def nodes(self) -> list[MemoryNode]:

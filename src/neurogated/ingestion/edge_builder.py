@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 
 import numpy as np
 
-from neurogated.core.delta import WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.ingestion.user_graph import UserGraph, by_user
 from neurogated.utils.vector_utils import exact_cosines
 
-__all__ = ["Nearest", "fitted", "nearest_in", "reweighed_similarities", "sequence_edges", "similarity_edges"]
+__all__ = ["Nearest", "fitted", "nearest_in", "sequence_edges", "similarity_edges"]
 
 
 Nearest = Callable[[Sequence[Vector], int], Sequence[Iterable[tuple[str, float]]]]
 """Returns for each vector the ids and cosines of the k nearest nodes, best first, ties by id."""
 
 
-def nearest_in(store: GraphStorePort) -> Callable[[str | None], Nearest]:
-    """Return a function from a user to the nearest-neighbour search of that user."""
-    return lambda user_id: UserGraph(store, user_id).nearest
+def nearest_in(store: GraphStorePort, *, without: AbstractSet[str] = frozenset()) -> Callable[[str | None], Nearest]:
+    """Return a function from a user to the nearest-neighbour search of that user, which skips the nodes `without`."""
+
+    def nearest_of(user_id: str | None) -> Nearest:
+        search = UserGraph(store, user_id).nearest
+
+        def nearest(vectors: Sequence[Vector], k: int) -> Sequence[Iterable[tuple[str, float]]]:
+            found = search(vectors, k + len(without))
+            return [[pair for pair in pairs if pair[0] not in without][:k] for pairs in found] if without else found
+
+        return nearest
+
+    return nearest_of
 
 
 def sequence_edges(
@@ -88,28 +98,6 @@ def fitted(edges: Iterable[MemoryEdge], nodes: Sequence[MemoryNode]) -> Iterator
             yield edge
         else:
             yield replace(edge, weight=_weight(float(exact_cosines(source[np.newaxis], target)[0])))
-
-
-def reweighed_similarities(
-    nodes: Sequence[MemoryNode], store: GraphStorePort, *, without: Collection[str] = ()
-) -> Iterator[WeightChange]:
-    """Yield the changed weights of stored SIM edges of `nodes`, which are new versions of stored nodes.
-
-    Edges from or to the nodes `without`, which are about to be removed, are left out.
-    """
-    if not nodes:
-        return
-    view = store.view()
-    rows = view.known_rows(node.id for node in nodes)
-    keys = [view.edge_key(row) for row in np.unique(view.arcs(rows, EdgeType.SIM, both_ways=True).edge).tolist()]
-    keys = [key for key in keys if not {key.source_id, key.target_id}.intersection(without)]
-    new = {node.id for node in nodes}
-    others = {end for key in keys for end in (key.source_id, key.target_id)} - new
-    versions = [*nodes, *store.get_nodes(sorted(others))]
-    stored = [store.get_edge(*key) for key in keys]
-    for old, edge in zip(stored, fitted(stored, versions), strict=True):
-        if old.weight != edge.weight:
-            yield WeightChange(edge.key, edge.weight, derived=True)
 
 
 def _weight(cosine: float) -> float:

@@ -1,13 +1,22 @@
-"""Causes and names from a language model. The model answers with labels; numbers are derived from the labels."""
+"""Causes, names and importance from a language model. It answers with labels; numbers are derived from the labels."""
 
 from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.judgements import CausalJudgement
 from neurogated.core.ports import LanguageModel
+from neurogated.errors import LLMError
+from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJudge, Remark
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 
-__all__ = ["LLMCausalJudge", "LLMEntityFinder"]
+__all__ = ["LLMCausalJudge", "LLMEntityFinder", "LLMImportanceJudge"]
+
+_NONE = "none"
+
+_log = logging.getLogger(__name__)
 
 
 class LLMCausalJudge:
@@ -45,3 +54,43 @@ class LLMEntityFinder:
         """
         answer = self._llm.infer_json(self._prompts.render("ner", text=text), self._prompts.schema("ner"))
         return tuple(dict.fromkeys(name for name in answer["entities"] if name and name in text))
+
+
+class LLMImportanceJudge:
+    """Asks a language model which texts are worth remembering, many texts in a call."""
+
+    def __init__(
+        self,
+        llm: LanguageModel,
+        prompts: PromptTemplateManager,
+        config: MemoryConfig,
+        fallback: ImportanceJudge | None = None,
+    ) -> None:
+        self._llm = llm
+        self._prompts = prompts
+        self._config = config
+        self._fallback = fallback or OfflineImportanceJudge()
+
+    def judge(self, remarks: Sequence[Remark]) -> list[float]:
+        """Return the importance of each text; where the model fails, that of the offline judge."""
+        size = self._config.metabolism.judged_together
+        groups = [remarks[begin : begin + size] for begin in range(0, len(remarks), size)]
+        return [value for group in groups for value in self._judged(group)]
+
+    def _judged(self, remarks: Sequence[Remark]) -> list[float]:
+        texts = "\n".join(
+            f"{number}. {remark.speaker or remark.role}: {remark.text}"
+            if remark.speaker or remark.role
+            else f"{number}. {remark.text}"
+            for number, remark in enumerate(remarks, 1)
+        )
+        try:
+            messages = self._prompts.render("importance", texts=texts)
+            labels = self._llm.infer_json(messages, self._prompts.schema("importance"))["labels"]
+        except LLMError as error:
+            _log.warning("the importance of %d texts is judged offline: %s", len(remarks), error)
+            return self._fallback.judge(remarks)
+        if len(labels) != len(remarks):
+            _log.warning("the model judged %d of %d texts; they are judged offline", len(labels), len(remarks))
+            return self._fallback.judge(remarks)
+        return [0.0 if label == _NONE else self._config.llm.strength(label) for label in labels]

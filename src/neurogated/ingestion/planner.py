@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
 from uuid import uuid4
 
 from neurogated.config.memory_config import MemoryConfig
@@ -14,20 +15,26 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import render
+from neurogated.core.rendering import document_tag, render
 from neurogated.core.times import find_times
+from neurogated.core.view import GraphView
 from neurogated.core.words import count_words
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, Passage, checked_ttl
 from neurogated.ingestion.drafts import Batch, Draft, Part, SessionKey
 from neurogated.ingestion.labels import labelled_speaker
-from neurogated.ingestion.revision import expiry
-from neurogated.ingestion.sessions import Session, followers_without
+from neurogated.ingestion.revision import Revision, expiry
+from neurogated.ingestion.sessions import Session, followers_without, turn_ids
 from neurogated.ingestion.titles import find_names
+from neurogated.ingestion.user_graph import UserGraph
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["Planner", "stored"]
+__all__ = ["Planner", "later_chunks", "stored"]
+
+_CHUNK = "chunk-"
+_RESERVED = re.compile(f"{_CHUNK}[0-9a-f]{{32}}")
+"""The form of the ids of texts without an id of the caller."""
 
 
 class Planner:
@@ -41,31 +48,55 @@ class Planner:
         self._reach = max(1, config.indexing.cause_window)
 
     def parts(self, document: Document) -> Iterator[Part]:
-        """Yield a document in parts of at most `indexing.batch_size` chunks.
+        """Yield a document in parts of at most `indexing.batch_size` chunks; a text with an id is one part.
 
         Raises:
-            InputError: the document is longer than `indexing.max_document_chars`.
+            InputError: the document is longer than `indexing.max_document_chars`, or its id is reserved.
         """
+        if document.id is not None:
+            self._refuse_reserved(document.id, document.scope.user_id)
         drafts = self._drafts(document)
-        size = self._config.indexing.batch_size
+        size = self._config.indexing.batch_size if document.id is None else len(drafts)
         for begin in range(0, len(drafts), size):
             yield Part(drafts, begin, min(begin + size, len(drafts)))
 
+    def revision(self, node_id: str, change: Revision) -> list[Part]:
+        """Return the part that changes a memory. All chunks of a text with an id change, or one chunk replaces them.
+
+        Raises:
+            UnknownIdError: the memory does not exist.
+            InputError: the new version cannot be stored.
+        """
+        first, rest = self._store.get_node(node_id), later_chunks(self._store.view(), node_id)
+        drafts = []
+        for old in (first, *(stored(self._store, rest).values() if change.content is None else ())):
+            new, found = change.applied(old, self._clock()), old.found
+            if new.content != old.content:
+                finds_names = self._finds_names(new.title, new.speaker, in_session=new.scope.session_id is not None)
+                names = find_names(new.content) if finds_names else ()
+                # Names and times of the old text do not apply to the new one, which is not cut into chunks.
+                part = None if rest else found.part
+                found = replace(found, entities=(), times=find_times(new.content), names=names, part=part)
+            drafts.append(Draft.of(new, found))
+        return [Part(drafts, 0, len(drafts))]
+
     def plan(self, parts: Sequence[Part]) -> Batch:
         """Return the batch of some parts for the present state of the store."""
-        sequence = self._store.view().sequence
-        old = stored(self._store, chain.from_iterable(part.with_neighbours(self._reach) for part in parts))
-        drafts: dict[str, Draft] = {}
-        for draft in chain.from_iterable(part.drafts for part in parts):
-            known = old.get(_first_id(draft.id)) if draft.named else old.get(draft.id)
-            owned = draft if known is None else draft.owned_as(known)
-            drafts[draft.id] = owned.merged_over(drafts.get(draft.id))
+        view = self._store.view()
+        old = self._stored(parts, view)
+        # Of several texts with one id, the last one is current.
+        last = {part.document[0].id: part for part in parts if part.document[0].named}
+        current = [part for part in parts if last.get(part.document[0].id, part) is part]
+        drafts = self._merged(parts, current, old)
+        gone = [rest for part in last.values() for rest in later_chunks(view, part.document[0].id, len(part.document))]
+        old |= stored(self._store, gone)
         moving = {name: old[name] for name, draft in drafts.items() if name in old and draft.moves(old[name])}
-        sessions = self._sessions(parts, drafts, old, moving)
+        leaving = moving | {name: old[name] for name in gone if name in old}
+        sessions = self._sessions(parts, drafts, old, moving, leaving)
         chains: list[Sequence[str]] = [
-            part.with_neighbours(self._reach) for part in parts if drafts[part.drafts[0].id].session is None
+            part.with_neighbours(self._reach) for part in current if drafts[part.drafts[0].id].session is None
         ]
-        parted, joined = self._rejoined(sessions, moving)
+        parted, joined = self._rejoined(sessions, leaving)
         for session in sessions:
             chains.append([turn.id for turn in session.turns])
             old |= session.stored
@@ -73,13 +104,82 @@ class Planner:
             drafts |= {
                 name: _moved(drafts.get(name), session.stored[name], position) for name, position in session.moved()
             }
-        _refuse_other_users(drafts.values(), old)
-        to_revise = [one for one in drafts.values() if one.id in old and not _kept(one, old[one.id])]
-        kept = [one for one in drafts.values() if one.id not in old or _kept(one, old[one.id])]
-        # A turn with a new position and a new text gets its new position first.
-        kept += [_as_stored(one, moving[one.id]) for one in to_revise if one.id in moving]
-        to_write = [one for one in kept if one.id not in old or one.changes(old[one.id])]
-        return Batch(parts, old, to_write, to_revise, chains, parted, joined, sequence)
+        retold = [one.id for one in drafts.values() if one.id in old and one.content != old[one.id].content]
+        around = [self._surroundings(old[name]) for name in retold if name not in moving]
+        old |= stored(self._store, chain.from_iterable(around))
+        to_write = [one for one in drafts.values() if one.id not in old or one.changes(old[one.id])]
+        gone = [name for name in gone if name in old]
+        return Batch(parts, old, to_write, gone, [*chains, *around], parted, joined, view.sequence)
+
+    def _merged(
+        self, parts: Sequence[Part], current: Sequence[Part], old: Mapping[str, MemoryNode]
+    ) -> dict[str, Draft]:
+        """Return the drafts of the current parts by id, with the given fields of earlier drafts with these ids.
+
+        Raises:
+            InputError: an id belongs to a memory of another user.
+        """
+        drafts: dict[str, Draft] = {}
+        for draft in chain.from_iterable(part.drafts for part in parts):
+            earlier = drafts.get(draft.id)
+            known = old.get(_first_id(draft.id)) if draft.named else old.get(draft.id)
+            for owner in (one.scope.user_id for one in (earlier, old.get(draft.id)) if one is not None):
+                if owner != draft.scope.user_id:
+                    raise InputError(f"a memory of another user has the id {draft.id!r}; choose another id")
+            drafts[draft.id] = (draft if known is None else draft.owned_as(known)).merged_over(earlier)
+        kept = {draft.id for part in current for draft in part.drafts}
+        return {name: draft for name, draft in drafts.items() if name in kept}
+
+    def _stored(self, parts: Sequence[Part], view: GraphView) -> dict[str, MemoryNode]:
+        """Return the stored nodes of the parts and of their neighbours.
+
+        A chunk gets another id if a memory with another text or of another user has its id. A memory keeps its id when
+        its text is updated, so the old text needs a new id when it is added again.
+        """
+        old = stored(self._store, chain.from_iterable(part.with_neighbours(self._reach) for part in parts))
+        replaced = []
+        for part in parts:
+            for place in part.places(self._reach):
+                draft = part.document[place]
+                if not draft.named and draft.id in view.rows_by_id and not draft.repeats(old.get(draft.id)):
+                    part.document[place] = replace(draft, id=self._free_id(draft, view))
+                    replaced.append(part.document[place].id)
+        return old | stored(self._store, replaced)
+
+    def _free_id(self, draft: Draft, view: GraphView) -> str:
+        """Return the id of the memory with the draft's text, or the first free id in a chain of hashes."""
+        node_id, free = draft.id, ""
+        while (row := _row(view, node_id)) is not None:
+            if view.scope_of(row).user_id == draft.scope.user_id:
+                node = stored(self._store, [node_id]).get(node_id)
+                if draft.repeats(node):
+                    return node_id
+                free = free or (node_id if node is None else "")
+            node_id = compute_mdhash_id(node_id, prefix=_CHUNK)
+        return free or node_id
+
+    def _refuse_reserved(self, node_id: str, user_id: str | None) -> None:
+        """Refuse a new id in the form of a hash, so that no user can take the id of another user's text, or learn it.
+
+        Raises:
+            InputError: the id is reserved, and no memory of the user ever had it.
+        """
+        if _RESERVED.fullmatch(str(node_id)):
+            view = self._store.view()
+            row = _row(view, str(node_id))
+            if row is None or view.scope_of(row).user_id != user_id:
+                raise InputError(f"the id {node_id!r} has the form of the ids of texts without one; choose another id")
+
+    def _surroundings(self, node: MemoryNode) -> Sequence[str]:
+        """Return the ids of a node and of its neighbours in its document or session, in order."""
+        if node.scope.session_id is not None:
+            ids = turn_ids(self._store, node.scope.user_id, node.scope.session_id)
+        elif node.found.document_id is not None:
+            ids = UserGraph(self._store, node.scope.user_id).nodes_with([document_tag(node.found.document_id)])
+        else:
+            return ()
+        place = ids.index(node.id) if node.id in ids else 0
+        return ids[max(0, place - self._reach) : place + self._reach + 1]
 
     def _sessions(
         self,
@@ -87,19 +187,21 @@ class Planner:
         drafts: dict[str, Draft],
         old: Mapping[str, MemoryNode],
         moving: Mapping[str, MemoryNode],
+        leaving: Mapping[str, MemoryNode],
     ) -> Collection[Session]:
         """Return the sessions of the new and the moving turns, with these turns at their places.
 
-        Also set the positions and speakers in the drafts of these turns.
+        The sessions lack the other turns of `leaving`, which are about to be removed. This also sets the positions and
+        speakers in the drafts of the new and the moving turns.
         """
         sessions: dict[SessionKey, Session] = {}
         placed: set[str] = set()
         for given, previous in chain.from_iterable(part.with_previous() for part in parts):
-            draft = drafts[given.id]
-            if draft.session is None:
+            draft = drafts.get(given.id)
+            if draft is None or draft.session is None:
                 continue
             if draft.session not in sessions:
-                sessions[draft.session] = Session.read(self._store, *draft.session, self._reach, moving)
+                sessions[draft.session] = Session.read(self._store, *draft.session, self._reach, leaving)
             if draft.id not in placed and (draft.id not in old or draft.id in moving):
                 placed.add(draft.id)
                 # A new chunk of a stored turn goes directly after the previous chunk.
@@ -131,18 +233,18 @@ class Planner:
         return labelled_speaker(draft.content) if (draft.found.part or (0, 0))[0] == 0 else before or None
 
     def _rejoined(
-        self, sessions: Iterable[Session], moving: Mapping[str, MemoryNode]
+        self, sessions: Iterable[Session], leaving: Mapping[str, MemoryNode]
     ) -> tuple[list[EdgeKey], list[EdgeKey]]:
-        """Return the SEQ edges to remove because their turns move, and the SEQ edges to add between stored turns."""
-        if not moving:
+        """Return the SEQ edges to remove because their turns leave, and the SEQ edges to add between stored turns."""
+        if not leaving:
             return [], []
         view = self._store.view()
-        arcs = view.arcs(view.rows(moving), EdgeType.SEQ, both_ways=True)
+        arcs = view.arcs(view.rows(leaving), EdgeType.SEQ, both_ways=True)
         present = dict.fromkeys(map(view.edge_key, arcs.edge.tolist()))
         beside = {turn.id for session in sessions for turn in session.turns}
         now = {pair for session in sessions for pair in pairwise(turn.id for turn in session.turns)}
-        wanted = [EdgeKey(*pair, EdgeType.SEQ) for pair in sorted(now) if not moving.keys().isdisjoint(pair)]
-        for source, target in followers_without(self._store, list(moving.values())):
+        wanted = [EdgeKey(*pair, EdgeType.SEQ) for pair in sorted(now) if not leaving.keys().isdisjoint(pair)]
+        for source, target in followers_without(self._store, list(leaving.values())):
             # Skip a pair of turns that now has another turn in between.
             if (source, target) in now or not {source, target} <= beside:
                 wanted.append(EdgeKey(source, target, EdgeType.SEQ))
@@ -183,7 +285,7 @@ class Planner:
                     node_id = f"turn-{uuid4().hex}"
                 else:
                     # The hash includes the position, so that a repeated chunk gets a node of its own.
-                    node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix="chunk-")
+                    node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix=_CHUNK)
                 drafts.append(
                     Draft(
                         node_id,
@@ -194,6 +296,7 @@ class Planner:
                         document.scope,
                         fields,
                         named=document.id is not None,
+                        message=None if words is None else passage.text,
                     )
                 )
         return drafts
@@ -209,25 +312,45 @@ class Planner:
 
     def _names(self, document: Document, passage: Passage) -> Sequence[str]:
         """Return the title and other names that a passage gives its subject. Turns have no title."""
-        told = document.title is not None or passage.speaker is not None or document.in_session
-        return () if told or not self._config.indexing.find_titles else find_names(passage.text)
+        wanted = self._finds_names(document.title, passage.speaker, in_session=document.in_session)
+        return find_names(passage.text) if wanted else ()
+
+    def _finds_names(self, title: str | None, speaker: str | None, *, in_session: bool) -> bool:
+        return self._config.indexing.find_titles and title is None and speaker is None and not in_session
 
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
-        times = {"valid_from": document.valid_from, "valid_to": document.valid_to}
-        given: dict[str, datetime | None] = {name: to_utc(time) for name, time in times.items() if time is not None}
-        return (
-            given if (ttl := checked_ttl(document.ttl)) is None else {**given, "expires_at": expiry(self._clock(), ttl)}
-        )
+        ttl = checked_ttl(document.ttl)
+        return {
+            "valid_from": document.valid_from and to_utc(document.valid_from),
+            "valid_to": document.valid_to and to_utc(document.valid_to),
+            "expires_at": None if ttl is None else expiry(self._clock(), ttl),
+        }
 
 
 def stored(store: GraphStorePort, node_ids: Iterable[str]) -> dict[str, MemoryNode]:
     """Return the existing nodes by id."""
-    return {node.id: node for node in store.get_nodes(list(dict.fromkeys(node_ids)), missing_ok=True)}
+    wanted = list(dict.fromkeys(node_ids))
+    return {node.id: node for node in store.get_nodes(wanted, missing_ok=True)} if wanted else {}
 
 
-def _kept(draft: Draft, node: MemoryNode) -> bool:
-    """Return whether a stored node keeps its text. Only a draft with the caller's own id can change it."""
-    return not draft.named or draft.content == node.content
+def later_chunks(view: GraphView, node_id: str, begin: int = 1) -> list[str]:
+    """Return the ids of the chunks of a text with an id of the caller, from the chunk `begin` on."""
+    first = _row(view, node_id)
+    found: list[str] = []
+    for chunk_id in (f"{node_id}#{place}" for place in count(begin)):
+        row = _row(view, chunk_id)
+        if first is None or row is None:
+            break
+        # Before its removal, a text of another user may have had this id.
+        if view.find(chunk_id) is not None and view.scope_of(row).user_id == view.scope_of(first).user_id:
+            found.append(chunk_id)
+    return found
+
+
+def _row(view: GraphView, node_id: str) -> int | None:
+    """Return the row of a present or removed node; None if the view never had the node."""
+    row = view.rows_by_id.get(node_id)
+    return row if row is not None and row < view.node_count else None
 
 
 def _first_id(node_id: str) -> str:
@@ -236,19 +359,7 @@ def _first_id(node_id: str) -> str:
     return first if place.isascii() and place.isdecimal() else node_id
 
 
-def _as_stored(draft: Draft, node: MemoryNode) -> Draft:
-    """Return the draft with the text of the stored node."""
-    return replace(draft, content=node.content, metadata=node.metadata, found=node.found)
-
-
 def _moved(draft: Draft | None, node: MemoryNode, position: int) -> Draft:
     """Return a draft of a stored turn with a new position, based on `draft` if it is not None."""
     known = Draft(node.id, node.content, {}, {}, NOTHING_FOUND, node.scope, {}) if draft is None else draft
     return replace(known, fields={**known.fields, "position": position})
-
-
-def _refuse_other_users(drafts: Iterable[Draft], old: Mapping[str, MemoryNode]) -> None:
-    for draft in drafts:
-        node = old.get(draft.id)
-        if node is not None and node.scope.user_id != draft.scope.user_id:
-            raise InputError(f"a memory of another user has the id {draft.id!r}; choose another id")

@@ -1,33 +1,18 @@
-"""The deltas that remove or replace nodes, and that update the edges of other nodes accordingly."""
+"""Changes of stored memories: new values of their fields and times."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
-import numpy as np
-
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import checked_moment, to_utc
-from neurogated.core.delta import GraphDelta, PendingTask
-from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import EdgeKey, MemoryNode, Vector, as_vector
-from neurogated.core.ports import Embedder, GraphStorePort
-from neurogated.core.rendering import document_tag, render
-from neurogated.core.times import find_times
+from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.errors import InputError
-from neurogated.ingestion.analysers import Analysis, Findings, causal_pairs
-from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import checked_text, checked_ttl
-from neurogated.ingestion.edge_builder import nearest_in, similarity_edges
-from neurogated.ingestion.mentions import text_edges
-from neurogated.ingestion.sessions import rejoined, turn_ids
-from neurogated.ingestion.titles import find_names
-from neurogated.ingestion.user_graph import UserGraph
 
-__all__ = ["Changes", "Reviser", "Revision", "expiry", "revision_of", "with_lifetime"]
+__all__ = ["Changes", "Revision", "expiry", "revision_of", "with_lifetime"]
 
 
 def expiry(at: datetime, ttl: timedelta) -> datetime | None:
@@ -105,6 +90,8 @@ class Revision:
                 raise InputError("the new content is blank; to forget the memory, delete it")
         if self.title is not None:
             checked_text("the new title", self.title)
+        if self.metadata is not None:
+            checked_metadata(self.metadata)
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
         for name in ("valid_from", "valid_to", "timestamp"):
             checked_moment(name, getattr(self, name))
@@ -127,132 +114,3 @@ class Revision:
         if (ttl := checked_ttl(self.ttl)) is not None:
             lifetime["expires_at"] = expiry(at, ttl)
         return with_lifetime(replace(node, metadata=metadata, **fields), lifetime)
-
-
-class Reviser:
-    """Computes the deltas of deletions and updates. It does not apply them."""
-
-    def __init__(
-        self, store: GraphStorePort, embedder: Embedder, chunker: Chunker, analysis: Analysis, config: MemoryConfig
-    ) -> None:
-        self._store = store
-        self._embedder = embedder
-        self._chunker = chunker
-        self._analysis = analysis
-        self._config = config
-
-    def deletion(self, node_ids: Iterable[str], *, reason: str, at: datetime) -> GraphDelta:
-        """Return the delta that removes nodes, and joins the turns before and after a removed turn of a session.
-
-        Raises:
-            UnknownIdError: a node does not exist.
-        """
-        gone = list(dict.fromkeys(node_ids))
-        nodes = self._store.get_nodes(gone)
-        changes = text_edges(self._store, self._config, (), at, gone)
-        joined = rejoined(self._store, nodes, weight=self._config.indexing.seq_weight, at=at)
-        return GraphDelta(
-            removed_edges=tuple(changes.removed),
-            removed_nodes=tuple(gone),
-            edges=(*changes.put, *joined),
-            weights=tuple(changes.reweighted),
-            settled=self._waiting(gone),
-            reason=reason,
-            at=at,
-        )
-
-    def update(
-        self, node_id: str, change: Callable[[MemoryNode], MemoryNode], *, reason: str, at: datetime
-    ) -> GraphDelta:
-        """Return the delta that replaces a node by a new version; the new version is the first node of the delta.
-
-        Args:
-            node_id: the id of the node.
-            change: takes the stored version and returns the new one, without new names, times and vector.
-            reason: reason of the delta in the history.
-            at: time of the delta.
-
-        Raises:
-            UnknownIdError: the node does not exist.
-            InputError: the new version cannot be stored.
-        """
-        old = self._store.get_node(node_id)
-        node, named = self._completed(old, change(old))
-        retold = node.content != old.content
-        causes = self._causes(node, at) if retold else Findings()
-        changes = text_edges(self._store, self._config, [node], at)
-        moved = not np.array_equal(np.asarray(node.embedding), np.asarray(old.embedding))
-        similar = similarity_edges([node] if moved else [], nearest_in(self._store), neighbors=self._neighbors, at=at)
-        put = (*changes.put, *similar, *causes.edges)
-        ended = [kind for kind, ends in {EdgeType.SIM: moved, EdgeType.CAUSE: retold}.items() if ends]
-        outdated = {*changes.removed, *self._edges_of(node.id, ended)}
-        failed = (*named.failed, *causes.failed)
-        return GraphDelta(
-            removed_edges=tuple(outdated - {edge.key for edge in put}),
-            nodes=(node,),
-            edges=put,
-            weights=tuple(changes.reweighted),
-            queued=failed,
-            settled=tuple(task for task in self._waiting([node.id]) if task not in failed) if retold else (),
-            reason=reason,
-            at=at,
-        )
-
-    @property
-    def _neighbors(self) -> int:
-        return self._config.MAX_SIM_NEIGHBORS
-
-    def _completed(self, old: MemoryNode, new: MemoryNode) -> tuple[MemoryNode, Findings]:
-        """Return the new version of a node with its names, times and vector, and the findings of the analysis."""
-        named = Findings(nodes=[new])
-        if new.content != old.content:
-            # Names and times of the old text do not apply to the new one.
-            names = find_names(new.content) if self._finds_title(new) else ()
-            found = replace(new.found, entities=(), times=find_times(new.content), names=names)
-            named = self._analysis.find_entities([replace(new, found=found)])
-        (node,) = named.nodes
-        if render(node) != render(old):
-            node = replace(node, embedding=self._vector(node))
-        return node, named
-
-    def _vector(self, node: MemoryNode) -> Vector:
-        """Return the vector of a node. For a text longer than a chunk, it is the mean of its chunks' vectors."""
-        frame = render(replace(node, content=""))
-        texts = [render(replace(node, content=chunk)) for chunk in self._chunker.split(node.content, frame)]
-        vectors = self._embedder.embed_documents(texts)
-        if len(texts) == 1:
-            return as_vector(vectors[0])
-        mean = vectors.mean(axis=0)
-        return as_vector(mean / (np.linalg.norm(mean) or 1.0))
-
-    def _finds_title(self, node: MemoryNode) -> bool:
-        """Return whether to find the title and other names of a new text. Turns have no title."""
-        is_turn = node.speaker is not None or node.scope.session_id is not None
-        return self._config.indexing.find_titles and node.title is None and not is_turn
-
-    def _causes(self, node: MemoryNode, at: datetime) -> Findings:
-        """Judge the causal links between a node and its neighbours in its document or session."""
-        pairs = list(causal_pairs(self._surroundings(node), [node.id], self._config.indexing.cause_window))
-        others = self._store.get_nodes(
-            [name for pair in pairs for name in pair.nodes if name != node.id], missing_ok=True
-        )
-        known = {**{other.id: other for other in others}, node.id: node}
-        return self._analysis.find_causes([pair for pair in pairs if known.keys() >= set(pair.nodes)], known, at)
-
-    def _surroundings(self, node: MemoryNode) -> list[str]:
-        """Return the ids of all nodes in the session or document of a node, in order."""
-        if node.scope.session_id is not None:
-            return turn_ids(self._store, node.scope.user_id, node.scope.session_id)
-        if node.found.document_id is None:
-            return []
-        return UserGraph(self._store, node.scope.user_id).nodes_with([document_tag(node.found.document_id)])
-
-    def _edges_of(self, node_id: str, types: Iterable[EdgeType]) -> Iterator[EdgeKey]:
-        view = self._store.view()
-        for edge_type in types:
-            yield from map(view.edge_key, view.arcs(view.rows([node_id]), edge_type, both_ways=True).edge.tolist())
-
-    def _waiting(self, node_ids: Collection[str]) -> tuple[PendingTask, ...]:
-        """Return the pending judgements about any of the nodes."""
-        wanted = set(node_ids)
-        return tuple(task for task in self._store.pending() if wanted.intersection(task.nodes))

@@ -16,12 +16,17 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["Session", "Turn", "followers_without", "rejoined", "turn_ids"]
+__all__ = ["Session", "Turn", "followers_without", "place_at", "rejoined", "turn_ids"]
 
 _STEP = 1 << 30
 """The distance between the positions of successive turns, which leaves room for late turns between them."""
 _FIRST = 1 << 50
 """The position of the first turn of a session, which leaves room for earlier turns."""
+
+
+def place_at(position: int) -> int:
+    """Return about how many turns of a session precede the one at `position`."""
+    return max(0, (position - _FIRST) // _STEP)
 
 
 @dataclass(slots=True)

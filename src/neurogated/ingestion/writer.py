@@ -5,18 +5,20 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain, count
+from itertools import chain
+
+import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import Filter
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
@@ -24,18 +26,14 @@ from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
-from neurogated.ingestion.drafts import Analysed, Batch, Draft, Part
-from neurogated.ingestion.edge_builder import (
-    fitted,
-    nearest_in,
-    reweighed_similarities,
-    sequence_edges,
-    similarity_edges,
-)
+from neurogated.ingestion.drafts import Analysed, Batch, Part
+from neurogated.ingestion.edge_builder import sequence_edges
 from neurogated.ingestion.embedding_ahead import EmbeddingAhead
+from neurogated.ingestion.encoder import Focus
+from neurogated.ingestion.linking import Linker
 from neurogated.ingestion.mentions import text_edges
-from neurogated.ingestion.planner import Planner, stored
-from neurogated.ingestion.revision import Reviser, Revision, with_lifetime
+from neurogated.ingestion.planner import Planner, later_chunks, stored
+from neurogated.ingestion.revision import Revision
 
 __all__ = ["Writer"]
 
@@ -56,20 +54,23 @@ class Writer:
         self._analysis = analysis
         self._config = config
         self._clock = clock
+        self.focus = Focus()
         # For a store without a lock of its own; see `exclusively`.
         self._lock = threading.RLock()
         chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
+        self._chunker = chunker
         self._planner = Planner(store, chunker, config, clock)
-        self._reviser = Reviser(store, embedder, chunker, analysis, config)
+        self._linker = Linker(store, config)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
         """Store documents, and yield the node ids of each document after it is stored.
 
         Chunks are embedded and written in batches of `indexing.batch_size`. The next batch is read and embedded while
-        the current batch is analysed and written. A longer document is stored in parts. After an interruption, the
-        stored parts remain, and adding the document again stores the rest. Adding is idempotent for documents, except
-        that new metadata and times replace the old ones. A turn of a session without an id is always new. Failed
-        judgements are queued; see `resume`.
+        the current batch is analysed and written. A longer document without an id is stored in parts. After an
+        interruption, the stored parts remain, and adding the document again stores the rest. A text with an id of the
+        caller is stored and replaced in one delta. Adding is idempotent for documents, except that new metadata and
+        times replace the old ones. A turn of a session without an id is always new. Failed judgements are queued; see
+        `resume`.
         """
         with EmbeddingAhead(self._embedder) as embedding:
             batches = self._begun(documents, embedding)
@@ -101,7 +102,7 @@ class Writer:
 
     def _begin(self, parts: Sequence[Part], embedding: EmbeddingAhead) -> Batch:
         batch = self._planner.plan(parts)
-        embedding.begin(map(render, batch.nodes(self._clock())))
+        embedding.begin(chain.from_iterable(self._texts(batch, batch.nodes(self._clock())).values()))
         return batch
 
     def resume(self) -> Iterator[int]:
@@ -113,17 +114,19 @@ class Writer:
         for begin in range(0, len(waiting), self._config.indexing.batch_size):
             yield self._make_up(waiting[begin : begin + self._config.indexing.batch_size])
 
-    def delete(self, node_ids: Iterable[str]) -> int:
-        """Remove nodes, and the edges that follow from their texts, in one delta.
+    def delete(self, node_ids: Iterable[str]) -> list[str]:
+        """Remove nodes, and the edges that follow from their texts, in one delta. An id of a text names all its chunks.
 
         Returns:
-            The number of removed nodes, without those that are already gone.
+            The ids of the removed nodes, without those that were gone already.
 
         Raises:
             UnknownIdError: a node never existed; nothing has changed.
         """
         with self.exclusively():
-            return self._delete(list(dict.fromkeys(node_ids)), "delete")
+            view = self._store.view()
+            ids = chain.from_iterable((node_id, *later_chunks(view, node_id)) for node_id in node_ids)
+            return self._delete(list(dict.fromkeys(ids)), "delete")
 
     def delete_all(self, filters: Filter) -> list[str]:
         """Remove the nodes that pass a filter; return their ids."""
@@ -143,10 +146,12 @@ class Writer:
             ids = self._store.nodes_with([document_tag(document_id)])
             if not ids:
                 raise UnknownIdError(f"no document {document_id!r} in the memory; see found.document_id of a memory")
-            return self._delete(ids, "delete_document")
+            return len(self._delete(ids, "delete_document"))
 
     def update(self, node_id: str, change: Revision) -> MemoryNode:
         """Replace a node by a new version, and update the edges that follow from its text, in one delta.
+
+        For a text with an id of the caller, a new content replaces all its chunks; other changes apply to each chunk.
 
         Returns:
             The new version.
@@ -156,7 +161,10 @@ class Writer:
             InputError: the new version cannot be stored; nothing has changed.
         """
         self.expire(self._clock())
-        return self._revise(node_id, lambda node: change.applied(node, self._clock()), "update")
+        with EmbeddingAhead(self._embedder) as embedding:
+            return self._put(lambda: self._planner.plan(self._planner.revision(node_id, change)), embedding, "update")[
+                node_id
+            ]
 
     def writes_to(self, store: GraphStorePort) -> bool:
         """Return whether this writer writes to `store`."""
@@ -175,7 +183,7 @@ class Writer:
         with self.exclusively():
             return self._expire(now)
 
-    def _delete(self, ids: Sequence[str], reason: str) -> int:
+    def _delete(self, ids: Sequence[str], reason: str) -> list[str]:
         at = self._clock()
         expired = set(self._store.expired(at))
         wanted = [node_id for node_id in ids if node_id not in expired]
@@ -186,14 +194,14 @@ class Writer:
             _log.info("%s skips %d memories that are gone: %s", reason, len(gone), ", ".join(sorted(gone)))
         self._expire(at)
         if staying:
-            self._commit(self._reviser.deletion(staying, reason=reason, at=at))
-        return len(ids) - len(gone)
+            self._commit(self._linker.deletion(staying, reason=reason, at=at))
+        return [node_id for node_id in ids if node_id not in gone]
 
     def _expire(self, now: datetime) -> int:
         """Remove expired nodes, so that no write sees them."""
         ids = self._store.expired(now)
         if ids:
-            self._commit(self._reviser.deletion(ids, reason="expired", at=self._clock()))
+            self._commit(self._linker.deletion(ids, reason="expired", at=self._clock()))
             _log.info("removed %d expired memories", len(ids))
         return len(ids)
 
@@ -232,74 +240,51 @@ class Writer:
         return len(settled)
 
     def _store_batch(self, batch: Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:
-        self._put_batch(batch, embedding)
-        self._remove_rests(batch.parts)
+        self._put(lambda: self._planner.plan(batch.parts), embedding, "add", batch)
         for part in batch.parts:
             if part.is_last:
                 yield [draft.id for draft in part.document]
 
-    def _put_batch(self, batch: Batch, embedding: EmbeddingAhead) -> None:
+    def _put(
+        self, plan: Callable[[], Batch], embedding: EmbeddingAhead, reason: str, batch: Batch | None = None
+    ) -> Mapping[str, MemoryNode]:
+        """Write a plan in one delta, and return the stored and the written nodes of the plan by id.
+
+        No lock is held while a model judges the texts. If another writer changes the plan meanwhile, the texts are
+        analysed again. The last attempt holds the write lock.
+        """
         # The previous batch may have stored some of these nodes.
-        batch = self._current(batch)
+        batch = self._current(batch, plan)
         for attempt in range(1, _ATTEMPTS + 1):
             analysed = self._analysed(batch, embedding)
             with self.exclusively():
                 self._expire(self._clock())
-                # During the analysis, another writer may have stored or removed some of these nodes.
-                current = self._current(batch)
+                current = self._current(batch, plan)
                 is_same = current is batch or current.basis == batch.basis
                 batch = current
                 if not is_same and attempt < _ATTEMPTS:
                     continue
-                if batch.to_write:
-                    self._write(analysed if is_same else self._analysed(batch, embedding))
+                if batch.to_write or batch.gone:
+                    analysed = analysed.accessed_as(batch.old) if is_same else self._analysed(batch, embedding)
+                    self._write(analysed, reason)
                 break
-        for draft in batch.to_revise:
-            try:
-                self._revise(draft.id, draft.replacing, "add")
-            except UnknownIdError:
-                # Another writer has removed the node, so the draft is new.
-                self._put_batch(self._planner.plan(batch.parts), embedding)
-                return
+        return {**batch.old, **{node.id: node for node in analysed.nodes}}
 
-    def _current(self, batch: Batch) -> Batch:
+    def _current(self, batch: Batch | None, plan: Callable[[], Batch]) -> Batch:
         """Return the batch, planned again if the store has changed since."""
-        return batch if self._store.view().sequence == batch.sequence else self._planner.plan(batch.parts)
+        return plan() if batch is None or self._store.view().sequence != batch.sequence else batch
 
-    def _revise(self, node_id: str, change: Callable[[MemoryNode], MemoryNode], reason: str) -> MemoryNode:
-        """Replace a node by a new version, and return it. No lock is held while a model judges the text.
-
-        If another thread writes meanwhile, this computes the new version again. The last attempt holds the write lock.
-        """
-        for _ in range(_ATTEMPTS - 1):
-            sequence = self._store.view().sequence
-            delta = self._reviser.update(node_id, change, reason=reason, at=self._clock())
-            with self.exclusively():
-                if self._store.view().sequence == sequence:
-                    self._commit(delta)
-                    return delta.nodes[0]
-        with self.exclusively():
-            delta = self._reviser.update(node_id, change, reason=reason, at=self._clock())
-            self._commit(delta)
-            return delta.nodes[0]
-
-    def _remove_rests(self, parts: Iterable[Part]) -> None:
-        """Remove the surplus chunks of a named text whose previous version was longer."""
-        # Of several texts with one id, the last one is current.
-        for part in {part.document[0].id: part for part in parts if part.document[0].named}.values():
-            if part.is_last and (rests := list(self._rests(part.document))):
-                self.delete(rests)
-
-    def _rests(self, document: Sequence[Draft]) -> Iterator[str]:
-        """Yield the ids of the stored chunks after the last chunk of a named text."""
-        first = document[0]
-        for place in count(len(document)):
-            rest = stored(self._store, [f"{first.id}#{place}"])
-            # Before its deletion, a text of another user may have had this id.
-            if any(node.scope.user_id == first.scope.user_id for node in rest.values()):
-                yield from rest
-            else:
-                return
+    def _texts(self, batch: Batch, nodes: Iterable[MemoryNode]) -> dict[str, list[str]]:
+        """Return the texts to embed by the ids of the nodes that need a new vector: several for a long text."""
+        texts = {}
+        for node in nodes:
+            stored = batch.old.get(node.id)
+            if stored is None:
+                texts[node.id] = [render(node)]
+            elif stored.embedding is None or render(stored) != render(node):
+                chunks = self._chunker.split(node.content, render(replace(node, content="")))
+                texts[node.id] = [render(replace(node, content=chunk)) for chunk in chunks]
+        return texts
 
     def _pairs(self, batch: Batch, new_ids: Collection[str], there: Collection[str]) -> list[PendingTask]:
         """Return the pairs to judge for causes: at least one node is new, and both are in `there`."""
@@ -313,18 +298,19 @@ class Writer:
     def _analysed(self, batch: Batch, embedding: EmbeddingAhead) -> Analysed:
         """Run the models on the texts of a batch, without a lock, and return the results."""
         at, old = self._clock(), batch.old
-        nodes = [
-            with_lifetime(node, draft.lifetime) for node, draft in zip(batch.nodes(at), batch.to_write, strict=True)
-        ]
-        texts = list(map(render, nodes))
-        embedding.begin(texts)
+        nodes = batch.nodes(at)
+        texts = self._texts(batch, nodes)
+        embedding.begin(chain.from_iterable(texts.values()))
         # Names and causes need no vectors, so they are judged while the texts are embedded.
         new_ids = {node.id for node in nodes if node.id not in old}
-        named = self._analysis.find_entities([node for node in nodes if node.id in new_ids])
-        there = {**old, **{node.id: node for node in nodes}}
-        causes = self._analysis.find_causes(self._pairs(batch, new_ids, there), there, at)
+        retold = {node.id for node in nodes if node.id in old and node.content != old[node.id].content}
+        named = self._analysis.find_entities([node for node in nodes if node.id in new_ids | retold])
+        there = {name: node for name, node in old.items() if name not in batch.gone}
+        there |= {node.id: node for node in (*nodes, *named.nodes)}
+        causes = self._analysis.find_causes(self._pairs(batch, new_ids | retold, there), there, at)
         stage("waiting for vectors")
-        embedded = dict(zip((node.id for node in nodes), embedding.take(texts), strict=True)) if nodes else {}
+        vectors = dict(zip(texts, _means(embedding, texts.values()), strict=True))
+        ready = [replace(there[node.id], embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
         sequences = {
             edge.key: edge
             for chained in batch.chains
@@ -332,9 +318,15 @@ class Writer:
             if there.keys() >= {edge.source_id, edge.target_id}
         }
         sequences |= {key: MemoryEdge(*key, self._config.indexing.seq_weight, created_at=at) for key in batch.joined}
+        encoder = self._analysis.encoder
+        new = [node for node in ready if node.id in new_ids]
+        unjudged = {draft.id: draft.message or draft.content for draft in batch.to_write if draft.is_unjudged}
         return Analysed(
-            new=[replace(node, embedding=embedded[node.id]) for node in named.nodes],
-            known=[replace(node, embedding=embedded[node.id]) for node in nodes if node.id in old],
+            new=encoder.encode(new, unjudged, self._store, self.focus),
+            known=[encoder.read(node) if node.id in retold else node for node in ready if node.id in old],
+            moved=vectors.keys() - new_ids,
+            retold=retold,
+            gone=batch.gone,
             sequences=tuple(sequences.values()),
             parted=batch.parted,
             causes=tuple(causes.edges),
@@ -342,31 +334,25 @@ class Writer:
             at=at,
         )
 
-    def _write(self, analysed: Analysed) -> None:
+    def _write(self, analysed: Analysed, reason: str) -> None:
         """Link the nodes of a batch with the stored nodes, and write them in one delta."""
-        begin, at, new, known = time.perf_counter(), analysed.at, analysed.new, analysed.known
-        stage("finding mentions")
-        mentions = text_edges(self._store, self._config, analysed.nodes, at)
-        stage("finding similar memories")
+        begin = time.perf_counter()
         self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
-        similar = similarity_edges(new, nearest_in(self._store), neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
-        # Known nodes may have new embeddings that are not stored yet.
-        similarities = tuple(fitted(similar, analysed.nodes) if known else similar)
+        delta = self._linker.writing(analysed, reason=reason)
         stage("writing")
-        self._commit(
-            GraphDelta(
-                removed_edges=(*analysed.parted, *mentions.removed),
-                nodes=tuple(analysed.nodes),
-                edges=(*analysed.sequences, *similarities, *mentions.put, *analysed.causes),
-                weights=(*mentions.reweighted, *reweighed_similarities(known, self._store)),
-                queued=analysed.failed,
-                reason="add",
-                at=at,
-            )
-        )
+        self._commit(delta)
         took = time.perf_counter() - begin
-        _log.info("stored %d chunks, %d of them new, in %.2f s", len(analysed.nodes), len(new), took)
+        _log.info("stored %d chunks, %d of them new, in %.2f s", len(analysed.nodes), len(analysed.new), took)
 
     def _commit(self, delta: GraphDelta) -> None:
         """Write a delta. No other method of this class writes."""
         self._store.apply(delta)
+
+
+def _means(embedding: EmbeddingAhead, texts: Collection[Sequence[str]]) -> Iterator[Vector]:
+    """Yield a vector for each list of texts: the vector of a single text, or the normalised mean of several."""
+    vectors = iter(embedding.take(list(chain.from_iterable(texts))) if texts else ())
+    for several in texts:
+        own = [np.asarray(next(vectors)) for _ in several]
+        mean = np.mean(own, axis=0)
+        yield own[0] if len(own) == 1 else mean / (np.linalg.norm(mean) or 1.0)

@@ -25,15 +25,12 @@ class CachedLLM(BaseLLM):
     """
 
     def __init__(self, llm: BaseLLM, path: Path, max_bytes: int = MemoryConfig().llm.cache_bytes) -> None:
-        """Open or create the cache.
+        """Open or create the cache. If neither is possible, nothing is cached.
 
         Args:
             llm: the wrapped model.
             path: the cache's file.
             max_bytes: maximum size of the file; the least recently used answers are evicted.
-
-        Raises:
-            StorageError: the file can be neither opened nor created.
         """
         self._llm = llm
         self._file = CacheFile(path, max_bytes)

@@ -39,7 +39,7 @@ class OpenAILLM(ServedLLM):
             raise ConfigError(
                 f"language model {model_name(config)!r} needs OPENAI_API_KEY, or llm_base_url of a server"
             )
-        package = import_extra("openai", "openai")
+        package = import_extra("openai", "openai", use="the client of every OpenAI-compatible server, also a local one")
         super().__init__(config, package=package, failure=package.OpenAIError)
         self._client = package.OpenAI(
             api_key=key or _NO_KEY, base_url=base_url, timeout=config.llm.timeout, max_retries=config.llm.retries

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from neurogated.core.abilities import SupportsExclusion
@@ -13,6 +14,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import MemoryClosedError, MemoryLockedError, StorageError
+from neurogated.plasticity.energy import EnergyController, TimedAccess
 
 __all__ = ["AccessLog"]
 
@@ -22,25 +24,26 @@ _log = logging.getLogger(__name__)
 class AccessLog:
     """Collects the accesses of recalls and writes them as one delta for each graph. Thread-safe."""
 
-    def __init__(self, clock: Clock, seconds: float, open_namespaces: int) -> None:
+    def __init__(self, clock: Clock, energies: EnergyController, seconds: float, open_namespaces: int) -> None:
         """Describe when to write: at the first recall that finds the oldest access `seconds` old.
 
         A recall also writes the log when the log names more than half of `open_namespaces` graphs, while these graphs
-        are still open.
+        are still open. `energies` computes the energies after the accesses.
         """
         self._clock = clock
+        self._energies = energies
         self._interval = timedelta(seconds=seconds)
         self._most_graphs = max(1, open_namespaces // 2)
-        self._accesses: dict[GraphStorePort, list[Access]] = {}
+        self._accesses: dict[GraphStorePort, list[TimedAccess]] = {}
         self._since = self._last = clock()
         self._lock = threading.Lock()
 
     def add(self, store: GraphStorePort, mark: Access) -> None:
         """Add the accesses of a recall; write the log if it is due."""
         with self._lock:
-            self._accesses.setdefault(store, []).append(mark)
             # The time of an access is the time of the recall, not of the write.
             self._last = self._clock()
+            self._accesses.setdefault(store, []).append((mark, self._last))
             due = self._last - self._since >= self._interval or len(self._accesses) > self._most_graphs
         if due:
             # A recall does not wait for the write lock; if another writer holds it, the accesses stay in the log.
@@ -69,24 +72,31 @@ class AccessLog:
         """Write the log. Accesses of a graph that stays locked for `patience` seconds remain in the log."""
         accesses, at = self._take()
         errors: list[StorageError | MemoryClosedError] = []
-        for store, mark in accesses.items():
+        for store, marks in accesses.items():
             exclusively = store.exclusively(patience) if isinstance(store, SupportsExclusion) else nullcontext()
             try:
                 with exclusively:
-                    store.apply(GraphDelta(touch=mark, reason="touch", at=at))
+                    store.apply(self._delta(store, marks, at))
             except (StorageError, MemoryClosedError) as error:
                 if patience is not None and isinstance(error, MemoryLockedError):
                     with self._lock:
-                        self._accesses.setdefault(store, []).append(mark)
+                        self._accesses[store] = marks + self._accesses.get(store, [])
                     continue
                 # A closed store belongs to a dropped namespace, whose accesses are gone too.
                 if not store.closed:
                     errors.append(error)
         return errors
 
-    def _take(self) -> tuple[dict[GraphStorePort, Access], datetime]:
+    def _delta(self, store: GraphStorePort, marks: Sequence[TimedAccess], at: datetime) -> GraphDelta:
+        """Return the delta of accesses; it is journaled only if they wake dormant nodes."""
+        found = self._energies.uses(store.view(), marks)
+        mark = replace(Access.gathered(mark for mark, _ in marks), charges=found.charges)
+        reason = f"{len(found.changes)} dormant memories woke" if found.changes else "touch"
+        return GraphDelta(touch=mark, node_changes=found.changes, reason=reason, at=at)
+
+    def _take(self) -> tuple[dict[GraphStorePort, list[TimedAccess]], datetime]:
         with self._lock:
             accesses, self._accesses = self._accesses, {}
             self._since = self._clock()
-            gathered = {store: Access.gathered(marks) for store, marks in accesses.items()}
-            return {store: mark for store, mark in gathered.items() if mark}, self._last
+            found = {store: [one for one in marks if one[0]] for store, marks in accesses.items()}
+            return {store: marks for store, marks in found.items() if marks}, self._last

@@ -15,13 +15,14 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, from_micros, utc_now
-from neurogated.core.delta import Decay, GraphDelta, WeightChange
+from neurogated.core.delta import Access, Decay, GraphDelta, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.trace import Feedback
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
+from neurogated.plasticity.energy import EnergyController
 
 __all__ = ["Outcome", "PlasticityEngine", "strength_of"]
 
@@ -45,6 +46,7 @@ class PlasticityEngine:
         self._store = store
         self._config = config
         self._clock = clock
+        self._energies = EnergyController(config.metabolism)
 
     def reinforce_path(
         self,
@@ -54,6 +56,7 @@ class PlasticityEngine:
         outcome: float = 1.0,
         reason: str = "reinforce_path",
         view: GraphView | None = None,
+        rated: bool = False,
     ) -> int:
         """Long-term potentiation: strengthen every plastic edge that connects two of the nodes.
 
@@ -67,6 +70,7 @@ class PlasticityEngine:
             outcome: -1–1, factor of the learning rate; a negative outcome weakens the edges and adds none.
             reason: reason of the delta in the history.
             view: the present graph, if the caller already has it.
+            rated: also change the energy and the importance of the nodes by the outcome; see `EnergyController`.
 
         Returns:
             The number of edges that were strengthened, weakened or added.
@@ -79,8 +83,11 @@ class PlasticityEngine:
         rows = view.rows(ids)
         strengthened = _edges_among(view, rows)
         now = self._clock()
+        energies = self._energies.outcome(view, ids if rated else (), outcome, now)
+        touch = Access(charges=energies.charges)
+        learned = GraphDelta(node_changes=energies.changes, touch=touch, reason=reason, at=now)
         if outcome < 0:
-            return self._weaken(view, strengthened, outcome, reason, now)
+            return self._weaken(view, strengthened, outcome, learned)
         new = list(self._associations(view, ids, rows, strengthened, now)) if associate and outcome else []
         weights, new = self._potentiated(view, strengthened, new, outcome)
         used = frozenset(strengthened.tolist())
@@ -89,31 +96,30 @@ class PlasticityEngine:
             WeightChange(view.edge_key(row), weight, now if row in used else _last_activated(view, row))
             for row, weight in weights.items()
         )
-        if changes or new:
-            self._store.apply(GraphDelta(weights=changes, edges=tuple(new), reason=reason, at=now))
+        if delta := replace(learned, weights=changes, edges=tuple(new)):
+            self._store.apply(delta)
             _log.info("%s: %d edges strengthened, %d added", reason, strengthened.size, len(new))
         return strengthened.size + len(new)
 
-    def _weaken(self, view: GraphView, edges: Rows, outcome: float, reason: str, now: datetime) -> int:
-        """Lower the weights of edges; remove those that fall below `MIN_EDGE_WEIGHT`."""
+    def _weaken(self, view: GraphView, edges: Rows, outcome: float, learned: GraphDelta) -> int:
+        """Lower the weights of edges; remove those that fall below `MIN_EDGE_WEIGHT`; `learned` has other changes."""
         lowered = view.weight.take(edges) + outcome * self._config.HEBBIAN_LEARNING_RATE
         kept = lowered >= self._config.MIN_EDGE_WEIGHT
         changes = zip(edges[kept].tolist(), lowered[kept].tolist(), strict=True)
-        delta = GraphDelta(
-            weights=tuple(WeightChange(view.edge_key(row), weight, now) for row, weight in changes),
+        delta = replace(
+            learned,
+            weights=tuple(WeightChange(view.edge_key(row), weight, learned.at) for row, weight in changes),
             removed_edges=tuple(map(view.edge_key, edges[~kept].tolist())),
-            reason=reason,
-            at=now,
         )
         if delta:
             self._store.apply(delta)
-            _log.info("%s: %d edges weakened, %d of them removed", reason, edges.size, int((~kept).sum()))
+            _log.info("%s: %d edges weakened, %d of them removed", delta.reason, edges.size, int((~kept).sum()))
         return edges.size
 
     def reinforce_recalled(
         self, node_ids: Sequence[str], recalled: Collection[str] = (), outcome: float = 1.0
     ) -> Feedback:
-        """Reinforce the edges between the nodes that still exist, and associate these nodes.
+        """Reinforce the edges between the nodes that still exist, associate these nodes, and change their energies.
 
         Args:
             node_ids: unique ids.
@@ -129,7 +135,7 @@ class PlasticityEngine:
         if gone:
             _log.info("feedback skips %d memories that are gone: %s", len(gone), ", ".join(gone))
         reason = f"feedback on {len(present)} memories"
-        edges = self.reinforce_path(present, associate=True, outcome=outcome, reason=reason, view=view)
+        edges = self.reinforce_path(present, associate=True, outcome=outcome, reason=reason, view=view, rated=True)
         return Feedback(edges, gone)
 
     def decay_unused(self, now: datetime | None = None) -> None:

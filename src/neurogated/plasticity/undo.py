@@ -92,7 +92,7 @@ def _changed_nodes(
         ids.update(node.id for node in part)
         for node in part:
             new = now.get(node.id)
-            old = node if new is None else replace(node, last_accessed=new.last_accessed, uses=new.uses)
+            old = node if new is None else node.with_accesses_of(new)
             if old == new:
                 continue
             same = new and replace(new, base_energy=old.base_energy, energy_at=old.energy_at, importance=old.importance)

@@ -1,1 +1,1 @@
-"""The Hippocampus: a question to memories."""
+"""The Hippocampus: recalls memories for a question."""

@@ -1,4 +1,4 @@
-"""Questions that ask what the one spoken to, the assistant, said or did before."""
+"""Recognises questions for earlier statements or actions of the assistant."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ _ANSWER = re.compile(
 
 
 def asks_for_answer(folded: str) -> bool:
-    """Return whether a question, folded, asks what the assistant said or did."""
+    """Return whether a folded question asks for an earlier statement or action of the assistant."""
     return _ANSWER.search(folded) is not None

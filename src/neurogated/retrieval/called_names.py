@@ -1,4 +1,4 @@
-"""Who is meant by a name in a question, where speakers are roles: learned from how they call each other."""
+"""Learns the names of user and assistant from their conversation, for questions that name them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from neurogated.core.view import GraphView, Rows
 __all__ = ["SpeakersByName"]
 
 _ROLES = ("user", "assistant")
-# A name that was called once may be that of somebody else.
+# A name that occurs in one address only may be the name of another person.
 _LEAST_CALLS = 2
-# People rarely say their own name; who says it more often than every tenth time they are called speaks of another.
+# People rarely say their own name. A speaker who says a name more often than this share of the addresses means another
+# person.
 _OWN_NAME = 0.1
 
 
 class SpeakersByName:
-    """The roles that a question means by names.
+    """The roles that a question names.
 
-    A name belongs to the assistant if the user calls the assistant by it, and the assistant neither calls the user so
-    nor says it of others; and the other way round.
+    A name belongs to the assistant if the user addresses the assistant by it, and the assistant hardly ever says it.
+    The names of the user are found in the same way.
     """
 
     def __init__(self, store: GraphStorePort, view: GraphView, words: Sequence[str]) -> None:
@@ -33,13 +34,13 @@ class SpeakersByName:
 
         Args:
             store: the graph.
-            view: a view of it; the turns that it may find count.
-            words: those of the question, folded.
+            view: only turns that a recall from this view may return count.
+            words: folded words of the question.
         """
         self._store = store
         self._view = view
         calls = {call_tag(word): word for word in dict.fromkeys(words)}
-        # Most words are nobody's name in any conversation, which is quickly told.
+        # Most words are no name in any conversation, and this lookup is quick.
         known = store.existing_tags(calls)
         self._roles = tuple(
             dict.fromkeys(
@@ -48,7 +49,7 @@ class SpeakersByName:
         )
 
     def of(self, rows: Rows) -> NDArray[np.float64]:
-        """Return 1 for the nodes, by rows, that somebody said whom the question names, else 0."""
+        """Return 1 for each node that a named speaker said, else 0 (n,)."""
         if not self._roles:
             return np.zeros(rows.size)
         said = self._store.has_tags(list(map(role_tag, self._roles)), self._view, rows)
@@ -56,7 +57,7 @@ class SpeakersByName:
         return said_by.astype(np.float64)
 
     def _called(self, tag: str, word: str) -> str | None:
-        """Return the role that is called by a word, None if it is nobody's name."""
+        """Return the role that has this name, None if it is no name."""
         for caller, other in (_ROLES, _ROLES[::-1]):
             calls = len(self._store.nodes_with([tag, role_tag(caller)], view=self._view))
             if calls < _LEAST_CALLS:

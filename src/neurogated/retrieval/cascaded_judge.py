@@ -1,4 +1,4 @@
-"""A judge of questions that asks a language model only where the offline judge is unsure, and not for long."""
+"""Asks a language model for the kind of a question if the offline judge is unsure, with a deadline."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["CascadedJudge"]
 
 
 class CascadedJudge:
-    """Takes the offline judgement where it is sure; otherwise asks the model, which has a deadline."""
+    """Returns the offline judgement if it is sure, else the judgement of the model, which has a deadline."""
 
     def __init__(self, offline: QuestionJudge, model: QuestionJudge, *, sure: float, deadline: float) -> None:
-        """Set the terms.
+        """Take the two judges.
 
         Args:
             offline: asked first.
-            model: asked where the offline judgement is weaker than `sure`.
-            sure: 0–1, strength from which the offline judgement is taken.
+            model: asked if the offline judgement is weaker than `sure`.
+            sure: 0–1, strength from which the offline judgement suffices.
             deadline: seconds that the model has to answer.
         """
         self._offline = offline
@@ -36,20 +36,20 @@ class CascadedJudge:
         """Return the judgement.
 
         Raises:
-            LLMError: the model failed, or did not answer in time; its late answer stays in the cache for the next time.
+            LLMError: the model failed or missed the deadline. The cache keeps a late answer for the next time.
         """
         judgement = self._offline.judge(query, vector)
         if judgement.strength >= self._sure:
             return judgement
         answer: Future[QuestionJudgement] = Future()
-        # A daemon thread, so that a slow server does not hold up the end of the process.
+        # A slow server does not delay the end of the process, because the thread is a daemon.
         threading.Thread(target=self._ask, args=(query, vector, answer), name="kernel", daemon=True).start()
         try:
             return answer.result(self._deadline)
         except TimeoutError:
             raise LLMError(
                 f"the language model did not judge the question within {self._deadline:g} seconds; "
-                "raise llm_kernel_deadline or choose a quicker model"
+                "raise llm.kernel_deadline or choose a faster model"
             ) from None
 
     def _ask(self, query: str, vector: NDArray[np.float32] | None, answer: Future[QuestionJudgement]) -> None:

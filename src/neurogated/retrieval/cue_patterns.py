@@ -1,12 +1,12 @@
-"""The patterns that questions are read by, in English and Chinese.
+"""The patterns for cues of questions, in English and Chinese.
 
-Rules are tried in order; what one has matched is hidden from those below it. So "what did it lead to" is taken as a
-whole before "led to" is looked for, and a rule that hides keeps words away that only look like a cue ("next door").
+The rules apply in order, and each match is hidden from the rules below. So a longer cue such as "what did it lead to"
+comes before the shorter "led to". A rule under "hide" hides words that only look like a cue, such as "next door".
 """
 
 __all__ = ["CHINESE", "ENGLISH", "PARTS"]
 
-# Parts of the patterns below, which name them with an @.
+# Parts of patterns. A pattern inserts a part by its name after an @.
 PARTS = {
     "AUX": r"(?:do|does|did|will|would|can|could|may|might|must|should|shall|has|have|had|is|are|was|were|am)(?:n't)?",
     "MODAL": r"(?:will|would|can|could|may|might|must|should|has|have|had|is|are|was|were|did|does|do)",
@@ -36,8 +36,8 @@ PARTS = {
     r"produce|set in motion|entail|unleash|achieve|accomplish|caused|brought about|make possible|set going)",
 }
 
-# A heading (=) says what the patterns under it are cues for, and whether strong or weak ones, or that they hide words.
-# A line that ends in | goes on in the next.
+# A heading (=) names the kind of the patterns under it and whether their cues are strong or weak. The patterns under
+# "hide" hide words. A line that ends with | continues in the next line.
 ENGLISH = r"""
 = hide
 ^why don't (?:we|we all|you (?:come|try|ask|go|call|join|sit|stay|let|give|tell|show|bring|just|rest|visit))\b

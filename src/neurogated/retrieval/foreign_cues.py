@@ -1,4 +1,4 @@
-"""The patterns that German, French and Spanish questions are read by; see `cue_patterns`."""
+"""The patterns for cues of questions in German, French and Spanish; see `cue_patterns`."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ vive) \w+
 \bcuál(?:es)?\b|\bqué\b
 """
 FOREIGN: Mapping[Language, str] = {"de": _GERMAN, "fr": _FRENCH, "es": _SPANISH}
-"""The rules of each language, as `cue_patterns` has them."""
+"""The rules of each language, in the format of `cue_patterns`."""
 
 ASKING: Mapping[Language, str] = {
     "de": (
@@ -158,7 +158,7 @@ ASKING: Mapping[Language, str] = {
         r"^\W*(?:di|dime|cuéntame|explica|nombra|muestra|recuérdame|describe)\b"
     ),
 }
-"""What asks or requests something."""
+"""Matches a text that asks or requests something."""
 
 FOREIGN_HEADS: Mapping[Language, Sequence[str]] = {
     "de": (
@@ -174,4 +174,4 @@ FOREIGN_HEADS: Mapping[Language, Sequence[str]] = {
         r"^\W*cómo\b", r"^\W*cuándo\b", r"^\W*por qué\b",
     ),
 }  # fmt: skip
-"""How questions open, in the order of the English patterns that mean the same in `question_cues`."""
+"""Openings of questions, in the order of the English openings in `question_cues`."""

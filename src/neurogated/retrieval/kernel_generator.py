@@ -1,4 +1,4 @@
-"""From a question to its modulation kernel."""
+"""Chooses the modulation kernel of a question."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _log = logging.getLogger(__name__)
 
 
 class UniformKernelSource:
-    """Gives every question the same kernel, in which every type of edge counts alike."""
+    """Gives every question the same kernel, with the same weight for every edge type."""
 
     def generate(self, query: str, vector: NDArray[np.float32] | None = None) -> Kernel:  # noqa: ARG002 - the port's
-        """Return the kernel whose weights are all 1."""
+        """Return the kernel with all weights 1."""
         return Kernel()
 
 
 class KernelGenerator:
-    """Asks a judge for the kind of a question and how clearly it is of that kind, and derives the weights.
+    """Asks a judge for the kind of a question and the strength of this judgement, and derives the kernel.
 
-    The settings hold a kernel for each kind; a judgement of strength *s* gives f + s · (weight of the kind - f), with f
-    that of plain facts: a question that could be anything is asked like one for a fact.
+    The settings hold a kernel for each kind. A judgement of strength *s* gives the weights f + s · (k - f), with the
+    weights *k* of its kind and *f* of plain facts. So a question of unclear kind has almost the kernel of plain facts.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class KernelGenerator:
         """Take the judge to ask.
 
         Args:
-            config: its `KERNEL_…` settings hold the kernels of the kinds. When left out, the environment counts, and
-                with a `judge` the defaults alone.
-            judge: asked first; the judge that `config` names when left out.
-            fallback: asked where `judge` fails with an LLMError; the kernel's note then says so.
-            concurrency: how many questions of a batch `judge` is asked at once; more than 1 where it waits for others.
+            config: its settings `retrieval.kernel_…` hold the kernels of the kinds. Default: read from the
+                environment, or the default values if `judge` is given.
+            judge: asked first. Default: the judge that `config` names.
+            fallback: asked if `judge` fails with an LLMError; a note in the kernel then says so.
+            concurrency: concurrent calls of `judge` for a batch; more than 1 pays if it waits for a server.
 
         Raises:
             ConfigError: a kernel in the settings cannot be read.
@@ -79,12 +79,18 @@ class KernelGenerator:
         except LLMError as error:
             if self._fallback is None:
                 raise
-            _log.warning("the language model gave no kernel, the offline judge is used: %s", error)
+            _log.warning("the language model failed, so the offline judge chooses the kernel: %s", error)
             kernel = self._derive(self._fallback.judge(query, vector))
-            return dataclasses.replace(kernel, note=f"the language model failed, the kernel was made offline: {error}")
+            return dataclasses.replace(
+                kernel, note=f"the language model failed, so the offline judge chose the kernel: {error}"
+            )
 
     def generate_batch(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> list[Kernel]:
-        """Return the kernel for each query; `vectors`: (n, dimension), their embeddings. Raises as `generate` does."""
+        """Return the kernel for each query; `vectors`: (n, dimension), their embeddings.
+
+        Raises:
+            LLMError: the judge failed and there is no fallback.
+        """
         if self._concurrency == 1 or len(queries) <= 1:
             return list(map(self.generate, queries, vectors))
         with ThreadPoolExecutor(min(self._concurrency, len(queries))) as threads:
@@ -99,7 +105,7 @@ class KernelGenerator:
 
 
 class LLMQuestionJudge:
-    """Asks a language model for the kind of a question: a label and a strength, never numbers."""
+    """Asks a language model for the kind of a question and a strength, both as words and never as numbers."""
 
     def __init__(self, llm: LanguageModel, prompts: PromptTemplateManager, config: MemoryConfig) -> None:
         self._llm = llm
@@ -125,7 +131,7 @@ def _configured(config: MemoryConfig, kind: QuestionKind) -> Kernel:
         kernel = Kernel.parse(getattr(config.retrieval, setting), kind.value)
     except (InputError, ConfigError) as error:
         raise ConfigError(f"retrieval.{setting} cannot be read: {error}") from None
-    unknown = sorted(kernel.marks.keys() - {TIME})
+    unknown = sorted(kernel.tags.keys() - {TIME})
     if unknown:
-        raise ConfigError(f"retrieval.{setting} looks for @{unknown[0]}, which no memory carries; there is @{TIME}")
+        raise ConfigError(f"retrieval.{setting} looks for @{unknown[0]}, a tag that no memory has; there is @{TIME}")
     return kernel

@@ -1,11 +1,10 @@
-"""A question to a `Recall`: kernel, anchors, activation, ranking."""
+"""Answers a question with a `Recall`, in stages: kernel, anchors, activation, ranking."""
 
 from __future__ import annotations
 
 import logging
 import os
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -17,20 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import Clock, checked_moment, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
+from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
+from neurogated.core.text import checked_text
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
+from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.ranking import Found, Ranking, best_places, memories_of, relays_of
 from neurogated.retrieval.similarity import QuestionSimilarity, Scored, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
+from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.time_spans import span_of
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
@@ -43,40 +47,46 @@ _log = logging.getLogger(__name__)
 
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
-# Seconds that a recall waits for others at the most before it goes ahead beside them.
-_PATIENCE = 0.05
+# Seconds that a recall waits at most for its turn; then it runs without one.
+_MAX_WAIT = 0.05
+_WOKEN = "no awake memory scored metabolism.wake_score, so dormant memories were searched too"
 _COSINE_ALONE = dict.fromkeys(("keyword_weight", "subject_weight", "tag_weight", *TURN_WEIGHTS), 0.0)
 
 
 class RecallOptions(FilterOptions, total=False):
-    """What may be said beside the question."""
+    """Options of a recall."""
 
     top_n: int | None
-    """How many memories; `TOP_N_RETRIEVAL` when left out. Fewer come only where there are fewer."""
+    """Number of memories to return; default: `TOP_N_RETRIEVAL`. A recall returns fewer if there are fewer."""
     as_of: int | datetime | None
-    """Number of a delta or a time: answer with the graph as it was known then, its texts included."""
+    """Number of a delta, or a time: recall from the graph and the texts as they were stored then."""
     valid_at: datetime | None
-    """Answer with what held in the world at this time."""
+    """Recall only nodes and edges that are valid at this time."""
     min_score: float | None
-    """Leave out memories of a lower score."""
+    """Leave out memories with a lower score."""
+    include_dormant: bool
+    """Whether to find dormant memories too; see `metabolism.dormant_energy`."""
     now: datetime | None
-    """The time that counts as present, for recency and for times such as "last week"; the clock's when left out."""
+    """The present, for recency and for time spans such as "last week"; default: the clock's time."""
 
 
 class _Asked(NamedTuple):
-    """A question, and what is known of it before the graph is looked at."""
+    """A question with its vector, its kernel and its nearest neighbours."""
 
+    given: str
     query: str
+    """The part of `given` that counts."""
     vector: NDArray[np.float32]
     kernel: Kernel
     nearest: Scored
-    """What vector search found, and the cosines."""
+    """The rows that vector search found, and their cosines."""
     present: int
-    """The time of the question, in microseconds since 1970 UTC."""
+    """The present, in microseconds since 1970 UTC."""
 
 
+@names_arguments
 class NeuroRetriever:
-    """Retrieves by spreading activation. It only reads: use is counted by whoever takes the recall's `mark`."""
+    """Retrieves by spreading activation. It only reads: the caller counts the accesses in the recall's `access`."""
 
     def __init__(
         self,
@@ -91,13 +101,14 @@ class NeuroRetriever:
 
         Args:
             store: the graph.
-            config: settings. When left out, the environment counts, and with both of the following the defaults alone.
-            embedder: makes the vectors of questions; the one that `config` names when left out.
-            kernel_source: shapes questions into kernels; the one that `config` names when left out.
-            clock: tells the time.
+            config: settings. Default: read from the environment, or the default values if `embedder` and
+                `kernel_source` are given.
+            embedder: makes the vectors of questions. Default: the embedder that `config` names.
+            kernel_source: chooses the kernel of a question. Default: the source that `config` names.
+            clock: returns the time.
 
         Raises:
-            EmbedderMismatchError: the vectors of the store come from another embedder than the one that `config` names.
+            EmbedderMismatchError: `config` names another embedder than the one that made the store's vectors.
         """
         if embedder is None or kernel_source is None:
             models = default_models(config)
@@ -113,24 +124,27 @@ class NeuroRetriever:
         self._clock = clock
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
+        self._law = EnergyLaw.of(config.metabolism)
+        # How much deeper the last search had to go because of dormant nodes.
+        self._deeper = 1.0
         self._classic = config.ACTIVATION == "classic"
         self._gates = config.retrieval.switches.gate_hops and not self._classic
-        # The specification's anchors are the nearest by cosine alone.
+        # In the classic mode only the cosine selects the anchors, as the specification says.
         self._similarity_config = config.replace(retrieval=_COSINE_ALONE) if self._classic else config
 
     def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[MemoryNode]:
-        """Return the nodes that `query` brings up, best first; see `recall`."""
+        """Return the nodes of `recall(query)`, best first."""
         return [memory.node for memory in self.recall(query, **options)]
 
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
-        """Return the memories that `query` brings up.
+        """Return the memories that answer `query`.
 
         Args:
             query: a question or any text.
             **options: see `RecallOptions`.
 
         Raises:
-            InputError: the query is blank, `top_n` is less than 1, a time is no time, or there is no such delta.
+            InputError: the query is blank, an option is invalid, or `as_of` is no number of a delta.
         """
         return self.recall_batch([query], **options)[0]
 
@@ -142,16 +156,17 @@ class NeuroRetriever:
         as_of: int | datetime | None = None,
         valid_at: datetime | None = None,
         min_score: float | None = None,
+        include_dormant: bool = False,
         now: datetime | None = None,
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
-        """Return what `recall` does for each query.
+        """Return the recall of each query.
 
-        They are embedded, shaped and searched for together, on one view, and their texts are fetched together.
+        One call embeds all queries, one vector search finds their neighbours, and one call fetches all texts. All
+        recalls read the same view.
         """
         for query in queries:
-            if not isinstance(query, str):
-                raise InputError(f"the query is {query!r}, but must be text")
+            checked_text("the query", query)
         if any(not query.strip() for query in queries):
             raise InputError("the query is blank; ask something")
         wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n
@@ -166,8 +181,9 @@ class NeuroRetriever:
         wanted_nodes = filter_of(filters)
         if not queries:
             return []
+        given, queries = queries, [_cut(query, self._config.retrieval.max_query_chars) for query in queries]
         store = self._store if as_of is None else self._store.as_of(as_of)
-        shared = _Laps()
+        shared = Stopwatch()
         stage("embedding the question")
         vectors = self._embedder.embed_queries(list(queries))
         shared.lap("embed")
@@ -178,11 +194,14 @@ class NeuroRetriever:
             shared.skip()
             stage("searching")
             view = store.view(valid_at=valid_at, filters=wanted_nodes)
-            nearest = store.nearest_rows(list(vectors), max(wanted, self._config.retrieval.candidates), view)
-            asked = list(map(_Asked, queries, vectors, kernels, nearest, repeat(present)))
+            law = self._law if as_of is None and not include_dormant else None
+            admissions = [Admission(view, law, present, self._deeper) for _ in queries]
+            depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
+            nearest = store.nearest_rows(list(vectors), depth, view)
+            asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present)))
             shared.lap("search")
             stage("spreading activation")
-            found = [self._find(store, view, one, wanted) for one in asked]
+            found = [self._find_awake(store, *each, wanted) for each in zip(asked, admissions, strict=True)]
             shared.skip()
             stage("fetching texts")
             memories = memories_of(store, view, found, least)
@@ -192,11 +211,11 @@ class NeuroRetriever:
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
-        """Let no more threads than cores do what follows, so that they do not take the interpreter from each other.
+        """Limit the recalls that run at once to the number of cores, since more compete for the interpreter lock.
 
-        Whoever holds a lock that those whose turn it is are waiting for does not wait for ever: it is for speed alone.
+        A recall waits at most `_MAX_WAIT` for its turn, so a thread that holds another lock cannot cause a deadlock.
         """
-        taken = self._turns.acquire(timeout=_PATIENCE)
+        taken = self._turns.acquire(timeout=_MAX_WAIT)
         try:
             yield
         finally:
@@ -208,11 +227,24 @@ class NeuroRetriever:
             return self._kernels.generate_batch(queries, vectors)
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
-    def _find(self, store: GraphStorePort, view: GraphView, asked: _Asked, wanted: int) -> Found:
-        """Spread activation from the nodes most similar to the question, and rank the nodes that it reached."""
-        query, vector, kernel, nearest, present = asked
-        own = _Laps()
-        likeness = QuestionSimilarity(store, view, self._similarity_config, query=query, vector=vector, kernel=kernel)
+    def _find_awake(self, store: GraphStorePort, asked: _Asked, admission: Admission, wanted: int) -> Found:
+        """Leave dormant nodes out, unless the best of the others scores less than `metabolism.wake_score`."""
+        found = self._find(store, asked, wanted, admission)
+        if admission.law is not None:
+            self._deeper = admission.deeper
+        best = float(found.ranking.score.max(initial=-np.inf))
+        if not admission.refused_dormant or best >= self._config.metabolism.wake_score:
+            return found
+        again = self._find(store, asked, wanted, Admission(admission.view, None, asked.present))
+        return again._replace(notes=(_WOKEN,))
+
+    def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
+        """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
+        _, query, vector, kernel, nearest, _ = asked
+        view, own = admission.view, Stopwatch()
+        likeness = QuestionSimilarity(
+            store, view, self._similarity_config, query=query, vector=vector, kernel=kernel, admission=admission
+        )
         likeness.propose(max(wanted, self._config.retrieval.candidates), nearest)
         timely = self._timely(store, view, asked, likeness)
         anchors = self._anchors(view, likeness.known)
@@ -221,9 +253,9 @@ class NeuroRetriever:
         activation = self._activation.spread(view, dict(anchors), kernel, gate)
         own.lap("activate")
         if self._classic:
-            ranking = self._by_activation(activation, likeness, wanted)
+            ranking = self._by_activation(activation, likeness, wanted, admission)
         else:
-            ranking = self._by_score(activation, likeness, wanted, present, timely)
+            ranking = self._by_score(activation, likeness, wanted, admission, timely)
         own.lap("rank")
         return Found(tuple(anchors), activation, ranking, own.seconds)
 
@@ -232,15 +264,17 @@ class NeuroRetriever:
     ) -> Recall:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())
+        cut = asked.given != asked.query
+        shortened = (f"the query has {len(asked.given)} characters; its beginning and end were searched for",) * cut
         return Recall(
-            asked.query,
+            asked.given,
             memories,
             asked.kernel,
             found.anchors,
             self._config.ACTIVATION,
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
-            notes=(asked.kernel.note,) if asked.kernel.note else (),
+            notes=((asked.kernel.note,) if asked.kernel.note else ()) + shortened + found.notes,
             relays=relays_of(found, memories),
         )
 
@@ -249,13 +283,15 @@ class NeuroRetriever:
         return [(view.ids[int(candidates.rows[place])], float(candidates.similarity[place])) for place in best]
 
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
-        """Open a node by its similarity to the question, relative to that of the best candidate."""
+        """Return a gate: a node's similarity to the question divided by that of the best candidate, 0–1."""
         best = float(likeness.known.similarity.max(initial=0.0))
         return lambda rows: np.clip(likeness.similarity(rows) / (best or 1.0), 0.0, 1.0)
 
-    def _by_activation(self, activation: Activation, likeness: QuestionSimilarity, wanted: int) -> Ranking:
-        """Rank active nodes by activation, and after them the others by similarity."""
-        rows, totals = _admitted(activation.view, *activation.total)
+    def _by_activation(
+        self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission
+    ) -> Ranking:
+        """Rank active nodes by activation; the other candidates follow by similarity."""
+        rows, totals = _admitted(admission, *activation.total)
         active = best_places(activation.view, rows, totals, wanted)
         idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
         fill = best_places(activation.view, idle.rows, idle.similarity, wanted - len(active))
@@ -266,7 +302,10 @@ class NeuroRetriever:
         return Ranking(likeness.known.at(ranked), scores, terms | {"recency": np.zeros(ranked.size)}, terms)
 
     def _timely(self, store: GraphStorePort, view: GraphView, asked: _Asked, likeness: QuestionSimilarity) -> Rows:
-        """Return the rows of memories of the time that the question asks for, ascending; its dates are searched for."""
+        """Return the rows of memories in the time span that the question names, ascending.
+
+        Keyword search also proposes the memories that contain the span's dates.
+        """
         present = from_micros(asked.present)
         span = span_of(asked.query, present) if self._config.retrieval.time_span_weight else None
         if span is None:
@@ -280,27 +319,30 @@ class NeuroRetriever:
         return timely
 
     def _by_score(
-        self, activation: Activation, likeness: QuestionSimilarity, wanted: int, present: int, timely: Rows
+        self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission, timely: Rows
     ) -> Ranking:
-        """Rank candidates and active nodes by the weighted sum of similarity, spread activation and recency.
+        """Rank candidates and active nodes by the weighted sum of similarity, spread activation, recency and energy.
 
-        Memories of the time that the question asks for, at the rows `timely`, gain `retrieval.time_span_weight`.
-
-        Spread activation is multiplied by the trust in the graph, see `retrieval.trust`, and less of it counts for long
-        messages. The weights are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT` and `RECENCY_WEIGHT`.
+        The weights are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT`, `RECENCY_WEIGHT` and
+        `retrieval.energy_weight`. The trust in the graph multiplies the activation (see `neurogated.retrieval.trust`).
+        Less activation counts for long messages. Memories at the rows `timely` gain `retrieval.time_span_weight`.
         """
         config, view = self._config, activation.view
-        reached, values = _admitted(view, *activation.spread)
+        reached, values = _admitted(admission, *activation.spread)
         likeness.of(reached)
         known = likeness.admitted
-        recency = self._recency(view, known.rows, present)
+        recency = self._recency(view, known.rows, admission.now)
+        energy_weight, energy = config.retrieval.energy_weight, np.zeros(known.rows.size)
+        if energy_weight:
+            energy = self._law.energy(view, known.rows, admission.now)
         in_time = config.retrieval.time_span_weight * np.isin(known.rows, timely).astype(np.float64)
         base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + in_time
+        base += energy_weight * energy
         matches = best_places(view, known.rows, base, 2)
         if not matches:
             return Ranking(known, base, {}, {})
         trust = trust_in_graph(base[matches], config)
-        # The subjects that a question names, such as two that it compares, rank before their neighbours.
+        # If a question names several subjects, such as two that it compares, these rank before their neighbours.
         subjects = max(1, len(likeness.named)) if config.retrieval.switches.named_first else 1
         scales = np.zeros(known.rows.size)
         places = np.searchsorted(known.rows, reached)
@@ -310,11 +352,12 @@ class NeuroRetriever:
         lift = config.ACTIVATION_WEIGHT * arrived
         order, score = lifted_scores(base, lift, config)
         best = best_places(view, known.rows, order, wanted)
-        parts = {"activation": arrived, "recency": recency}
+        parts = {"activation": arrived, "recency": recency, "energy": energy}
         terms = {
             "similarity": config.SIMILARITY_WEIGHT * known.similarity,
             "activation": lift,
             "recency": config.RECENCY_WEIGHT * recency,
+            "energy": energy_weight * energy,
             "time": in_time,
             "held_back": score - (base + lift),
         }
@@ -322,7 +365,7 @@ class NeuroRetriever:
         return Ranking(known.at(known.rows[best]), score[best], parts, terms, trust, trust / subjects, scales[best])
 
     def _recency(self, view: GraphView, rows: Rows, present: int) -> Values:
-        """Return how lately nodes were used, 1 for now, halved with every `RECENCY_HALF_LIFE_DAYS`."""
+        """Return 1 for an access now, halved for every `retrieval.recency_half_life_days` since the last access."""
         if not self._config.RECENCY_WEIGHT:
             return np.zeros(rows.size)
         half_life = timedelta(days=self._config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
@@ -331,8 +374,16 @@ class NeuroRetriever:
         return recency
 
 
+def _cut(query: str, most: int) -> str:
+    """Return a query of at most `most` characters: of a longer one its beginning and its end, where questions are."""
+    if len(query) <= most:
+        return query
+    text, half = query.strip(), (most - 1) // 2
+    return text if len(text) <= most else f"{text[:half]} {text[-half:]}"
+
+
 def _checked_score(score: object) -> float:
-    """Return the least score that was asked for; raises InputError."""
+    """Return the minimum score, -∞ if `score` is None; raise InputError if it is no number."""
     if score is None:
         return -np.inf
     if isinstance(score, bool) or not isinstance(score, int | float) or score != score:  # noqa: PLR0124 - NaN
@@ -340,25 +391,7 @@ def _checked_score(score: object) -> float:
     return score
 
 
-def _admitted(view: GraphView, rows: Rows, values: Values) -> tuple[Rows, Values]:
-    """Keep the nodes that the search may return."""
-    admitted = view.admitted(rows)
+def _admitted(admission: Admission, rows: Rows, values: Values) -> tuple[Rows, Values]:
+    """Return the nodes that the recall may return, with their values."""
+    admitted = admission.admits(rows)
     return rows[admitted], values[admitted]
-
-
-class _Laps:
-    """How long stages took that follow each other."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self.skip()
-
-    def lap(self, stage: str) -> None:
-        """Count the time since the last call as that of a stage."""
-        begin = self._begin
-        self.skip()
-        self.seconds[stage] = self._begin - begin
-
-    def skip(self) -> None:
-        """Count the time since the last call for none."""
-        self._begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Questions that ask for an overview of many things rather than for one of them."""
+"""Recognises questions for a summary."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ _OVERVIEW = re.compile(
 
 
 def asks_for_overview(folded: str) -> bool:
-    """Return whether a question, folded, asks to sum things up."""
+    """Return whether a folded question asks for a summary."""
     return _OVERVIEW.search(folded) is not None

@@ -1,4 +1,4 @@
-"""Words that give away what a question is after, in English, Chinese, German, French and Spanish.
+"""Finds cues for the kind of a question: words in English, Chinese, German, French and Spanish.
 
 `cue_patterns` and `foreign_cues` hold the rules.
 """
@@ -22,36 +22,36 @@ from neurogated.retrieval.foreign_cues import ASKING, FOREIGN, FOREIGN_HEADS
 __all__ = ["Cue", "QuestionReading", "patterns", "read_question"]
 
 _KINDS = tuple(QuestionKind)
-# Cues stand at the ends of a question; a page pasted between them would only cost time.
+# Cues are at the beginning or the end of a question. A long text between them would only cost time.
 _LONGEST_END = 300
-# What hidden words are written over with: to the patterns a word that means nothing.
+# Replaces each letter of hidden words. For the patterns it is a letter of an unknown word.
 _HIDDEN = "_"
 _WORD_START = r"\b"
-# What a pattern is made of, as far as its alternatives go: an escape, a set of characters, or one character.
+# A token of a pattern: an escape, a set of characters, or one character.
 _TOKEN = re.compile(r"\\.|\[(?:\\.|[^\]])*\]|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words of a question that point at a kind."""
+    """Words of a question that indicate its kind."""
 
     kind: QuestionKind
     text: str
-    """The words as they stand in the question, in lower case."""
+    """The words of the question, in lower case."""
     is_strong: bool
-    """Whether they mean this kind nearly always, rather than only more often than not."""
+    """Whether nearly all questions with these words have this kind; else only most of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionReading:
-    """What the words of a text say without a model."""
+    """The cues of a text."""
 
     is_question: bool
-    """Whether something is asked or requested; a statement or a list of keywords does not."""
+    """Whether the text asks or requests something; a statement and a list of keywords do not."""
     cues: tuple[Cue, ...]
-    """In the order of the rules: first those that take precedence."""
+    """In the order of the rules; the first takes precedence."""
     features: NDArray[np.float32]
-    """Numbers from 0 to 1: per kind strong and weak cues, how the question opens, what is missing."""
+    """0–1: strong and weak cues of each kind, opening of the question, lack of cues, Chinese, sentences before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 
 class _Group(NamedTuple):
-    """Rules that follow each other, and one pattern that finds something wherever one of theirs does."""
+    """Consecutive rules, and one pattern that matches if one of theirs does."""
 
     rules: tuple[_Rule, ...]
     any_of: re.Pattern[str]
@@ -76,7 +76,7 @@ class _Group(NamedTuple):
     def of(cls, rules: Iterable[_Rule]) -> _Group:
         """Return the group of some rules.
 
-        Alternatives that begin with a word are tried at the beginnings of words only, all of them at once.
+        Alternatives that begin with a word are joined, so that they are tried only where a word begins.
         """
         group = tuple(rules)
         ways = [way for rule in group for way in _alternatives(rule.pattern.pattern)]
@@ -159,21 +159,21 @@ _ASKING: dict[Language, re.Pattern[str]] = {language: re.compile(pattern) for la
 
 
 def patterns() -> tuple[str, ...]:
-    """Return all patterns that the examples are read by; what was learned over others does not fit."""
+    """Return all patterns that read the examples. A fit is valid only for the patterns it was made with."""
     rules = [rule.pattern for group in (*_ENGLISH_GROUPS, *_CHINESE_GROUPS) for rule in group.rules]
     heads = [*_HEADS, _SENTENCE, _QUESTION_MARK, _INTERROGATIVE, _ASKS_OR_REQUESTS]
     return tuple(pattern.pattern for pattern in (*rules, *heads))
 
 
 def read_question(text: str) -> QuestionReading:
-    """Return what the words of `text` say about what it asks."""
+    """Return the cues of a text."""
     whole = _ends(" ".join(text.replace("’", "'").lower().split()))
     asking = " ".join(s.strip() for s in _SENTENCE.findall(whole) if _QUESTION_MARK.search(s))
     language = language_of(whole)
     part = asking if _ASKING.get(language, _INTERROGATIVE).search(asking) else whole
     cues = tuple(_cues(part, language))
     is_question = bool(_QUESTION_MARK.search(part) or _ASKING.get(language, _ASKS_OR_REQUESTS).search(part))
-    # A sentence before the question sets a scene, which is how many ask for what comes next.
+    # Many questions for the next event begin with a sentence that describes the scene.
     return QuestionReading(is_question, cues, _features(part, cues, language, has_scene=len(part) < len(whole)))
 
 
@@ -200,13 +200,13 @@ def _cues(part: str, language: Language) -> Iterator[Cue]:
 def _matches(part: str, groups: tuple[_Group, ...]) -> Iterator[Cue]:
     left = part
     for group in groups:
-        # Where none of them finds anything, none hides anything either, so one look tells whether any is to be tried.
+        # If the pattern of the group does not match, no rule of the group matches or hides words.
         for rule in group.rules if group.any_of.search(left) else ():
             found = rule.pattern.search(left)
             while found and found.group().strip(_HIDDEN + " "):
                 start, end = found.span()
                 if rule.kind is not None:
                     yield Cue(rule.kind, part[start:end].strip(), rule.is_strong)
-                # Hidden words keep their length, so that patterns of position and distance still hold.
+                # Hidden words keep their length, so that positions and distances stay correct for later patterns.
                 left = left[:start] + _HIDDEN * (end - start) + left[end:]
                 found = rule.pattern.search(left)

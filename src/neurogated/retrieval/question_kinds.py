@@ -1,4 +1,4 @@
-"""What a question is after, told without a language model: cue words and embeddings together."""
+"""Judges the kind of a question without a language model, by cue words and embeddings."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ __all__ = ["OfflineQuestionJudge", "QuestionExample", "load_examples"]
 
 _log = logging.getLogger(__name__)
 
-# What is no question is recalled as a fact, and says next to nothing about how.
+# A text that is no question is judged as one for a fact, with a low strength.
 _STATEMENT_STRENGTH = 0.1
 
 
-# Embedders of one name make the same vectors, so what was learned over them serves every memory of the process.
+# Embedders with the same name make the same vectors, so all memories of the process share a fit.
 _learned: dict[tuple[str, tuple[QuestionExample, ...]], LearnedKinds] = {}
 _learning = ForkSafeLock()
 
 
 def load_examples() -> tuple[QuestionExample, ...]:
-    """Return the labelled questions that come with the package, English and Chinese."""
+    """Return the labelled questions of the package, English and Chinese."""
     text = resources.files(__package__).joinpath("question_examples.json").read_text(encoding="utf-8")
     return tuple(
         QuestionExample(question, QuestionKind(kind)) for kind, asked in json.loads(text).items() for question in asked
@@ -42,8 +42,8 @@ def load_examples() -> tuple[QuestionExample, ...]:
 class OfflineQuestionJudge:
     """Logistic regression over embeddings and cue words, fitted to labelled examples on first use.
 
-    Any embedder will do: where its vectors tell kinds apart they add to the cues, elsewhere the cues decide.
-    May be used from several threads. The strength is the probability that the regression gives to the kind.
+    It works with every embedder. If the vectors do not distinguish the kinds, the cues decide.
+    The strength is the probability of the kind in the regression. Several threads may use one judge.
     """
 
     def __init__(
@@ -51,83 +51,83 @@ class OfflineQuestionJudge:
         embedder: Embedder,
         examples: Sequence[QuestionExample] | None = None,
         *,
-        kept_in: Path | None = None,
+        file: Path | None = None,
         read_only: bool = False,
     ) -> None:
-        """Take the embedder of the memory, and examples other than those of the package if wanted.
+        """Take the embedder and the examples.
 
         Args:
             embedder: makes the vectors of questions.
-            examples: questions whose kinds are known.
-            kept_in: file to read what was learned from, and to keep it in for the next time; none when left out.
-            read_only: write no file.
+            examples: questions with known kinds. Default: the examples of the package.
+            file: saves the fit for the next process. Default: none.
+            read_only: do not write the file.
 
         Raises:
-            ConfigError: the examples are all of one kind.
+            ConfigError: all examples have the same kind.
         """
         self._examples = tuple(load_examples() if examples is None else examples)
         if len({example.kind for example in self._examples}) <= 1:
             raise ConfigError(
-                "the examples of a question judge are all of one kind; give questions of two or more kinds"
+                "the examples of a question judge all have the same kind; give questions of two or more kinds"
             )
         self._embedder = embedder
-        self._kept_in = kept_in
+        self._file = file
         self._read_only = read_only
         self._known: LearnedKinds | None = None
 
     def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:
-        """Return kind, strength and reason; `vector`: (dimension,), what `embed_queries` makes of `query`.
+        """Return kind, strength and reason; `vector`: (dimension,), the embedding of `query` by `embed_queries`.
 
         Raises:
-            InputError: `vector` is not of the embedder's dimension.
+            InputError: `vector` does not have the embedder's dimension.
             EmbeddingError: the embedder failed.
         """
         if not any(character.isalnum() for character in query):
-            return QuestionJudgement(QuestionKind.FACT, 0.0, "there are no words")
+            return QuestionJudgement(QuestionKind.FACT, 0.0, "it has no words")
         reading = read_question(query)
         if not reading.is_question:
             return QuestionJudgement(
-                QuestionKind.FACT, _STATEMENT_STRENGTH, "nothing is asked; a statement or keywords"
+                QuestionKind.FACT, _STATEMENT_STRENGTH, "it is no question but a statement or keywords"
             )
         learned = self._learn_once()
         given = self._embedder.embed_queries([query])[0] if vector is None else np.asarray(vector, dtype=np.float32)
         if given.shape != learned.mean.shape:
             raise InputError(f"the vector of a question has shape {given.shape}, but must have {learned.mean.shape}")
-        chances = learned.chances(given, reading.features)
-        best = int(chances.argmax())
+        probabilities = learned.probabilities(given, reading.features)
+        best = int(probabilities.argmax())
         kind = learned.kinds[best]
-        return QuestionJudgement(kind, float(chances[best]), _reason(kind, reading.cues, learned, given))
+        return QuestionJudgement(kind, float(probabilities[best]), _reason(kind, reading.cues, learned, given))
 
     def _learn_once(self) -> LearnedKinds:
         if self._known is None:
             key = self._embedder.name, self._examples
             with _learning:
                 if key not in _learned:
-                    _learned[key] = self._kept() or self._learn()
+                    _learned[key] = self._load() or self._learn()
                 self._known = _learned[key]
         return self._known
 
     def _learn(self) -> LearnedKinds:
         learned = learn(self._examples, self._embedder)
-        if self._kept_in is not None and not self._read_only:
+        if self._file is not None and not self._read_only:
             try:
-                learned.keep(self._kept_in, self._embedder.name)
+                learned.save(self._file, self._embedder.name)
             except OSError as error:
-                _log.warning("the kinds of question are learned anew next time, they cannot be kept: %s", error)
+                _log.warning("the fit of the question judge was not saved, so the next process repeats it: %s", error)
         return learned
 
-    def _kept(self) -> LearnedKinds | None:
-        if self._kept_in is None or not self._kept_in.exists():
+    def _load(self) -> LearnedKinds | None:
+        if self._file is None or not self._file.exists():
             return None
         try:
-            return LearnedKinds.kept(self._kept_in, self._embedder.name, self._examples)
+            return LearnedKinds.load(self._file, self._embedder.name, self._examples)
         except (OSError, ValueError) as error:
-            _log.warning("the kinds of question are learned anew, %s is of no use: %s", self._kept_in, error)
+            _log.warning("the question judge is fitted again, because %s is not usable: %s", self._file, error)
             return None
 
 
 def _reason(kind: QuestionKind, cues: tuple[Cue, ...], learned: LearnedKinds, vector: NDArray[np.float32]) -> str:
-    """Return a sentence that quotes the clearest cue for `kind` and the most similar example of it."""
+    """Return a phrase that quotes the clearest cue for `kind` and its most similar example."""
     speaking = sorted((cue for cue in cues if cue.kind is kind), key=lambda cue: not cue.is_strong)
     found = f'says "{speaking[0].text}"' if speaking else "has no cue word"
     return f"{found}; nearest example: {learned.nearest(kind, vector)}"

@@ -1,4 +1,4 @@
-"""What a judge of questions learns from examples, and the file it is kept in."""
+"""Fits the judge of questions to examples, and saves the fit in a file."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ __all__ = ["LearnedKinds", "QuestionExample", "learn"]
 
 _log = logging.getLogger(__name__)
 
-# The weight of a cue against the length of a centred vector, and the inverse regularisation of the two learners.
+# Weight of a cue relative to the length of a centred vector, and inverse regularisation of the two regressions.
 _CUE_SCALE = 1.5
 _JOINT_FREEDOM = 0.5
 _MEANING_FREEDOM = 1.0
-# What each of the two adds to the sum; chosen so that strengths are about as high as the judge is often right.
+# Weight of each regression in their sum, chosen so that the mean strength is about the judge's accuracy.
 _SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionExample:
-    """A question whose kind is known."""
+    """A question with its known kind."""
 
     text: str
     kind: QuestionKind
@@ -41,15 +41,15 @@ class QuestionExample:
 
 @dataclass(frozen=True)
 class LearnedKinds:
-    """What was learned from examples over one embedder."""
+    """The fit to examples, with the vectors of one embedder."""
 
     examples: tuple[QuestionExample, ...]
     vectors: NDArray[np.float32]
     """(examples, dimension)"""
     mean: NDArray[np.float32]
-    """Mean of the vectors: (dimension,). Many models put all texts into one corner of their space."""
+    """Mean of the vectors (dimension,). Many models put all texts into one corner of their space."""
     scale: float
-    """What brings the centred vectors to a length of 1 on average."""
+    """Factor by which centred vectors have a mean length of 1."""
     weights: NDArray[np.float64]
     """(kinds, dimension + cue features)"""
     biases: NDArray[np.float64]
@@ -67,21 +67,25 @@ class LearnedKinds:
             for kind, rows in of_kind.items()
         }
 
-    def chances(self, vector: NDArray[np.float32], cues: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the probability of each kind (kinds,) for a question of this embedding and these cue features."""
+    def probabilities(self, vector: NDArray[np.float32], cues: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the probability of each kind (kinds,) for a question with this embedding and these cue features."""
         logits = self.weights @ _joined((vector - self.mean) * self.scale, cues) + self.biases
         powers = np.exp(logits - logits.max())
-        chances: NDArray[np.float64] = powers / powers.sum()
-        return chances
+        probabilities: NDArray[np.float64] = powers / powers.sum()
+        return probabilities
 
     def nearest(self, kind: QuestionKind, vector: NDArray[np.float32]) -> str:
         """Return the example of `kind` that is most similar to a question."""
         texts, vectors = self._by_kind[kind]
-        # Not by a product over BLAS, which may start threads for it.
+        # A matrix product may start threads of BLAS, but `einsum` does not.
         return texts[int(np.einsum("ij,j->i", vectors, vector).argmax())]
 
-    def keep(self, path: Path, embedder: str) -> None:
-        """Write what was learned over the embedder of that name to a file, whole or not at all; raises OSError."""
+    def save(self, path: Path, embedder: str) -> None:
+        """Write the fit and the name of its embedder to a file, atomically.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
         draft = path.with_name(f"{path.name}.{uuid4().hex}")
         try:
             with draft.open("xb") as file:
@@ -99,24 +103,24 @@ class LearnedKinds:
             draft.unlink(missing_ok=True)
 
     @classmethod
-    def kept(cls, path: Path, embedder: str, examples: tuple[QuestionExample, ...]) -> LearnedKinds:
-        """Return what `keep` wrote.
+    def load(cls, path: Path, embedder: str, examples: tuple[QuestionExample, ...]) -> LearnedKinds:
+        """Return the fit that `save` wrote.
 
         Raises:
             OSError: there is no file, or it cannot be read.
-            ValueError: the file is damaged, or was learned from other examples, cues or vectors.
+            ValueError: the file is damaged, or its fit has other examples, cues or vectors.
         """
         try:
-            # Opened here, since numpy leaves a file open that it cannot read.
+            # Numpy does not close a file that it cannot read, so the file is opened here.
             with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             if arrays.pop("about") != _about(embedder, examples):
-                raise ValueError("it was learned from other examples, cues or vectors")
+                raise ValueError("it has other examples, cues or vectors")
             learned = cls(examples, scale=float(arrays.pop("scale")), **arrays)
         except (KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(f"it is damaged ({error!r})") from error
         if not learned._fits():
-            raise ValueError("it is damaged (its arrays do not fit each other)")
+            raise ValueError("it is damaged (its arrays have wrong shapes)")
         return learned
 
     def _fits(self) -> bool:
@@ -131,8 +135,8 @@ class LearnedKinds:
 def learn(examples: tuple[QuestionExample, ...], embedder: Embedder) -> LearnedKinds:
     """Fit one regression to vectors and cues and one to vectors alone, and return their sum.
 
-    Among examples the cues are nearly always there and right, so a learner that sees both forgets the vectors, and
-    takes a question without cues for a fact.
+    Nearly all examples have correct cues. So a regression with both hardly uses the vectors, and judges a question
+    without cues as one for a fact.
     """
     vectors = embedder.embed_queries([example.text for example in examples])
     mean = vectors.mean(axis=0)
@@ -143,13 +147,14 @@ def learn(examples: tuple[QuestionExample, ...], embedder: Embedder) -> LearnedK
     labels = [example.kind.value for example in examples]
     weights, biases = regression(_joined(centred * scale, cues), labels, _JOINT_FREEDOM)
     alone, alone_biases = regression((centred * scale).astype(np.float64), labels, _MEANING_FREEDOM)
-    # The sum of two linear models is one; half of it would be as sure as either, but two that agree may be surer.
+    # The sum of two linear models is linear. Their mean would be as sure as each of them, but if both agree, the
+    # judgement may be surer.
     weights = (weights + np.pad(alone, ((0, 0), (0, cues.shape[1])))) * _SHARE
     return LearnedKinds(examples, vectors, mean, scale, weights, (biases + alone_biases) * _SHARE)
 
 
 def _about(embedder: str, examples: tuple[QuestionExample, ...]) -> str:
-    """Return a checksum of all that what is learned depends on."""
+    """Return a checksum of everything that determines the fit."""
     numbers = _CUE_SCALE, _JOINT_FREEDOM, _MEANING_FREEDOM, _SHARE, TOLERANCE
     asked = [(example.text, example.kind.value) for example in examples]
     return hashlib.sha256(json.dumps([embedder, numbers, list(patterns()), asked]).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Ranked nodes to the memories of a recall, with their reasons."""
+"""Turns ranked nodes into the memories of a recall, with paths and the terms of their scores."""
 
 from __future__ import annotations
 
@@ -22,35 +22,37 @@ Values = NDArray[np.float64]
 
 
 class Ranking(NamedTuple):
-    """The memories of a recall in columns, before their texts are fetched."""
+    """The ranked nodes of a recall in columns, before their texts are fetched."""
 
     likeness: Similarities
     score: Values
     parts: Mapping[str, Values]
-    """Columns of `RecalledMemory.parts` beside the similarity and its own."""
+    """Columns of `RecalledMemory.parts`, without the similarity and its parts."""
     contributions: Mapping[str, Values]
     """Columns of `RecalledMemory.contributions`."""
     trust: float = 1.0
     """The share of the spread activation that counts."""
     scale: float = 1.0
-    """From spread activation to what counts of it: trust divided by the subjects named."""
+    """Factor of spread activation: `trust` divided by the number of subjects that the question names."""
     scales: Values | None = None
-    """From the spread activation of each memory to its part `activation`; None: all of it counts."""
+    """(n,): factors from the spread activation of each memory to its part `activation`; None: 1."""
 
 
 class Found(NamedTuple):
-    """What the graph brought up for a question, before texts are fetched."""
+    """Anchors, activation and ranking of a question, before texts are fetched."""
 
     anchors: tuple[tuple[str, float], ...]
     activation: Activation
     ranking: Ranking
     seconds: dict[str, float]
+    notes: tuple[str, ...] = ()
+    """Messages for the caller."""
 
 
 def memories_of(
     store: GraphStorePort, view: GraphView, found: Sequence[Found], least: float
 ) -> list[tuple[RecalledMemory, ...]]:
-    """Return the memories of each question with a score of `least` or more; the texts of all are fetched together."""
+    """Return the memories of each question with a score of `least` or more; one call fetches the texts of all."""
     ids = [[view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
     nodes = {node.id: node for node in store.get_nodes(list(dict.fromkeys(chain.from_iterable(ids))), missing_ok=True)}
     ranked = (_ranked(one, names, nodes) for one, names in zip(found, ids, strict=True))
@@ -69,7 +71,7 @@ def _ranked(found: Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) -
 
 
 def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:
-    """Return the nodes between the anchors and `memories`, with the flows that reached them before the last hop."""
+    """Return the nodes on the way from the anchors to `memories`, with the flows into them before the last hop."""
     ends = {*dict(found.anchors), *(memory.id for memory in memories)}
     sources = dict.fromkeys(step.source_id for memory in memories for step in memory.flows)
     passed = [name for name in sources if name not in ends]
@@ -82,13 +84,13 @@ def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, tup
 
 
 def _by_row(columns: Mapping[str, Values]) -> list[dict[str, float]]:
-    """Return columns as one mapping a row."""
+    """Return one mapping for each row of the columns."""
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def best_places(view: GraphView, rows: Rows, scores: NDArray[np.floating], count: int) -> list[int]:
-    """Return the positions of the `count` highest scores, best first, ties in order of id."""
+    """Return the positions of the `count` highest scores, best first; ties are in order of id."""
     if count < 1 or not rows.size:
         return []
     threshold = np.partition(scores, rows.size - count)[rows.size - count] if count < rows.size else -np.inf

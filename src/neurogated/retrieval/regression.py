@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 __all__ = ["TOLERANCE", "regression"]
 
 TOLERANCE = 1e-6
-"""A fit ends where no number of the gradient is larger."""
+"""A fit ends when no component of the gradient is larger."""
 _MAX_ITERATIONS = 2000
-# Steps that the shape of the loss is estimated from.
+# Last steps from which L-BFGS estimates the curvature.
 _MEMORY = 10
-# A step must lower the loss by this share of the gradient's promise; else it is halved.
+# A step must lower the loss by this share of the decrease that the gradient predicts, or it is halved (Armijo).
 _LEAST_DECREASE = 1e-4
 _SHORTER = 0.5
 _SHORTEST = 1e-10
@@ -28,8 +28,8 @@ def regression(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return weights (labels, features) and biases of a logistic regression, labels in alphabetical order.
 
-    They minimise the mean of -log P(label) + |weights|² / (2 · freedom · n), as scikit-learn's LogisticRegression does
-    with C = freedom; of two labels the first has no weights.
+    They minimise the mean of -log P(label) + |weights|² / (2 · freedom · n), like scikit-learn's LogisticRegression
+    with C = freedom. If there are two labels, the weights of the first are 0.
     """
     names = sorted(set(labels))
     is_label = np.array([[label == name for name in names] for label in labels], dtype=np.float64)
@@ -54,11 +54,11 @@ def regression(
 
 
 def _minimum(loss: _Loss, start: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return where a convex, smooth loss is lowest, by L-BFGS (Liu and Nocedal, 1989).
+    """Return the minimum of a convex, smooth loss, by L-BFGS (Liu and Nocedal, 1989).
 
     Args:
-        loss: from a point to the loss and its gradient.
-        start: a point to begin at.
+        loss: returns the loss and its gradient at a point.
+        start: the first point.
     """
     point, (value, gradient) = start, loss(start)
     steps: deque[tuple[NDArray[np.float64], NDArray[np.float64], float]] = deque(maxlen=_MEMORY)
@@ -74,7 +74,7 @@ def _minimum(loss: _Loss, start: NDArray[np.float64]) -> NDArray[np.float64]:
             following = point + length * direction
             lower, turned = loss(following)
         if lower >= value:
-            # The loss is as low as its number format can tell.
+            # The number format cannot represent a smaller loss.
             break
         step, change = following - point, turned - gradient
         if step @ change > 0:
@@ -86,7 +86,7 @@ def _minimum(loss: _Loss, start: NDArray[np.float64]) -> NDArray[np.float64]:
 def _curved(
     gradient: NDArray[np.float64], steps: Sequence[tuple[NDArray[np.float64], NDArray[np.float64], float]]
 ) -> NDArray[np.float64]:
-    """Return the gradient times the inverse Hessian, estimated from the last steps."""
+    """Return the gradient times the inverse Hessian, which is estimated from the last steps."""
     direction = gradient.copy()
     shares = []
     for step, change, product in reversed(steps):

@@ -1,4 +1,4 @@
-"""How similar memories are to a question: meaning, keywords, subject and marks together."""
+"""The similarity of memories to a question: vectors, keywords, turns, subject and tags together."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import names_in, subjects_among, trait_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
+from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.turns import Turns
 
 __all__ = ["PARTS", "QuestionSimilarity", "Scored", "Similarities"]
 
-PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "marks")
-"""What the similarity of a memory is made of."""
+PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "tags")
+"""The parts of the similarity of a memory."""
 Values = NDArray[np.float64]
 Scored = tuple[Rows, Values]
 """Rows and their scores, both (n,)."""
 
 
 class Similarities(NamedTuple):
-    """Similarity of some nodes and its parts."""
+    """The similarity of some nodes, with its parts."""
 
     rows: Rows
     """(n,) ascending."""
@@ -37,37 +38,37 @@ class Similarities(NamedTuple):
 
     @property
     def similarity(self) -> Values:
-        """Weighted mean of the parts that the best match has (n,), -1–1."""
+        """Weighted sum of the parts, divided by the highest sum that the best match could have (n,), -1–1."""
         return self._column(0)
 
     @property
     def cosine(self) -> Values:
-        """(n,), -1–1."""
+        """Cosine of the vectors (n,), -1–1."""
         return self._column(1)
 
     @property
     def keywords(self) -> Values:
-        """BM25 (n,), 1 for the best of all nodes."""
+        """BM25 divided by the best BM25 of all nodes (n,), 0–1."""
         return self._column(2)
 
     @property
     def neighbours(self) -> Values:
-        """(n,): what the turns around a turn add; 0 outside of conversations."""
+        """Term of the turns around a turn (n,); 0 outside conversations."""
         return self._column(1 + PARTS.index("neighbours"))
 
     @property
     def message(self) -> Values:
-        """(n,): what length, place and role of a message add; 0 outside of conversations."""
+        """Term of the length, position and role of a message (n,); 0 outside conversations."""
         return self._column(1 + PARTS.index("message"))
 
     @property
     def subject(self) -> Values:
-        """(n,): 1 where the question names what the node is about or who speaks, else 0."""
+        """1 if the question names the subject or the speaker of the node, else 0 (n,)."""
         return self._column(-2)
 
     @property
-    def marks(self) -> Values:
-        """(n,): how far the node carries what the kernel looks for, 0–1."""
+    def tags(self) -> Values:
+        """Highest share in the kernel of a tag that the node has (n,), 0–1."""
         return self._column(-1)
 
     def _column(self, place: int) -> Values:
@@ -75,21 +76,21 @@ class Similarities(NamedTuple):
         return column
 
     def holds(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return which of `rows` are among them."""
+        """Return for each of `rows` whether it is among these (n,)."""
         if not self.rows.size:
             return np.zeros(rows.size, dtype=np.bool_)
         held: NDArray[np.bool_] = self.rows.take(self.rows.searchsorted(rows), mode="clip") == rows
         return held
 
     def at(self, rows: Rows) -> Similarities:
-        """Return those of `rows`, which must be among them."""
+        """Return the similarities of `rows`, which must be among these."""
         if rows.size == self.rows.size and (rows == self.rows).all():
             return self
         place = self.rows.searchsorted(rows)
         return Similarities(self.rows[place], self.columns[:, place])
 
     def joined(self, others: Similarities) -> Similarities:
-        """Return both; none of the others is among these."""
+        """Return both together; they must be disjoint."""
         if not self.rows.size:
             return others
         rows = np.concatenate((self.rows, others.rows))
@@ -103,8 +104,8 @@ _NOTHING: Scored = (np.empty(0, dtype=np.int64), np.empty(0))
 class QuestionSimilarity:
     """Similarity of one question to the nodes of a view.
 
-    Vector and keyword search propose candidates; whatever node is asked for after that, such as one that energy
-    reaches, is measured in the same way, each once.
+    Vector and keyword search propose candidates. Other nodes, such as those that activation reaches, are measured in
+    the same way. Each node is measured once.
     """
 
     def __init__(
@@ -116,22 +117,24 @@ class QuestionSimilarity:
         query: str,
         vector: NDArray[np.float32],
         kernel: Kernel,
+        admission: Admission | None = None,
     ) -> None:
         self._store = store
         self._view = view
+        self._admission = Admission(view, None, 0) if admission is None else admission
         self._config = config
         self._query = query
         self._vector = vector
         self._kernel = kernel
         (found,) = names_in([split_words(fold(query))], partial(store.existing_tags, view=view))
         titles = subjects_among(found)
-        # A name within a longer one, such as "Leland" in "Leland, North Carolina", counts as no subject of its own.
+        # A name within a longer name is no subject of its own, such as "Leland" in "Leland, North Carolina".
         self.named = frozenset(
             name for name in titles if not any(name != other and f" {name} " in f" {other} " for other in titles)
         )
-        """Subjects that the question names, in folded words."""
+        """Subjects that the question names, as folded words."""
         self._subjects = found if config.retrieval.subject_weight else frozenset()
-        self._tags = [*self._subjects, *map(trait_tag, kernel.marks)]
+        self._tags = [*self._subjects, *map(trait_tag, kernel.tags)]
         self._best_keywords = 0.0
         self._turns = Turns(store, view, config, query=query, vector=vector)
         self._total = (
@@ -140,33 +143,39 @@ class QuestionSimilarity:
         self.known = Similarities(np.empty(0, dtype=np.int64), np.empty((1 + len(PARTS), 0)))
 
     def propose(self, count: int, nearest: Scored | None = None) -> Similarities:
-        """Return the nodes that vector and keyword search find, up to `count` each.
+        """Return the nodes that vector search and keyword search find, up to `count` each.
 
-        `nearest` is what vector search found, with the cosines, where that is known.
+        `nearest` is the result of the vector search, if the caller has it: rows and cosines.
         """
-        if nearest is None:
-            (nearest,) = self._store.nearest_rows([self._vector], count, self._view)
+        nearest = self._admission.best(count, self._nearest, nearest)
         by_keywords: Scored = _NOTHING
         if self._config.retrieval.keyword_weight:
-            by_keywords = self._store.keyword_rows(self._query, count, self._view)
+            by_keywords = self._admission.best(count, self._with_keywords)
             self._best_keywords = float(by_keywords[1].max(initial=0.0))
         rows = _distinct(np.concatenate((nearest[0], by_keywords[0])))
         self.known = self._measure(rows, nearest, by_keywords)
         self._scale()
         return self.known
 
+    def _nearest(self, count: int) -> Scored:
+        (found,) = self._store.nearest_rows([self._vector], count, self._view)
+        return found
+
+    def _with_keywords(self, count: int) -> Scored:
+        return self._store.keyword_rows(self._query, count, self._view)
+
     @property
     def admitted(self) -> Similarities:
-        """What is known of the nodes that the question may find."""
-        return self.known.at(self.known.rows[self._view.admitted(self.known.rows)])
+        """The measured nodes that the recall may return."""
+        return self.known.at(self.known.rows[self._admission.admits(self.known.rows)])
 
     def of(self, rows: Rows) -> Similarities:
-        """Return the similarity of nodes and its parts; `rows` ascend."""
+        """Return the similarity of nodes with its parts; `rows` ascend."""
         self._learn(rows)
         return self.known.at(rows)
 
     def activation_shares(self, rows: Rows) -> Values:
-        """Return the share of the activation that reaches each node (n,) and counts for its score."""
+        """Return for each node the share of its activation that counts for its score (n,), 0–1."""
         return self._turns.shares(rows)
 
     def similarity(self, rows: Rows) -> Values:
@@ -175,9 +184,10 @@ class QuestionSimilarity:
         return self.known.similarity[self.known.rows.searchsorted(rows)]
 
     def _scale(self) -> None:
-        """Count similarity against the most that the best match could have; the order of memories stays as it is.
+        """Divide similarities by the highest value that the best match could have; the order does not change.
 
-        What it cannot have, a subject that the question does not name or a mark that no one asks for, lowers nothing.
+        A part that the best match cannot have does not lower its similarity, such as a subject if the question names
+        none.
         """
         admitted = self.admitted
         if not admitted.rows.size:
@@ -185,8 +195,7 @@ class QuestionSimilarity:
         best, config = int(admitted.similarity.argmax()), self._config
         total = 1.0 + config.retrieval.keyword_weight * bool(self._best_keywords)
         total += (
-            config.retrieval.subject_weight * admitted.subject[best]
-            + config.retrieval.tag_weight * admitted.marks[best]
+            config.retrieval.subject_weight * admitted.subject[best] + config.retrieval.tag_weight * admitted.tags[best]
         )
         total = max(1.0, total + admitted.neighbours[best] + admitted.message[best])
         self.known.columns[0] *= self._total / total
@@ -196,41 +205,41 @@ class QuestionSimilarity:
         unknown = rows[~self.known.holds(rows)]
         if unknown.size:
             measured = self._measure(unknown)
-            # What only the graph reaches may have more than the best match.
+            # A node that only the graph reaches may exceed the best match.
             np.minimum(measured.columns[0], 1.0, out=measured.columns[0])
             self.known = self.known.joined(measured)
 
     def _measure(self, rows: Rows, nearest: Scored = _NOTHING, by_keywords: Scored = _NOTHING) -> Similarities:
-        """Measure nodes; what the searches found of them is taken from there."""
+        """Measure nodes, but take the scores that the searches returned."""
         config, none = self._config, np.zeros(rows.size)
         cosine = _completed(rows, nearest, self._cosines)
         keywords = none
         if self._best_keywords:
-            # A text that only the graph reaches may hold more of the question than the best that was proposed.
+            # A text that only the graph reaches may have a higher BM25 than all candidates.
             keywords = np.minimum(1.0, _completed(rows, by_keywords, self._keyword_scores) / self._best_keywords)
-        subject = marks = none
+        subject = tags = none
         if self._tags:
             held = self._store.has_tags(self._tags, self._view, rows)
             named: NDArray[np.bool_] = np.logical_or.reduce(held[: len(self._subjects)])
             subject = named.astype(np.float64)
-            for share, marked in zip(self._kernel.marks.values(), held[len(self._subjects) :], strict=True):
-                marks = np.maximum(marks, share * marked)
+            for share, tagged in zip(self._kernel.tags.values(), held[len(self._subjects) :], strict=True):
+                tags = np.maximum(tags, share * tagged)
         own = cosine + config.retrieval.keyword_weight * keywords
         turns = self._turns.measure(rows, own, self._own_similarity)
         subject = np.maximum(subject, self._turns.named(rows))
         similarity = (
             own
             + config.retrieval.subject_weight * subject
-            + config.retrieval.tag_weight * marks
+            + config.retrieval.tag_weight * tags
             + turns.neighbours
             + turns.message
         ) / self._total
         return Similarities(
-            rows, np.array((similarity, cosine, keywords, turns.neighbours, turns.message, subject, marks))
+            rows, np.array((similarity, cosine, keywords, turns.neighbours, turns.message, subject, tags))
         )
 
     def _own_similarity(self, rows: Rows) -> Values:
-        """Return the weighted sum of cosine and keywords of nodes; `rows` ascend."""
+        """Return the weighted sum of cosine and keywords (n,); `rows` ascend."""
         own = self._cosines(rows)
         if self._best_keywords:
             own += self._config.retrieval.keyword_weight * np.minimum(
@@ -246,7 +255,7 @@ class QuestionSimilarity:
 
 
 def _distinct(rows: Rows) -> Rows:
-    """Return each row once, ascending."""
+    """Return the distinct rows, ascending."""
     ordered = np.sort(rows)
     first = np.ones(ordered.size, dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
@@ -254,7 +263,7 @@ def _distinct(rows: Rows) -> Rows:
 
 
 def _completed(rows: Rows, found: Scored, measure: Callable[[Rows], Values]) -> Values:
-    """Return the scores of `rows`, ascending: those that a search found, all of them among `rows`, and the others."""
+    """Return the scores of `rows`, which ascend: from a search that found some of them, else from `measure`."""
     found_rows, scores = found
     if not found_rows.size:
         return measure(rows)

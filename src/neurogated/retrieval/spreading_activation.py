@@ -1,4 +1,4 @@
-"""Spreading activation from anchors over a graph, and every flow that brought it to a node."""
+"""Spreads activation from anchors over a graph and records every flow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Activation", "SpreadingActivation", "spreading_activation"]
 
 Values = NDArray[np.float64]
 Gate = Callable[[Rows], NDArray[np.floating]]
-"""From node rows (n,) to how far each node is open (n,), 0-1."""
+"""Returns for rows of nodes (n,), which ascend, the gate of each node (n,): 0 is closed, 1 is open."""
 
 
 class _Levels(NamedTuple):
@@ -39,20 +39,20 @@ class _Levels(NamedTuple):
         return _summed(np.concatenate((self.rows, other.rows)), np.concatenate((self.values, other.values)))
 
     def at(self, rows: Rows) -> Values:
-        """Return the activation of each of `rows`, 0 where it has none."""
+        """Return the activation of each of `rows`, 0 if it has none."""
         if not self.rows.size:
             return np.zeros(rows.size)
         place = self.rows.searchsorted(rows)
         return np.where(self.rows.take(place, mode="clip") == rows, self.values.take(place, mode="clip"), 0.0)
 
     def strongest(self, count: int | None) -> _Levels:
-        """Return the `count` most activated nodes, the earliest rows among equals; all where `count` is None."""
+        """Return the `count` nodes with the most activation, of equal ones the first; all if `count` is None."""
         if count is None or self.rows.size <= count:
             return self
         least = np.partition(self.values, self.rows.size - count)[self.rows.size - count]
         (best,) = (self.values >= least).nonzero()
         if best.size > count:
-            # Of those that tie for the last places the latest are too many.
+            # Several nodes tie for the last places; the last of them are left out.
             (tied,) = (self.values[best] == least).nonzero()
             best = np.delete(best, tied[tied.size - (best.size - count) :])
         return _Levels(self.rows[best], self.values[best])
@@ -62,7 +62,7 @@ _NONE = _Levels(np.empty(0, dtype=np.int64), np.empty(0))
 
 
 def _distinct(rows: Rows) -> tuple[Rows, Rows]:
-    """Return each row once, ascending, and the place of every given row among them."""
+    """Return the distinct rows, ascending, and the position of every given row among them."""
     order = rows.argsort()
     ordered = rows[order]
     first = np.empty(rows.size, dtype=np.bool_)
@@ -79,17 +79,17 @@ def _summed(rows: Rows, values: Values) -> _Levels:
 
 
 class _Terms(NamedTuple):
-    """Terms of the formula by the way an edge is walked: a type has two, against and then along its direction."""
+    """Terms of the formula for each way to walk an edge: for each type against its direction, then along it."""
 
     is_open: NDArray[np.bool_]
     modulation: Values
-    """KernelMod."""
+    """KernelMod: weight in the kernel."""
     selective: NDArray[np.bool_]
     """Whether the gate scales the flow."""
 
 
 class _Flow(NamedTuple):
-    """Every portion of activation that moved in one hop; parallel arrays."""
+    """All portions of activation that moved in one hop, in parallel arrays."""
 
     source: Rows
     target: Rows
@@ -101,7 +101,7 @@ class _Flow(NamedTuple):
         return _Flow(self.source[places], self.target[places], self.edge[places], self.amount[places])
 
     def strongest_into(self, row: int) -> int | None:
-        """Return the position of the largest portion that came to `row`, the earliest edge among equals."""
+        """Return the position of the largest portion into `row`, of equal ones that with the first edge."""
         into = np.flatnonzero(self.target == row)
         if not into.size:
             return None
@@ -112,23 +112,23 @@ class _Flow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """The activation of each node after the last hop, and every flow that brought it there."""
+    """The activation of each node after the last hop, with all flows."""
 
     view: GraphView
     anchors: _Levels
     spread: _Levels
-    """Activation that arrived over edges, without the anchors' own start."""
+    """Activation that arrived over edges, without the start of the anchors."""
     flows: tuple[_Flow, ...]
     cumulative: bool
-    """Whether a hop spreads all activation, as in the classic mode, or only the arrivals of the hop before."""
+    """Whether each hop spreads all activation, as in the classic mode, or only the arrivals of the previous hop."""
 
     @property
     def total(self) -> _Levels:
-        """Activation of every active node, including the anchors' own start."""
+        """Activation of every active node, including the start of the anchors."""
         return self.anchors + self.spread
 
     def path(self, row: int, scale: float = 1.0) -> tuple[PathStep, ...]:
-        """Return the strongest way from an anchor to the node at `row`; empty if the node is an anchor itself.
+        """Return the strongest path from an anchor to the node at `row`; empty if the node is an anchor.
 
         Args:
             row: a node.
@@ -143,14 +143,15 @@ class Activation:
         return tuple(step for hop, portion in reversed(portions) for step in self._steps(portion, [hop + 1], scale))
 
     def flows_into(self, rows: Rows, scales: Values, hops: int | None = None) -> list[tuple[PathStep, ...]]:
-        """Return all flows that reached each node, strongest first; the amounts add up to its spread activation.
+        """Return all flows into each node, strongest first; the amounts add up to its spread activation.
 
-        What flowed over an edge in several hops is one flow. An edge that was walked both ways has one at either end.
+        The flows over one edge in several hops are added to one. An edge that was walked both ways has a flow at each
+        end.
 
         Args:
             rows: nodes, each once.
-            scales: (n,) multiply the amounts that reached each node.
-            hops: only flows of the first hops count; all when left out, and of a negative number all but the last.
+            scales: (n,) multiply the amounts into each node.
+            hops: use only the flows of this many first hops; -1: without the last hop. Default: all flows.
         """
         asked = np.zeros(self.view.node_count, dtype=np.bool_)
         asked[rows] = True
@@ -160,7 +161,7 @@ class Activation:
         if into:
             every = _Flow(*map(np.concatenate, zip(*into, strict=True)))
             hop = np.repeat(np.arange(1, len(into) + 1), [flow.amount.size for flow in into])
-            # The target says which way an edge was walked. `np.unique` finds the first of equals, so the earliest hop.
+            # Edge and target together name the direction of the walk. `np.unique` returns the first hop of each flow.
             keys = every.edge.astype(np.int64) * self.view.node_count + every.target
             _, first, place = np.unique(keys, return_index=True, return_inverse=True)
             merged = every.at(first)._replace(amount=_sums(every.amount, place, first.size))
@@ -173,7 +174,7 @@ class Activation:
         return [tuple(steps) for steps in found.values()]
 
     def _strongest_portion(self, row: int, before: int) -> tuple[int, int] | None:
-        """Return hop, earlier than `before`, and place of the largest portion that came to `row`; None if none did."""
+        """Return hop and position of the largest portion into `row` before the hop `before`; None if there is none."""
         first = 0 if self.cumulative or before == len(self.flows) else before - 1
         best, largest = None, 0.0
         for hop in range(first, before):
@@ -201,25 +202,27 @@ class Activation:
 
 
 _CLASSIC_TYPES = frozenset({EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE})
-"""The specification's graph has these; its formula walks no others."""
+"""The edge types of the specification's graph; the classic mode walks no others."""
 
 
 class SpreadingActivation:
     """Spreads activation for `MAX_HOPS` rounds: Flow = Activation x EdgeWeight x KernelMod x Decay.
 
-    Classic, as in the specification: in every round all active nodes send along their stored edges. Arrivals add to the
-    activation of a node.
+    Classic, as in the specification: in every round all active nodes send activation along their stored edges.
+    Arrivals add to the activation of a node.
 
-    Gated: SEQ, SIM, MENTION, TERM and ASSOC edges are walked both ways. In each round only the arrivals of the round
-    before move on. A node divides its activation among its edges of one type, by the weight of each edge and by the
-    gate of the node it leads to:
+    Gated: SEQ, SIM, MENTION, TERM and ASSOC edges are walked both ways. In each round only the arrivals of the
+    previous round spread further. A node divides its activation among its edges of one type, in proportion to the
+    weight of the edge and the gate of the target (settings of `retrieval`):
 
-        claim(i, j) = EdgeWeight(i, j) x gate(j) ^ GATE_EXPONENT
+        claim(i, j) = EdgeWeight(i, j) x gate(j) ^ gate_exponent
         share(i, j) = claim(i, j) / sum of claim(i, k) over the node's edges of the type
 
-    So hubs do not multiply their activation, and it flows towards the question. Shares are taken by type, so that many
-    similar nodes do not drown the few that precede or follow. Edges of `SELECTIVE_EDGE_TYPES` were learned from other
-    questions; their flow is scaled by gate(j) ^ SELECTIVITY.
+    So hubs do not multiply their activation, and more of it flows to nodes that are similar to the question. Activation
+    does not return over the edge by which it came; the other edges of the type share it. Each type
+    has its own shares, so the many SIM edges of a node do not reduce the flow over its few SEQ edges. Edges of the
+    types in `selective_edge_types` were learned from other questions. Their flow is also multiplied by
+    gate(j) ^ selectivity.
     """
 
     def __init__(self, config: MemoryConfig) -> None:
@@ -229,6 +232,7 @@ class SpreadingActivation:
         self._frontier = None if self._classic else config.retrieval.max_frontier
         self._damps_hubs = config.retrieval.switches.damp_hubs and not self._classic
         self._cumulative = self._classic or not config.retrieval.switches.move_once
+        self._never_back = config.retrieval.switches.never_back
         self._exponent = config.retrieval.gate_exponent if config.retrieval.switches.gate_hops else 0.0
         self._selectivity = config.retrieval.selectivity if config.retrieval.switches.gate_hops else 0.0
         self._selective = _edge_types(config, "selective_edge_types")
@@ -237,13 +241,13 @@ class SpreadingActivation:
     def spread(
         self, view: GraphView, anchors: Mapping[str, float], kernel: Kernel, gate: Gate | None = None
     ) -> Activation:
-        """Let the activation of the anchors spread.
+        """Spread activation from the anchors.
 
         Args:
             view: the graph.
-            anchors: id and activation of the nodes it starts from; values of 0 and below start nothing.
-            kernel: weight of each type of edge.
-            gate: says of some nodes, by rows that ascend, how far each is open; all are open alike when left out.
+            anchors: id and activation of the nodes from which activation starts; values ≤ 0 are ignored.
+            kernel: weight of each edge type.
+            gate: returns the gates of nodes. Default: all nodes are open.
 
         Raises:
             UnknownIdError: an anchor is not in the graph.
@@ -256,14 +260,15 @@ class SpreadingActivation:
         for _ in range(self._hops):
             if not moving.rows.size:
                 break
-            flow, arrived = self._flow(view, moving, terms, gate)
+            before = flows[-1] if flows and self._never_back and not self._cumulative else None
+            flow, arrived = self._flow(view, moving, terms, gate, before)
             flows.append(flow)
             spread = spread + arrived
             moving = (moving + arrived if self._cumulative else arrived).strongest(self._frontier)
         return Activation(view, primed, spread, tuple(flows), cumulative=self._cumulative)
 
     def _terms(self, edge_types: Sequence[EdgeType], kernel: Kernel) -> _Terms:
-        """Return what the formula says of each type of edge."""
+        """Return the terms of the formula that depend on the edge type alone."""
         ways = [(kind, along) for kind in edge_types for along in (False, True)]
         return _Terms(
             np.array([self._walks(kind) and (along or kind.both_ways) for kind, along in ways], dtype=np.bool_),
@@ -274,15 +279,23 @@ class SpreadingActivation:
     def _walks(self, kind: EdgeType) -> bool:
         return kind not in self._closed and (not self._classic or kind in _CLASSIC_TYPES)
 
-    def _flow(self, view: GraphView, active: _Levels, terms: _Terms, gate: Gate | None) -> tuple[_Flow, _Levels]:
-        """Return the flows of one hop from active nodes, and the arrivals."""
+    def _flow(
+        self, view: GraphView, active: _Levels, terms: _Terms, gate: Gate | None, before: _Flow | None
+    ) -> tuple[_Flow, _Levels]:
+        """Return the flows of one hop from active nodes, and the arrivals.
+
+        `before` are the flows of the hop before, which do not return over the edges they took; None: all may return.
+        """
         arcs, ways = self._walkable(view, active.rows, terms)
         targets, place = _distinct(arcs.target)
         gates = gate(targets).astype(np.float64)[place] if gate is not None and place.size else None
-        # Shares are counted by node and type.
         amount = active.values[arcs.origin]
+        came = None if before is None else _came(before, arcs.edge, active.rows[arcs.origin], view.node_count)
         if self._damps_hubs or gates is not None:
-            amount *= self._shares(arcs, gates, arcs.origin * len(view.edge_types) + ways // 2)
+            # Shares are counted by node and type.
+            amount = self._shared(amount, came, arcs, gates, arcs.origin * len(view.edge_types) + ways // 2)
+        elif came is not None:
+            amount -= came
         amount *= arcs.weight * terms.modulation[ways] * self._decay
         if gates is not None and terms.selective.any():
             selective = terms.selective[ways]
@@ -295,7 +308,7 @@ class SpreadingActivation:
         )
 
     def _walkable(self, view: GraphView, rows: Rows, terms: _Terms) -> tuple[Arcs, Rows]:
-        """Return the arcs that may be walked from `rows`, and the way of each, which `terms` tell about."""
+        """Return the arcs that may be walked from `rows`, and the index of each in `terms`."""
         arcs = view.arcs(rows, both_ways=not self._classic)
         ways = 2 * view.edge_type[arcs.edge].astype(np.int64) + (view.edge_source[arcs.edge] == rows[arcs.origin])
         walked = terms.is_open[ways]
@@ -303,33 +316,56 @@ class SpreadingActivation:
             arcs, ways = Arcs(*(column[walked] for column in arcs)), ways[walked]
         return arcs, ways
 
-    def _shares(self, arcs: Arcs, gates: Values | None, groups: Rows) -> Values:
-        """Return the share of its activation that a node gives to each of its arcs; arcs of one group share it."""
+    def _shared(self, amount: Values, came: Values | None, arcs: Arcs, gates: Values | None, groups: Rows) -> Values:
+        """Return the part of its node's activation that each arc gets; the arcs of a group share it by their claims.
+
+        The activation that came over an arc is shared by the other arcs.
+
+        Args:
+            amount: of each arc's node.
+            came: how much of it came over the arc itself; None: all of it may return.
+            arcs: all arcs of some nodes.
+            gates: of the nodes that they lead to.
+            groups: of the arcs.
+        """
         claims = arcs.weight
         if gates is not None:
             openness = gates**self._exponent
             if not self._damps_hubs:
-                return openness
+                return (amount if came is None else amount - came) * openness
             claims = claims * openness
         total = _sums(claims, groups)[groups]
         if not (total > 0).all():
-            # Where no neighbour is like the question, the weights alone decide.
+            # If the gates of all neighbours are closed, the weights alone decide.
             claims = np.where(total > 0, claims, arcs.weight)
             total = _sums(claims, groups)[groups]
         # Where all weights are 0, so are all claims.
-        return claims / np.where(total > 0, total, 1.0)
+        total = np.where(total > 0, total, 1.0)
+        if came is None or not came.any():
+            return amount * claims / total
+        others = total - claims
+        portion = np.divide(came, others, out=np.zeros(came.size), where=others > 0)
+        rest = np.maximum(amount - _sums(came, groups)[groups], 0.0)
+        return claims * (rest / total + np.maximum(_sums(portion, groups)[groups] - portion, 0.0))
+
+
+def _came(before: _Flow, edges: Rows, rows: Rows, nodes: int) -> Values:
+    """Return how much of the activation of each of `rows` came over the edge beside it in the hop before."""
+    keys = before.edge.astype(np.int64) * nodes + before.target
+    order = keys.argsort()
+    return _Levels(keys[order], before.amount[order]).at(edges.astype(np.int64) * nodes + rows)
 
 
 def spreading_activation(query: str, graph: GraphStorePort, config: MemoryConfig | None = None) -> list[MemoryNode]:
-    """Return the `TOP_N_RETRIEVAL` nodes that a question brings up, best first; see `NeuroRetriever`."""
-    # The retriever is made of this module.
+    """Return the `TOP_N_RETRIEVAL` nodes that answer a question, best first; see `NeuroRetriever`."""
+    # The retriever imports this module.
     from neurogated.retrieval.neuro_retriever import NeuroRetriever  # noqa: PLC0415
 
     return NeuroRetriever(graph, config).retrieve(query)
 
 
 def _sums(values: Values, groups: Rows, count: int = 0) -> Values:
-    """Return the sum over each group, of at least `count` groups, in the order of the values."""
+    """Return the sum of each group (at least `count` groups), added in the order of the values."""
     return np.bincount(groups, weights=values, minlength=count).astype(np.float64, copy=False)
 
 
@@ -337,7 +373,7 @@ def _edge_types(config: MemoryConfig, setting: str) -> frozenset[EdgeType]:
     """Return the edge types that a setting names.
 
     Raises:
-        ConfigError: there is no such type.
+        ConfigError: a type is unknown.
     """
     names = [name.strip() for name in getattr(config.retrieval, setting).split(",") if name.strip()]
     try:

@@ -1,34 +1,36 @@
-"""Which days a question for a relative time means, such as "last week" or "vor zwei Tagen"."""
+"""Which days a question for a relative time means, such as "last Friday", "im März" or "两周前".
+
+The table `_WORDS` turns a question into tokens. The kind of a token is a letter, and the rules are patterns of letters.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
+
+from neurogated.core.language import language_of
 
 __all__ = ["Span", "span_of"]
 
-T = TypeVar("T")
-
 _MOST_DAYS = 14
-_WEEK, _YEAR = 7, 12
+_WEEK, _YEAR, _SATURDAY = 7, 12, 5
 _DAYS_OF_A_YEAR, _SHORTER_THAN_A_MONTH = 366, 27
 
 
 class Span(NamedTuple):
-    """Days in a row, by UTC."""
+    """Consecutive days, in UTC."""
 
     first: date
     last: date
 
     def holds(self, moment: datetime | None) -> bool:
-        """Return whether a moment lies in it; False for none."""
+        """Return whether a time is in the span; False for None."""
         return moment is not None and self.first <= moment.astimezone(UTC).date() <= self.last
 
     @property
     def dates(self) -> str:
-        """Its dates, or the months of a longer span, as the keyword index has them."""
+        """The dates, or the months of a longer span, as text for keyword search."""
         days = (self.last - self.first).days + 1
         if days <= _MOST_DAYS:
             return " ".join(f"{day.day} {day:%B %Y}" for day in (self.first + timedelta(n) for n in range(days)))
@@ -40,100 +42,199 @@ class Span(NamedTuple):
         )
 
 
-_DAYS = {
-    -2: r"day before yesterday|\bvorgestern\b|\bavant-hier\b|\banteayer\b|前天",
-    -1: r"\byesterday\b|\blast night\b|\bgestern\b|\bhier\b|\bayer\b|\banoche\b|昨[天晚]",
-    0: r"\btoday\b|\btonight\b|\bheute\b|\baujourd['’]hui\b|\bhoy\b|今天",
-    2: r"day after tomorrow|\bübermorgen\b|\baprès-demain\b|\bpasado mañana\b|后天",
-    1: r"\btomorrow\b|\bdemain\b|明天",
-}
-_UNITS = {
-    "day": r"days?|tage?n?|jours?|días?|天",
-    "week": r"weeks?|wochen?|semaines?|semanas?|个?周|个?星期",
-    "month": r"months?|monate?n?|mois|mes(?:es)?|个?月",
-    "year": r"years?|jahre?n?|ans?|années?|años?|年",
-}
-_SIDES = {
-    -1: r"last|previous|letzte[nrms]?|vorige[nrms]?|vergangene[nrms]?|derni(?:er|ère)|passée?|pasad[oa]|anterior|上|去",
-    0: r"this|diese[nrms]?|cet(?:te)?|ce|est[ea]|这|本|今",
-    1: r"next|coming|nächste[nrms]?|kommende[nrms]?|prochaine?|próxim[oa]|que viene|下|明",
-}
-_NUMBERS = (
-    "an?|one|eine?[mnr]?|une?|una|一",
-    "two|zwei|deux|dos|两|二",
-    "three|drei|trois|tres|三",
-    "four|vier|quatre|cuatro|四",
-    "five|fünf|cinq|cinco|五",
-    "six|sechs|seis|六",
-    "seven|sieben|sept|siete|七",
-    "eight|acht|huit|ocho|八",
-    "nine|neun|neuf|nueve|九",
-    "ten|zehn|dix|diez|十",
+# A capital letter is a kind of words; its small letter the words of that kind that need no preposition.
+_DAY, _WEEKDAY, _WEEKEND, _MONTH, _UNIT, _DATED = "D", "W", "E", "M", "U", "Y"
+_WHICH, _WHICH_AFTER, _WHICH_WEEK, _PAST, _NUMBER, _AGO, _BACK = "S", "A", "B", "P", "N", "G", "V"
+_ON, _THE, _SINCE, _EVERY, _OTHER = "O", "L", "I", "C", "."
+_HAN_DAY, _HAN_NUMBER = "(?:周|週|星期|礼拜|禮拜)", "一二三四五六七八九十"
+# Kind, value, words in Latin letters, words in Chinese. Among words that begin at the same place, the first row wins.
+_WORDS: list[tuple[str, int | str, str, str]] = [
+    (_DAY, -2, "day before yesterday|vorgestern|avant-hier|anteayer|antier", "前天"),
+    (_DAY, -1, "yesterday|last night|gestern|hier|ayer|anoche", "昨[天晚日]"),
+    (_DAY, 0, "today|tonight|this (?:morning|afternoon|evening)|heute|aujourd['’]hui|ce (?:matin|soir)|hoy",
+     "今[天晚早日]"),
+    (_DAY, 2, "day after tomorrow|übermorgen|après-demain|pasado mañana", "[后後]天"),
+    (_DAY, 1, "tomorrow|demain", "明[天晚日]"),
+    (_WEEKEND, 0, "weekend|wochenende|week-?end|fin de semana", ""),
+    ("e", 0, "", "[周週]末"),
+    *((_WHICH_WEEK, side, "", f"{han}[个個]?(?={_HAN_DAY}[{_HAN_NUMBER}日天末])")
+      for side, han in ((-2, "上上"), (-1, "上"), (0, "[这這本]"), (1, "下"))),
+    *((_WEEKDAY, place, names, "") for place, names in enumerate((
+        "monday|montag|lunes", "tuesday|dienstag|martes", "wednesday|mittwoch|miércoles", "thursday|donnerstag|jueves",
+        "friday|freitag|viernes", "saturday|samstag|sonnabend|sábado", "sunday|sonntag|domingo"))),
+    *(("w", place, name, f"{_HAN_DAY}{han}") for place, (name, han) in enumerate(zip(
+        ("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"), (*"一二三四五六", "[日天]"),
+        strict=True))),
+    (_DATED, "", "", r"(?<!\d)(?:1[0-9]|20)\d\d(?:年|(?!\d))"),
+    *((_MONTH, place, names, "") for place, names in enumerate((
+        "january|januar|jänner|janvier|enero", "february|februar|février|febrero", "march|märz|mars|marzo",
+        "april|avril|abril", "may|mai|mayo", "june|juni|juin|junio", "july|juli|juillet|julio", "august|août|agosto",
+        "september|septembre|septiembre", "october|oktober|octobre|octubre", "november|novembre|noviembre",
+        "december|dezember|décembre|diciembre"), 1)),
+    *(("m", place, "", rf"(?<![\d{_HAN_NUMBER}])(?:{place}|{han})月份?")
+      for place, han in enumerate((*_HAN_NUMBER, "十一", "十二"), 1)),
+    (_UNIT, "year", r"years?|jahre?[ns]?|(?<=un )an|an(?= derni| pass| prochain)|ans|années?|años?", "年"),
+    (_UNIT, "month", "months?|monat(?:en?|s)?|mois|mes(?:es)?", "[个個]?月"),
+    (_UNIT, "week", "weeks?|wochen?|semaines?|semanas?", "[个個]?(?:周|週|星期|礼拜|禮拜)"),
+    (_UNIT, "day", "days?|tage?n?|jours?|días?", "天"),
+    (_WHICH_AFTER, -2, "before last|avant-derni(?:er|ère)|antepasad[oa]", ""),
+    (_WHICH, -2, "vorletzte[nrms]?", "上上|前(?=年)"),
+    (_WHICH, -1, "last|previous|letzte[nrms]?|vorige[nrms]?|vergangene[nrms]?", "[上去]"),
+    (_WHICH_AFTER, -1, "derni(?:er|ère)s?|passée?s?|pasad[oa]s?|anterior(?:es)?|últim[oa]s?", ""),
+    (_WHICH, 0, "this|diese[nrms]?|cet(?:te)?|ce|est[ea]", "[这這本今]"),
+    (_WHICH, 1, "next|coming|nächste[nrms]?|kommende[nrms]?", "[下明]"),
+    (_WHICH_AFTER, 1, "prochaine?s?|próxim[oa]s?|que viene", ""),
+    (_PAST, -1, "past", "最近|[过過]去"),
+    (_BACK, 0, "vor|il y a|hace", ""),
+    (_AGO, 0, "ago|back", "前"),
+    (_SINCE, 0, "since|seit|depuis|desde", "自从?|自從"),
+    (_EVERY, 0, "every|each|jede[nrms]?|chaque|tous les|les|los|cada", "每[个個]?"),
+    (_THE, 0, "le", ""),
+    (_ON, 0, "on|in|at|over|during|am|im|en|au mois de|el", "在"),
+    *((_NUMBER, value, names, han) for value, (names, han) in enumerate((
+        ("an?|one|eine?[mnr]?|une?|una", "一"), ("two|zwei|deux|dos", "[两兩二]"), ("three|drei|trois|tres", "三"),
+        ("four|vier|quatre|cuatro", "四"), ("five|fünf|cinq|cinco", "五"), ("six|sechs|seis", "六"),
+        ("seven|sieben|sept|siete", "七"), ("eight|acht|huit|ocho", "八"), ("nine|neun|neuf|nueve", "九"),
+        ("ten|zehn|dix|diez", "十")), 1)),
+    (_NUMBER, "", "", r"(?<!\d)\d{1,3}(?!\d)"),
+]  # fmt: skip
+_LATIN_ROWS, _HAN_ROWS = ([row for row in _WORDS if row[column]] for column in (-2, -1))
+_ROWS = [*_LATIN_ROWS, *_HAN_ROWS]
+"""The row of each group of the lexer."""
+_LEXER = re.compile(
+    rf"(?<!\w)(?:{'|'.join(f'({row[-2]})' for row in _LATIN_ROWS)})(?!\w)"
+    rf"|(?=[\d\u3400-\u9fff])(?:{'|'.join(f'({row[-1]})' for row in _HAN_ROWS)})"
 )
-_NUMBER = rf"(?P<number>\d{{1,3}}|{'|'.join(_NUMBERS)})"
-_UNIT = rf"(?P<unit>{'|'.join(_UNITS.values())})"
-_SIDE = rf"(?P<side>{'|'.join(_SIDES.values())})"
+_FILLER = re.compile(r"[\s,'’]*(?:(?:the|of|des?|del|du|la|dem|der|den|l|的)(?!\w)[\s,'’]*)*")
 _BETWEEN = re.compile(r"(\d{4}-\d\d-\d\d)\b\D{1,12}(\d{4}-\d\d-\d\d)\b")
-_OTHER_NUMBER, _OTHER_UNIT = _NUMBER.replace("number", "n1"), _UNIT.replace("unit", "u1")
-_AGO = re.compile(rf"\b{_NUMBER} {_UNIT} (?:ago|back)\b|{_OTHER_NUMBER}{_OTHER_UNIT}前")
-_AGO_BEFORE = re.compile(rf"\b(?:vor|il y a|hace) {_NUMBER} {_UNIT}\b")
-_WITHIN = re.compile(
-    rf"\b(?:last|past|letzten|vergangenen|últim[oa]s|最近) ?{_NUMBER} ?(?:derni(?:er|ère)s )?{_UNIT}"
-    rf"|\b(?:ces|les) {_OTHER_NUMBER} derni(?:er|ère)s {_OTHER_UNIT}\b"
-)
-_OTHER_SIDE = _SIDE.replace("side", "s1")
-_WHICH = re.compile(rf"(?<!\w){_SIDE} {_UNIT}(?!\w)|(?<!\w){_OTHER_UNIT} {_OTHER_SIDE}\b")
-_CHINESE_WHICH = re.compile("(?P<side>[上下去今明这本])(?P<unit>个?周|个?星期|个?月|年)")
+# In the order in which they are tried
+_RULES = {
+    name: re.compile(pattern)
+    for name, pattern in {
+        "within": "[SAP]NU|NAU|INU|PU",
+        "ago": "NUG|VNU",
+        "day": "D",
+        "which": "[SA]U|UA|B(?=[wWe])|[SA](?=[Ee])|(?<=[Ee])A",
+        "dated": "[Mm]Y|Y[Mm]",
+        "side": "[SA][WwMm]|[WwMm]A",
+        "latest": "[OI][WwMmEe]|LE|(?<![CL])[wme]",
+    }.items()
+}
+# A weekday in a week, a weekend of a week, and a month of a year; each may stand elsewhere in the question.
+_WITHIN_WEEK, _WITHIN_YEAR = re.compile("(?<!C)[WwEe]"), re.compile("(?<=[OISAYU])M|M(?=[SAN])|m")
+
+
+class _Token(NamedTuple):
+    kind: str
+    value: int | str
 
 
 def span_of(question: str, now: datetime) -> Span | None:
-    """Return the days that a question means as seen from `now`, None where it tells no relative time.
-
-    A date that no calendar has is no time.
-    """
+    """Return the days that a question names relative to `now`, None if it names none or an impossible date."""
     text = " ".join(question.lower().split())
     try:
-        return next(_spans(text, now.astimezone(UTC).date()), None)
+        if found := _BETWEEN.search(text):
+            first, last = sorted(map(date.fromisoformat, found.groups()))
+            return Span(first, last)
+        return _span(_tokens(text), now.astimezone(UTC).date())
     except (ValueError, OverflowError):
         return None
 
 
-def _spans(text: str, today: date) -> Iterator[Span]:
-    if found := _BETWEEN.search(text):
-        first, last = sorted(map(date.fromisoformat, found.groups()))
-        yield Span(first, last)
-    if found := _WITHIN.search(text):
-        unit, number = _counted(found)
-        yield Span(_around(today, unit, -number, whole=False).first, today)
-    if found := _AGO.search(text) or _AGO_BEFORE.search(text):
-        unit, number = _counted(found)
-        span = _around(today, unit, -number, whole=unit != "week")
-        # "Two weeks ago" is said of the days around as well.
-        around = timedelta(_WEEK // 2) if unit == "week" else timedelta(0)
-        yield Span(span.first - around, span.last + around)
-    for offset, words in _DAYS.items():
-        if re.search(words, text):
-            yield Span(today + timedelta(offset), today + timedelta(offset))
-    for found in (*_WHICH.finditer(text), *_CHINESE_WHICH.finditer(text)):
-        groups = found.groupdict()
-        side = _named(_SIDES, groups["side"] or groups["s1"])
-        yield _around(today, _named(_UNITS, groups["unit"] or groups["u1"]), side, whole=True)
+def _tokens(text: str) -> list[_Token]:
+    """Return the tokens of a text; words between two tokens that are no fillers are a token themselves."""
+    tokens, end = [], 0
+    for found in _LEXER.finditer(text):
+        if found[0] == "hier" and language_of(text) == "de":
+            continue  # it means "here"
+        kind, value, *_ = _ROWS[(found.lastindex or 0) - 1]
+        if not _FILLER.fullmatch(text, end, found.start()):
+            tokens.append(_Token(_OTHER, 0))
+        tokens.append(_Token(kind, value if value != "" else int(found[0].rstrip("年"))))
+        end = found.end()
+    return tokens
 
 
-def _counted(found: re.Match[str]) -> tuple[str, int]:
-    groups = found.groupdict()
-    written = groups["number"] or groups["n1"]
-    numbers = dict(enumerate(_NUMBERS, 1))
-    number = int(written) if written.isdecimal() else _named(numbers, written)
-    return _named(_UNITS, groups["unit"] or groups["u1"]), number
+def _span(tokens: list[_Token], today: date) -> Span | None:
+    kinds = "".join(token.kind for token in tokens)
+    matches = ((name, pattern.search(kinds)) for name, pattern in _RULES.items())
+    name, found = next(((name, found) for name, found in matches if found), ("", None))
+    if found is None:
+        return None
+    values = {token.kind.upper(): token.value for token in tokens[found.start() : found.end()]}
+    side = int(next((values[kind] for kind in (_WHICH, _WHICH_AFTER, _WHICH_WEEK) if kind in values), 0))
+    unit, number = str(values.get(_UNIT, "week")), int(values.get(_NUMBER, 1))
+    if name == "within":
+        return Span(_around(today, unit, -number, whole=False).first, today)
+    if name == "day":
+        day = today + timedelta(int(values[_DAY]))
+        span = Span(day, day)
+    elif name in ("ago", "which"):
+        count = -number if name == "ago" else side
+        narrower = {"week": _WITHIN_WEEK, "year": _WITHIN_YEAR}.get(unit)
+        inner = narrower and narrower.search(kinds)
+        span = _around(today, unit, count, whole=name == "which" or unit != "week" or bool(inner))
+        if inner:
+            span = _part(span, tokens[inner.start()])
+        elif name == "ago" and unit == "week":
+            # "Two weeks ago" is said of the days around as well.
+            span = Span(span.first - timedelta(_WEEK // 2), span.last + timedelta(_WEEK // 2))
+    else:
+        named = next(token for token in tokens[found.start() : found.end()] if token.kind in "WwMmEe")
+        year = int(values[_DATED]) if name == "dated" else None
+        span = _named(named, today, side if name == "side" else None, year)
+    since = _SINCE in kinds[max(0, found.start() - 1) : found.start() + 1]
+    return Span(span.first, today) if since and span.first <= today else span
 
 
-def _named(table: Mapping[T, str], written: str) -> T:
-    return next(key for key, words in table.items() if re.fullmatch(words, written))
+def _part(whole: Span, token: _Token) -> Span:
+    """Return the weekday or weekend of a week, or the month of a year."""
+    value = int(token.value)
+    if token.kind.upper() == _MONTH:
+        return _around(whole.first, "month", value - 1, whole=True)
+    if token.kind.upper() == _WEEKEND:
+        return Span(whole.first + timedelta(_SATURDAY), whole.last)
+    return Span(whole.first + timedelta(value), whole.first + timedelta(value))
+
+
+def _named(token: _Token, today: date, side: int | None, year: int | None) -> Span:
+    """Return a weekday, weekend or month by its name.
+
+    Args:
+        token: the name.
+        today: the present day.
+        side: 0 for the one of this week or year, -1 for the last one before today, 1 for the next one after it; None
+            for the latest one that has begun.
+        year: the year of a month, if it is given.
+    """
+    value = int(token.value)
+    if token.kind.upper() == _MONTH:
+        if year is not None:
+            return _around(date(year, value, 1), "month", 0, whole=True)
+        return _around(today, "month", _steps(today.month, value, _YEAR, side), whole=True)
+    if token.kind.upper() == _WEEKEND:
+        saturday = today + timedelta(_steps(today.weekday(), _SATURDAY, _WEEK, None))
+        return Span(saturday, saturday + timedelta(1))
+    day = today + timedelta(_steps(today.weekday(), value, _WEEK, side))
+    return Span(day, day)
+
+
+def _steps(present: int, wanted: int, cycle: int, side: int | None) -> int:
+    """Return how many steps lead from the present place of a cycle to the wanted one; see `_named`."""
+    if side is None:
+        return -((present - wanted) % cycle)
+    if side == 0:
+        return wanted - present
+    if side < 0:
+        return -((present - wanted - 1) % cycle) - 1 + cycle * (side + 1)
+    return (wanted - present - 1) % cycle + 1 + cycle * (side - 1)
 
 
 def _around(today: date, unit: str, count: int, *, whole: bool) -> Span:
-    """Return the day, week, month or year that is `count` of them from today, or the day alone if not `whole`."""
+    """Return the day, week, month or year that is `count` units from today.
+
+    If not `whole`, return one day for units of days or weeks, else the days from the first of that month until today.
+    """
     if unit in ("month", "year"):
         months = today.year * _YEAR + today.month - 1 + count * (_YEAR if unit == "year" else 1)
         first = date(months // _YEAR, 1 if unit == "year" else months % _YEAR + 1, 1)

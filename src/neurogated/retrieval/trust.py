@@ -1,14 +1,14 @@
-"""How far to trust the graph on one question.
+"""The trust in the graph for one question.
 
-Activation starts from the memories most similar to the question. If one of them stands out, activation starts from the
-right place and its neighbours are worth finding. If several are about as good, the graph leads away from any of them.
-So trust grows with the lead of the best match, from `TRUST_FLOOR` to 1, which it reaches at `TRUST_LEAD`:
+Activation starts from the memories that are most similar to the question. If one of them has a clear lead, it is
+probably right, and its neighbours are worth finding. If several are about as similar, activation probably starts from
+wrong ones. So trust grows with the lead of the best match, from `trust_floor` to 1 (settings of `retrieval`):
 
     lead  = (best - second) / best
-    trust = TRUST_FLOOR + (1 - TRUST_FLOOR) * min(1, lead / TRUST_LEAD)
+    trust = trust_floor + (1 - trust_floor) * min(1, lead / trust_lead)
 
-With `KEEP_BEST_FIRST` the best matches keep their places, whatever the graph says: activation lifts no other memory
-above the best match, nor above those that are at most `BEST_MARGIN` below it.
+With `switches.keep_best_first` the best matches keep their ranks: the best one, and those whose score is lower by at
+most `best_margin` times the best score. Activation lifts no other memory above them.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def trust_in_graph(best: Values, config: MemoryConfig) -> float:
     """Return the share of the spread activation that counts, 0–1.
 
     Args:
-        best: scores without activation of the best match and, if there is one, of the second best, (1,) or (2,).
-        config: `TRUST_FLOOR` and `TRUST_LEAD` count.
+        best: scores without activation of the best match and of the second, if there is one, (1,) or (2,).
+        config: its `retrieval.trust_floor`, `retrieval.trust_lead` and `SIMILARITY_WEIGHT` count.
     """
     if not config.SIMILARITY_WEIGHT:
-        # Nothing says then which match is the best.
+        # Without similarity no match is the best.
         return 1.0
     first, second = float(best[0]), float(best[1]) if best.size > 1 else 0.0
     lead = (first - second) / first if first > 0 else 0.0
@@ -40,23 +40,23 @@ def trust_in_graph(best: Values, config: MemoryConfig) -> float:
 
 
 def lifted_scores(base: Values, lift: Values, config: MemoryConfig) -> tuple[Values, Values]:
-    """Return what memories are ranked by, and their scores.
+    """Return the sort keys of memories and their scores.
 
     Args:
         base: scores without activation (n,), at least one.
         lift: activation times its weight (n,).
-        config: `KEEP_BEST_FIRST` and `BEST_MARGIN` count.
+        config: its `retrieval.switches.keep_best_first` and `retrieval.best_margin` count.
 
     Returns:
-        Two columns (n,). They are the same sum, unless the best matches keep their places: then these are ranked before
-        all others, by their scores without activation, and no other score is above theirs.
+        Two columns (n,). Both are the sum of `base` and `lift`, unless the best matches keep their ranks. Then these
+        rank before all others by their scores without activation, and no other score is higher than theirs.
     """
     lifted = base + lift
     if not (config.retrieval.switches.keep_best_first and config.SIMILARITY_WEIGHT):
         return lifted, lifted
     best = base.max()
-    kept = base >= best - config.retrieval.best_margin * abs(best)
-    least = base[kept].min()
-    # Above all others, and among themselves in their own order.
-    order = np.where(kept, base - least + max(0.0, float(lifted.max())) + 1.0, lifted)
-    return order, np.where(kept, base, np.minimum(lifted, least))
+    first = base >= best - config.retrieval.best_margin * abs(best)
+    least = base[first].min()
+    # The best matches rank above all others, in the order of their scores.
+    order = np.where(first, base - least + max(0.0, float(lifted.max())) + 1.0, lifted)
+    return order, np.where(first, base, np.minimum(lifted, least))

@@ -1,4 +1,4 @@
-"""What the conversation around a turn, and the message it belongs to, say about its worth for a question."""
+"""The similarity of a turn that comes from the conversation around it and from its message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TURN_WEIGHTS = (
     "generic_cost",
     "own_words_weight",
 )
-"""The settings of `config.retrieval` that weigh what makes a turn differ from other memories."""
+"""The settings of `config.retrieval` that apply to turns only."""
 _MESSAGE_TAGS = (*LENGTH_TAGS, *PLACE_TAGS, role_tag("user"))
 _SPARE = 8
 # The first person singular in English, German, French, Spanish and Chinese; the pronouns of a language are few.
@@ -48,18 +48,18 @@ _FIRST_PERSON_CHINESE = re.compile("\u6211(?!\u4eec|\u5011)")
 
 
 class Neighbours(NamedTuple):
-    """The turns around some turns; parallel arrays."""
+    """The turns around some turns, in parallel arrays."""
 
     owner: Rows
-    """Position of the turn among those asked for."""
+    """Position of a turn in the argument."""
     row: Rows
     """A turn near it."""
     before: NDArray[np.bool_]
-    """Whether that is the one just before it."""
+    """Whether this is the turn directly before it."""
 
 
 class TurnParts(NamedTuple):
-    """What is added to the similarity of some nodes, (n,) each; 0 for what is no turn."""
+    """Terms that add to the similarity of nodes, (n,) each; 0 for nodes that are no turns."""
 
     neighbours: Values
     message: Values
@@ -72,7 +72,7 @@ def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
     for step in range(reach):
         arcs = view.arcs(frontier, EdgeType.SEQ, both_ways=True)
         backwards = view.edge_target[arcs.edge] == frontier[arcs.origin]
-        # A walk goes on in the direction in which it began.
+        # A walk keeps its first direction.
         onwards = backwards == before[arcs.origin] if step else np.ones(backwards.size, dtype=np.bool_)
         owner, frontier, before = owner[arcs.origin][onwards], arcs.target[onwards], backwards[onwards]
         steps.append(Neighbours(owner, frontier, before & (step == 0)))
@@ -84,16 +84,16 @@ def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
 class Turns:
     """Measures turns for one question.
 
-    A turn counts as similar where the turns around it are: the mean similarity of `NEIGHBOUR_TURNS` on each side. The
-    turn after a question takes over a part of the question's similarity, and a question itself loses a little, for it
-    holds no answer. Both count half as much with every doubling of the length, since a long message explains itself.
+    A turn gains by the mean similarity of the `retrieval.neighbour_turns` turns on each side. The turn after a question
+    gains by the similarity of that question. A question loses a little, because it contains no answer. These terms
+    halve with every doubling of the length, because a long message needs less context.
 
-    Of the message, its length and the place of a piece in it count: what is brief says most with each word, and the
-    first piece tells what the others are about. A turn that is like all the others is specific to no question, so it
-    loses with its mean cosine with a sample of them.
+    Long messages lose, because their words say less each. Later pieces of a message lose, because the first piece
+    introduces the others. A turn also loses by its mean cosine to a sample of turns, because a turn that is similar to
+    all others is specific to no question.
 
-    What the turns around add, and the mean cosine, are centred at the mean over the first nodes that are measured, the
-    candidates, so that turns are favoured over other memories no more than they deserve.
+    The terms of the neighbours and the mean cosine are centred at their mean over the candidates, so that turns as such
+    have no advantage over other memories.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Turns:
         self._vector = vector
         folded = fold(query)
         words = split_words(folded)
-        # For an overview, and for what the assistant told, a long message is as good as a brief one.
+        # Long messages lose nothing if the question asks for a summary or for an answer of the assistant.
         switches = config.retrieval.switches
         brief = not (
             (switches.long_for_overviews and asks_for_overview(folded))
@@ -121,16 +121,16 @@ class Turns:
         self._usual: float | None = None
 
     def named(self, rows: Rows) -> Values:
-        """Return 1 for the turns of speakers whom the question calls by a name learned from their conversation."""
+        """Return 1 for the turns of speakers whom the question calls by a learned name, else 0 (n,)."""
         return np.zeros(rows.size) if self._speakers is None else self._speakers.of(rows)
 
     def measure(self, rows: Rows, own: Values, measure: Measure) -> TurnParts:
-        """Return the parts of the nodes at `rows`, which ascend.
+        """Return the terms of nodes.
 
         Args:
-            rows: nodes.
-            own: (n,) their own similarity.
-            measure: returns the own similarity of other nodes, by rows that ascend.
+            rows: the nodes, ascending.
+            own: (n,) their weighted sum of cosine and keywords.
+            measure: returns this sum for other nodes, whose rows ascend.
         """
         parts = TurnParts(np.zeros(rows.size), np.zeros(rows.size))
         if not self._counts:
@@ -145,7 +145,7 @@ class Turns:
         return parts
 
     def shares(self, rows: Rows) -> Values:
-        """Return the share of the activation that counts for each node (n,): less for long messages, 1 for others."""
+        """Return the share of its activation that counts for each node (n,): less for long messages, 1 for others."""
         if not self._config.retrieval.length_decay:
             return np.ones(rows.size)
         return self._decayed(_level(self._store.has_tags(LENGTH_TAGS, self._view, rows)))
@@ -178,7 +178,7 @@ class Turns:
         return worth - config.generic_cost * self._likeness_to_all(rows) if config.generic_cost else worth
 
     def _likeness_to_all(self, rows: Rows) -> Values:
-        """Return the mean cosine of turns with a sample of the turns that the question may find, centred."""
+        """Return the centred mean cosine of turns to a sample of the turns that the recall may return (n,)."""
         if self._mean_vector is None:
             self._mean_vector = self._store.mean_vector(self._view, self._sample())
         mean = self._mean_vector
@@ -191,10 +191,10 @@ class Turns:
         return centred
 
     def _sample(self) -> Rows:
-        """Return turns that the question may find, spread evenly; the cost does not grow with the graph."""
+        """Return evenly spaced turns that the recall may return; the cost does not grow with the graph."""
         view, wanted = self._view, self._config.retrieval.generic_sample
         size = view.node_count if view.among is None else view.among.size
-        # Some of the rows hold other memories than turns.
+        # Some of these nodes are no turns.
         places = _spread(size, _SPARE * wanted)
         rows = places if view.among is None else view.among[places]
         turns = rows[(view.position.take(rows) >= 0) & ~np.isin(rows, view.hidden)]
@@ -202,16 +202,16 @@ class Turns:
 
 
 def _level(digits: NDArray[np.bool_]) -> Values:
-    """Return (n,) the number whose binary digits, the lowest first, each node carries as tags."""
+    """Return the number (n,) that the tags of each node spell in binary; the lowest digit is first."""
     levels: Values = np.exp2(np.arange(len(digits))) @ digits
     return levels
 
 
 def _spread(size: int, count: int) -> Rows:
-    """Return up to `count` of the numbers below `size`, evenly spaced."""
+    """Return up to `count` evenly spaced numbers below `size`."""
     return np.arange(size) if size <= count else np.linspace(0, size - 1, count).astype(np.int64)
 
 
 def is_first_person(folded: str) -> bool:
-    """Return whether somebody speaks of himself or herself in a text, folded."""
+    """Return whether a folded text has a pronoun of the first person singular."""
     return not _FIRST_PERSON.isdisjoint(split_words(folded)) or _FIRST_PERSON_CHINESE.search(folded) is not None

@@ -62,9 +62,10 @@ def _erase_removed(
     for number, delta in enumerate(deltas):
         rest = _without(delta, erased)
         if history:
-            # A put sets the use count of a node, so earlier uses no longer count.
+            # A put sets the accesses of a node, so earlier ones no longer count.
             used = {name: count for name, count in rest.touch.nodes.items() if last_put.get(name, 0) <= number}
-            rest = replace(rest, touch=Access(used, rest.touch.edges))
+            charges = {name: one for name, one in rest.touch.charges.items() if last_put.get(name, 0) <= number}
+            rest = replace(rest, touch=Access(used, rest.touch.edges, charges))
             # If a node was removed and put again, it now stays from the first put on, so its edges are removed by name.
             view = made()
             arcs = view.arcs(view.rows(rest.removed_nodes), both_ways=True)
@@ -112,8 +113,5 @@ def _without(delta: GraphDelta, erased: Collection[str]) -> GraphDelta:
         operators=tuple(replace(one, spared=frozenset(filter(stays, one.spared))) for one in delta.operators),
         queued=possible(delta.queued),
         settled=possible(delta.settled),
-        touch=Access(
-            {node_id: count for node_id, count in delta.touch.nodes.items() if node_id not in erased},
-            frozenset(filter(stays, delta.touch.edges)),
-        ),
+        touch=delta.touch.without(erased),
     )

@@ -58,12 +58,14 @@ class GraphState:
                 energy_at=from_micros(energy_at),
                 importance=importance,
                 uses=uses,
+                charge=charge,
+                charged_at=from_micros(charged_at),
                 last_accessed=from_micros(accessed),
                 kind=view.kinds[kind],
                 scope=view.scopes[scope],
                 **record.fields(),
             )
-            for row, record, energy, energy_at, importance, uses, accessed, kind, scope, _ in zip(
+            for row, record, energy, energy_at, importance, uses, charge, charged_at, accessed, kind, scope, _ in zip(
                 rows.tolist(), self.records.nodes(rows), *columns, strict=True
             )
         ]

@@ -78,16 +78,16 @@ def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphSt
         yield store
 
 
-def restore_store(config: MemoryConfig, snapshot: Path) -> None:
-    """Replace the memory that `config` names by a snapshot, or create the memory from it.
+def restore_store(config: MemoryConfig, snapshot: Path, *, replace: bool = False) -> None:
+    """Create the memory that `config` names from a snapshot; with `replace` the snapshot may replace a memory.
 
     Raises:
         MemoryLockedError: a process has the memory open for writing.
         CorruptMemoryError: the snapshot is damaged or is not a memory; the memory is unchanged.
-        StorageError: the snapshot cannot be read, or the memory cannot be written.
+        StorageError: the snapshot cannot be read, the memory cannot be written, or it exists and `replace` is not set.
     """
     if config.storage == "memory":
         raise ConfigError("storage='memory' has no file; set storage to 'sqlite' to restore a snapshot")
     from neurogated.storage.log.sqlite.snapshot import restore_snapshot
 
-    restore_snapshot(snapshot, _path(config))
+    restore_snapshot(snapshot, _path(config), replace=replace)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from neurogated.errors import InputError, UnknownIdError
 
 __all__ = ["Plan", "make_plan"]
 
+_Value = TypeVar("_Value")
 
 _MOST_ROWS = np.iinfo(np.int32).max
 """Adjacency and indexes number rows in 32 bits."""
@@ -46,6 +48,11 @@ class Plan:
     touched_nodes: Rows
     touched_counts: Rows
     """How often each of these nodes was used."""
+    charged_nodes: Rows
+    charges: NDArray[np.float64]
+    """The new charge of each of these nodes."""
+    charge_times: NDArray[np.int64]
+    """The time of each new charge, in microseconds."""
     touched_edges: Rows
     touched_times: NDArray[np.int64]
     """When each of these edges was last used, in microseconds; a later known use is kept."""
@@ -56,7 +63,7 @@ class Plan:
     def size(self) -> int:
         """The number of nodes and edges that the delta changes."""
         changed = (self.node_rows, self.edge_rows, self.weight_rows, self.removed_nodes, self.removed_edges)
-        touched = (self.changed_nodes, self.touched_nodes, self.touched_edges)
+        touched = (self.changed_nodes, self.touched_nodes, self.charged_nodes, self.touched_edges)
         return sum(rows.size for rows in (*changed, *touched))
 
 
@@ -87,7 +94,9 @@ def make_plan(view: ColumnView, delta: GraphDelta) -> Plan:
     changed_nodes = view.rows([change.node for change in delta.node_changes])
     if _meet(changed_nodes, removed_nodes) or _meet(changed_nodes, node_rows):
         raise InputError("the delta changes a node that it also puts or removes; leave out one of them")
-    touched = _touched_nodes(view, delta, node_rows, _without(removed_nodes, node_rows))
+    gone = _without(removed_nodes, node_rows)
+    touched = _accessed_nodes(view, delta, node_rows, gone, delta.touch.nodes)
+    charged = _accessed_nodes(view, delta, node_rows, gone, delta.touch.charges)
     return Plan(
         delta=delta,
         node_rows=node_rows,
@@ -100,6 +109,9 @@ def make_plan(view: ColumnView, delta: GraphDelta) -> Plan:
         changed_nodes=changed_nodes,
         touched_nodes=np.array(list(touched), dtype=np.int64),
         touched_counts=np.array(list(touched.values()), dtype=np.int64),
+        charged_nodes=np.array(list(charged), dtype=np.int64),
+        charges=np.array([charge.energy for charge in charged.values()], dtype=np.float64),
+        charge_times=np.array([to_micros(charge.at) for charge in charged.values()], dtype=np.int64),
         touched_edges=touched_edges,
         touched_times=np.maximum(view.last_activated.take(touched_edges), to_micros(delta.at)),
         spared=tuple(_known_edges(view, operator.spared) for operator in delta.operators),
@@ -233,17 +245,19 @@ def _existing_edges(view: ColumnView, keys: Sequence[EdgeKey]) -> Rows:
     return rows
 
 
-def _touched_nodes(view: ColumnView, delta: GraphDelta, node_rows: Rows, gone: Rows) -> dict[int, int]:
-    """Return how often each node was used, by row, ascending; uses of removed nodes are ignored."""
+def _accessed_nodes(
+    view: ColumnView, delta: GraphDelta, node_rows: Rows, gone: Rows, values: Mapping[str, _Value]
+) -> dict[int, _Value]:
+    """Return values of accesses by row instead of by id, ascending; those of removed nodes are ignored."""
     put = {node.id: row for node, row in zip(delta.nodes, node_rows.tolist(), strict=True)}
     removed = set(gone.tolist())
-    counts: dict[int, int] = {}
-    for node_id, count in delta.touch.nodes.items():
+    by_row: dict[int, _Value] = {}
+    for node_id, value in values.items():
         row = put.get(node_id)
         row = view.find(node_id) if row is None else row
         if row is not None and row not in removed:
-            counts[row] = count
-    return dict(sorted(counts.items()))
+            by_row[row] = value
+    return dict(sorted(by_row.items()))
 
 
 def _known_edges(view: ColumnView, keys: Iterable[EdgeKey]) -> Rows:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import from_micros
 from neurogated.core.edge_columns import EdgeColumns, Names
-from neurogated.core.model import MemoryNode
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.log import Position
@@ -65,11 +62,11 @@ def _nodes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
     embedded, names = 0, list(ours)
     for begin in range(0, len(names), _AT_ONCE):
         part = names[begin : begin + _AT_ONCE]
-        nodes = {node.id: _unused(node) for node in replayed.get_nodes(part, missing_ok=True)}
+        nodes = {node.id: node.unaccessed() for node in replayed.get_nodes(part, missing_ok=True)}
         for node in store.get_nodes(part):
             name = node.id
             embedded += node.embedding is not None
-            if name in nodes and nodes[name] != _unused(node):
+            if name in nodes and nodes[name] != node.unaccessed():
                 yield f"node {name!r}: the graph and the journal differ"
             if name in nodes and our_texts.terms_of(ours[name]) != their_texts.terms_of(theirs[name]):
                 yield f"node {name!r}: its keywords or tags do not match its text"
@@ -83,11 +80,6 @@ def _rows(store: GraphStore) -> dict[str, int]:
     """Return the row of every node by its id, including expired nodes."""
     view = store.graph.latest().view
     return {view.ids[row]: row for row in view.live_nodes().tolist()}
-
-
-def _unused(node: MemoryNode) -> MemoryNode:
-    """Return the node without its use count and last use."""
-    return replace(node, last_accessed=from_micros(0), uses=0)
 
 
 def _edges(store: GraphStore, replayed: GraphStore) -> Iterator[str]:

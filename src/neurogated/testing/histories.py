@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
-from neurogated.core.delta import Access, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
+from neurogated.core.delta import Access, Charge, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
@@ -89,7 +89,7 @@ def random_delta(random: Random, model: GraphModel, at: datetime) -> GraphDelta:
         node_changes=recharged,
         queued=tuple(PendingTask("cause", (name,)) for name in _some(random, list(NAMES), 1)),
         settled=_some(random, list(model.waiting), 1),
-        touch=Access(touched, frozenset(walked)),
+        touch=Access(touched, frozenset(walked), {name: Charge(_weight(random), at) for name in touched}),
         reason=random.choice(("", "learned", "用")),
         at=at,
     )

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import Clock
-from neurogated.core.delta import Access, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
+from neurogated.core.delta import Access, Charge, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge
 from neurogated.core.ports import GraphStorePort
@@ -182,11 +182,12 @@ class GraphStoreMachine(RuleBasedStateMachine):
         name = data.draw(st.sampled_from(sorted(self.model.nodes)))
         self._apply(node_changes=(NodeChange(name, energy, importance=importance),))
 
-    @rule(name=st.sampled_from(NAMES), data=st.data())
-    def touch(self, name: str, data: st.DataObject) -> None:
-        """Access a node, which may not exist, and some edges."""
+    @rule(name=st.sampled_from(NAMES), data=st.data(), energy=st.none() | _WEIGHTS)
+    def touch(self, name: str, data: st.DataObject, energy: float | None) -> None:
+        """Access a node, which may not exist, and some edges; perhaps charge the node."""
         keys = data.draw(st.frozensets(st.sampled_from(self._keys()))) if self.model.edges else frozenset()
-        self._apply(touch=Access.of(frozenset({name}), keys))
+        charges = {} if energy is None else {name: Charge(energy, self.clock())}
+        self._apply(touch=Access({name: 1}, keys, charges))
 
     @rule(days=st.integers(0, 3), floor=_WEIGHTS)
     def decay(self, days: int, floor: float) -> None:

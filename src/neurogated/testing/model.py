@@ -101,6 +101,9 @@ class GraphModel:
         for name in delta.touch.nodes.keys() & self.nodes.keys():
             node, count = self.nodes[name], delta.touch.nodes[name]
             self.nodes[name] = replace(node, last_accessed=delta.at, uses=min(node.uses + count, MOST_COUNTED))
+        for name in delta.touch.charges.keys() & self.nodes.keys():
+            charge = delta.touch.charges[name]
+            self.nodes[name] = replace(self.nodes[name], charge=charge.energy, charged_at=charge.at)
         for key in (delta.touch.edges & self.edges.keys()) - settled:
             edge = self.edges[key]
             self.edges[key] = replace(edge, last_activated=max(edge.last_activated or delta.at, delta.at))

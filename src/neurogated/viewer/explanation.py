@@ -1,4 +1,4 @@
-"""From a memory and its answer to a page on disk."""
+"""Explains a recall of a memory by a page, and writes the page to a file."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["explain", "write_page"]
 
 
 def explain(memory: NeuroGraphMemory, recall: Recall, store: GraphStorePort | None = None) -> str:
-    """Return the page of a recall, with the texts of all nodes from which activation flowed.
+    """Return the page of a recall, with the texts of all nodes that sent activation.
 
     Args:
-        memory: the memory that was asked.
-        recall: its answer.
-        store: the graph of that time, for a recall of the past; that of the memory when left out.
+        memory: the memory.
+        recall: a recall of it.
+        store: the graph of the recall, if it used `as_of`. Default: the graph of the memory.
     """
     store = memory.store if store is None else store
     passed = [vertex.id for vertex in subgraph_of(recall).vertices if vertex.rank is None]
-    # A node that was deleted since the recall is shown by its id.
+    # The page shows the id of a node that was deleted since the recall.
     return render_recall(recall, {node.id: node for node in store.get_nodes(passed, missing_ok=True)})
 
 
 def write_page(page: str, path: str | os.PathLike[str]) -> Path:
-    """Write a page, whole or not at all, over what the file held before; return where it is.
+    """Write a page to a file atomically, and return its absolute path; an existing file is replaced.
 
     Raises:
         InputError: the file cannot be written.
@@ -42,7 +42,7 @@ def write_page(page: str, path: str | os.PathLike[str]) -> Path:
         target = Path(path).resolve()
         if target.exists() and not target.is_file():
             raise InputError(f"{path} is not a file; {remedy}")
-        # A name of its own in the same folder: two may write at once, and renaming stays within one file system.
+        # A unique name lets two threads write at once. The same folder keeps the renaming within one file system.
         part = target.with_name(f".{uuid.uuid4().hex}.part")
         try:
             part.write_text(page, encoding="utf-8", newline="\n")

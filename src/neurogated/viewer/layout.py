@@ -1,4 +1,4 @@
-"""Where everything of the picture stands: senders on the left, memories on the right, and the flows between them."""
+"""The layout of the picture: senders on the left, memories on the right, and flows between them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from neurogated.viewer.subgraph import Arc, Subgraph, Vertex
 
 __all__ = ["Box", "Curve", "Picture", "lay_out"]
 
-# Pixels; the style sheet's letters fit into boxes of these measures.
+# Pixels. The fonts of the style sheet fit into boxes of this size.
 _SENDER_WIDTH, _SENDER_HEIGHT = 216, 60
 _MEMORY_WIDTH, _MEMORY_HEIGHT = 260, 84
 _GAP = 214
@@ -23,14 +23,14 @@ _HEAD = 7
 _MIN_STROKE, _MAX_STROKE = 0.8, 22.0
 _SLOT, _LABEL_SLOT = 3.0, 15.0
 _LETTER = 4
-# Labels at one memory; those of its other flows are seen when one points at them.
+# Labelled flows at one memory. The page shows the labels of its other flows on hover.
 _LABELS = 5
 _FAINT_SHARE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Where a vertex stands; pixels from the picture's upper left corner."""
+    """The box of a vertex, in pixels from the upper left corner of the picture."""
 
     vertex: Vertex
     left: float
@@ -40,18 +40,18 @@ class Box:
 
     @property
     def right(self) -> float:
-        """The right edge."""
+        """Position of the right edge."""
         return self.left + self.width
 
     @property
     def middle(self) -> float:
-        """The height of the centre."""
+        """Vertical position of the centre."""
         return self.top + self.height / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """How an arc is drawn."""
+    """An arc as it is drawn."""
 
     arc: Arc
     line: str
@@ -60,30 +60,30 @@ class Curve:
     """SVG path of the arrow's head."""
     stroke: float
     label: tuple[float, float]
-    """Where the label ends; where it begins, for a flow into a node that passes activation on."""
+    """Right end of the label, or its left end for a flow into a node that passes activation on."""
     labelled: bool
-    """Whether there is room for its label."""
+    """Whether the label is always visible."""
     faint: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A subgraph with its measures."""
+    """A subgraph with its layout."""
 
     width: float
     height: float
     senders: tuple[Box, ...]
     """Anchors, then the nodes that passed activation on."""
     relays_top: float | None
-    """Where the nodes begin that are no anchors; None where there are none."""
+    """Top of the first sender that is no anchor; None if there is none."""
     memories: tuple[Box, ...]
     """Best first."""
     curves: tuple[Curve, ...]
-    """The strongest last, so that it lies on top."""
+    """The strongest is last, so that it lies on top."""
 
 
 def lay_out(subgraph: Subgraph) -> Picture:
-    """Return the picture: memories by rank, and each sender near the memories it sent to (isotonic regression)."""
+    """Return the picture: memories by rank, and each sender near its targets (isotonic regression)."""
     into = [arc for arc in subgraph.arcs if not arc.relayed]
     largest = max((arc.flow for arc in into), default=0.0)
     strokes = {arc.number: _stroke(arc.flow, largest) for arc in subgraph.arcs}
@@ -103,7 +103,7 @@ def lay_out(subgraph: Subgraph) -> Picture:
         v.number: max(_SENDER_HEIGHT, _sum(strokes, into, v, lambda arc: arc.source) + 2 * _ROW_GAP) for v, _ in senders
     }
     sender_tops = _as_wanted(senders, sizes)
-    # However many senders there are, the first memories are near the top.
+    # Many senders do not push the first memories far from the top.
     drop = max(0.0, -min(sender_tops.values(), default=0.0) - _OVERHANG)
     sender_tops = {number: top + drop for number, top in sender_tops.items()}
     first = min((*tops.values(), *sender_tops.values()), default=0.0) - _MARGIN
@@ -130,7 +130,7 @@ def _stroke(flow: float, largest: float) -> float:
 
 
 def _labelled(into: Iterable[Arc]) -> set[int]:
-    """Return the strongest arcs into each memory, without those that show as 0."""
+    """Return the strongest arcs into each memory, without those that are shown as 0."""
     by_target: dict[int, list[int]] = defaultdict(list)
     for arc in into:
         if arc.shown > 0:
@@ -145,7 +145,10 @@ def _sum(sizes: Mapping[int, float], arcs: Iterable[Arc], vertex: Vertex, end: C
 def _ordered(
     senders: Iterable[Vertex], into: Sequence[Arc], centres: Mapping[int, float]
 ) -> list[tuple[Vertex, float]]:
-    """Return anchors by the mean height of the memories they sent to, other senders by amount, with that height."""
+    """Return the senders in order, each with the mean height of its targets.
+
+    The anchors are in order of this height. The other senders follow in order of the amount they sent.
+    """
     middle = sum(centres.values()) / len(centres) if centres else 0.0
     wishes = []
     for vertex in senders:
@@ -166,9 +169,9 @@ def _stacked(numbers: Iterable[int], heights: Mapping[int, float], begin: float)
 
 
 def _as_wanted(senders: Sequence[tuple[Vertex, float]], heights: Mapping[int, float]) -> dict[int, float]:
-    """Return tops that keep the order and the gaps and lie, in squares, as near as possible to the wanted centres.
+    """Return tops that keep the order and the gaps, with the least squared distance from the wanted centres.
 
-    Without the heights above it each top must not be less than the one before: isotonic regression, by pooling
+    A top minus the heights above it must not be less than the previous one. This is isotonic regression, which pools
     adjacent violators.
     """
     offsets = _stacked((vertex.number for vertex, _ in senders), heights, 0.0)
@@ -228,7 +231,7 @@ def _ports(
     own: Callable[[Arc], int],
     other: Callable[[Arc], float],
 ) -> dict[int, float]:
-    """Return the height where each arc meets its box: around the middle, in the order of their other ends."""
+    """Return the height at which each arc meets its box: around the middle, in the order of the other ends."""
     at: dict[int, list[Arc]] = defaultdict(list)
     for arc in arcs:
         at[own(arc)].append(arc)
@@ -236,7 +239,7 @@ def _ports(
     for number, some in at.items():
         some.sort(key=lambda arc: (other(arc), -arc.flow, arc.number))
         box = boxes[number]
-        # Many small lines share the height of the box.
+        # Many thin lines divide the height of the box.
         total = sum(sizes[arc.number] for arc in some)
         scale = min(1.0, box.height / total)
         y = box.middle - total * scale / 2

@@ -1,4 +1,4 @@
-"""A recall as one HTML page that needs nothing but itself."""
+"""Renders a recall as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from neurogated.viewer.layout import lay_out
 from neurogated.viewer.palette import ink
 from neurogated.viewer.subgraph import Arc, Subgraph, Vertex, subgraph_of
 
-__all__ = ["render_recall"]
+__all__ = ["environment", "own_file", "render_recall"]
 
-# Characters: of a label, before the reader asks for more, and at most.
+# Characters of a label, of a text before the reader unfolds it, and of a text at most.
 _LABEL = 120
 _SHOWN = 700
 _MOST = 200_000
-# Flows that a memory lists before the reader asks for more.
+# Flows of a memory before the reader unfolds the list.
 _LISTED = 5
 _PERCENT = 100.0
 _FORMAT = "{:.3f}"
 
-# What HTML does not allow even escaped, and halves of characters that UTF-8 cannot hold.
+# Characters that HTML forbids even when they are escaped, and surrogates, which UTF-8 cannot encode.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _SEEN_FIRST = ("title", "speaker", "timestamp", "location")
 
@@ -43,7 +43,7 @@ class _Term(NamedTuple):
     name: str
     value: float
     left: float
-    """Where its segment of the bar begins, in percent of the widest bar."""
+    """Left end of its segment of the bar, in percent of the widest bar."""
     width: float
 
 
@@ -52,52 +52,52 @@ class _Text(NamedTuple):
     rest: str
     characters: int
     cut: int
-    """How many characters were left out altogether."""
+    """Number of characters that the page leaves out."""
 
 
 class _Card(NamedTuple):
-    """What is known of a vertex, ready to be shown."""
+    """A vertex as the page shows it."""
 
     vertex: Vertex
     label: str
     snippet: str
     text: _Text | None
     facts: tuple[tuple[str, str], ...]
-    """Metadata to be seen at once."""
+    """Metadata that the page always shows; it shows the rest on demand."""
     metadata: tuple[tuple[str, str], ...]
     memory: RecalledMemory | None
     terms: tuple[_Term, ...]
     into: tuple[Arc, ...]
-    """Flows that reached it, strongest first."""
+    """Flows into it, strongest first."""
     sent: float
-    """The points that it sent."""
+    """Sum of the flows from it, in points of the score."""
     boxes: tuple[str, ...]
-    """Elements of the picture that stand for it."""
+    """Ids of its boxes in the picture."""
     lit: str
-    """Elements of the picture that belong to it."""
+    """Ids of the boxes and flows that the page highlights with it."""
 
 
 class _Weight(NamedTuple):
     type: EdgeType
     along: float
     against: float | None
-    """None where activation never flows that way."""
+    """None if activation never flows in this direction."""
 
 
 def render_recall(recall: Recall, nodes: Mapping[str, MemoryNode]) -> str:
     """Return a recall as an HTML page: its kernel, the flows of activation, and the ranked memories.
 
     Args:
-        recall: the answer to a question.
-        nodes: anchors, sources of flows and nodes on paths that are not among its memories; a node that is missing is
-            shown by its id.
+        recall: a recall.
+        nodes: anchors, sources of flows and nodes on paths that are no memories of the recall. The page shows the id of
+            a node that is missing here.
     """
     subgraph = subgraph_of(recall)
     known = {**nodes, **{memory.id: memory.node for memory in recall}}
     cards = _cards(recall, subgraph, known)
-    script, style = _own_file("page.js"), _own_file("page.css")
+    script, style = own_file("page.js"), own_file("page.css")
     used = {arc.type for arc in subgraph.arcs}
-    return _environment().get_template("page.html.j2").render(
+    return environment().get_template("page.html.j2").render(
         recall=recall,
         kernel=_kernel_rows(recall, used),
         picture=lay_out(subgraph),
@@ -118,8 +118,9 @@ def render_recall(recall: Recall, nodes: Mapping[str, MemoryNode]) -> str:
 
 
 @functools.cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """Return the templates and their filters."""
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("neurogated.viewer"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -127,15 +128,16 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=lambda value: _printable(value) if isinstance(value, str) else value,
     )
-    environment.filters |= {"number": _number}
-    return environment
+    made.filters |= {"number": _number}
+    return made
 
 
 @functools.cache
-def _own_file(name: str) -> str:
-    environment = _environment()
-    assert environment.loader is not None  # noqa: S101 - given above
-    return environment.loader.get_source(environment, name)[0]
+def own_file(name: str) -> str:
+    """Return a file of the templates."""
+    templates = environment()
+    assert templates.loader is not None  # noqa: S101 - given above
+    return templates.loader.get_source(templates, name)[0]
 
 
 def _printable(text: str) -> str:
@@ -149,7 +151,7 @@ def _number(value: float) -> str:
 
 
 def _share(value: float | None, largest: float) -> float:
-    """Return `value` in percent of `largest`, 0 where that has no meaning."""
+    """Return `value` in percent of `largest`, 0 if one of them is not finite or `largest` is not positive."""
     if value is None or not math.isfinite(value) or not 0 < largest < math.inf:
         return 0.0
     return max(0.0, min(_PERCENT, _PERCENT * value / largest))
@@ -175,7 +177,7 @@ def _cards(recall: Recall, subgraph: Subgraph, known: Mapping[str, MemoryNode]) 
 
 
 def _bar(terms: Sequence[tuple[str, float]], widest: float) -> tuple[_Term, ...]:
-    """Return the terms one after another; one below 0 lies over the end of those above."""
+    """Return the terms side by side; a negative term covers the end of the previous ones."""
     bar, right = [], 0.0
     for name, value in terms:
         width = _share(abs(value), widest)
@@ -198,7 +200,7 @@ def _card(
     into = tuple(arc for arc in arcs if arc.target == number)
     out = [arc for arc in arcs if arc.source == number]
     boxes = (*((f"to{number}",) if vertex.rank else ()), *((f"from{number}",) if sends else ()))
-    # Of a memory its own flows are shown, and those into the nodes that passed them on; of any other node all flows.
+    # A memory is highlighted with the flows into it and the flows into their sources; other nodes with all their flows.
     relays = {arc.source for arc in into}
     shown = [*into, *(arc for arc in arcs if arc.relayed and arc.target in relays)] if vertex.rank else [*into, *out]
     lit = {**dict.fromkeys(boxes), **dict.fromkeys(_ends(shown))}
@@ -236,7 +238,7 @@ def _card(
 
 
 def _ends(arcs: Iterable[Arc]) -> Iterator[str]:
-    """Return the elements of the picture that belong to flows."""
+    """Yield the ids of flows and of the boxes at their ends."""
     for arc in arcs:
         yield from (f"arc{arc.number}", f"from{arc.source}", f"{'from' if arc.relayed else 'to'}{arc.target}")
 
@@ -254,7 +256,7 @@ def _shown_value(value: Any) -> str:  # noqa: ANN401 - JSON
 def _text(content: str) -> _Text:
     if len(content) <= _SHOWN:
         return _Text(content, "", len(content), 0)
-    # A word is not torn where there is a space to break at.
+    # The text breaks at a space if there is one, so that no word is split.
     space = content.rfind(" ", _SHOWN - _LABEL, _SHOWN)
     end = space if space > 0 else _SHOWN
     return _Text(content[:end], content[end:_MOST], len(content), max(0, len(content) - _MOST))

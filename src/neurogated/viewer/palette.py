@@ -1,4 +1,4 @@
-"""A colour for every type of edge that people who see colours differently can tell apart too."""
+"""Colours of edge types, which people with colour blindness can also distinguish."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ __all__ = ["Ink", "ink"]
 
 
 class Ink(NamedTuple):
-    """How lines of a type of edge are drawn."""
+    """Colours and dashes of the lines of an edge type."""
 
     light: str
-    """#rrggbb on a light ground."""
+    """#rrggbb on a light background."""
     dark: str
-    """#rrggbb on a dark ground."""
+    """#rrggbb on a dark background."""
     dashes: str = "none"
     """Value of `stroke-dasharray`."""
 
 
-# After Okabe & Ito (2008), shifted until each stands out from its ground by a contrast of 3:1, and any two are apart by
-# a distance of 20 in Lab for eyes without the red or the green cone too.
+# Based on Okabe & Ito (2008), but changed so that each has a contrast of 3:1 with its background. Any two have a
+# distance of 20 in Lab, also for people without red or green cones.
 _KNOWN = {
     "SEQ": Ink("#1f5fbf", "#5b9cff"),
     "SIM": Ink("#b98600", "#f0e442"),
@@ -35,7 +35,7 @@ _DASHES = ("10 3", "3 4", "12 3 3 3")
 
 
 def ink(edge_type: EdgeType) -> Ink:
-    """Return the type's ink: the same in every page and process, whatever else is registered."""
+    """Return the ink of a type. It depends on the name alone, so it is the same in every page and process."""
     if edge_type.name in _KNOWN:
         return _KNOWN[edge_type.name]
     number = int.from_bytes(hashlib.sha256(edge_type.name.encode()).digest())

@@ -1,4 +1,4 @@
-"""The part of the graph that a recall used: its memories, and every flow of activation that reached them."""
+"""The part of the graph that a recall used: its memories, anchors and flows of activation."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Vertex:
     """Unique in the picture, from 0; returned memories come first, best first."""
     id: str
     rank: int | None
-    """1 for the best memory; None for a node that was not returned."""
+    """1 for the best memory; None for other nodes."""
     start: float | None
-    """The activation that an anchor starts with; None for other nodes."""
+    """The activation with which an anchor starts; None for other nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """A flow of activation into a memory, or into a node that passed it on."""
+    """A flow of activation into a memory, or into a node that passed activation on."""
 
     number: int
     source: int
@@ -40,24 +40,24 @@ class Arc:
     flow: float
     """In points of the score."""
     shown: float
-    """The flow in thousandths; those into one memory add up to the activation shown in its score."""
+    """The flow, rounded to thousandths. The flows into one memory add up to the activation shown in its score."""
     relayed: bool
     """Whether the target is not a memory but a node that passed activation on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subgraph:
-    """All that is drawn."""
+    """The vertices and arcs of the picture, with the terms of the scores."""
 
     vertices: tuple[Vertex, ...]
     arcs: tuple[Arc, ...]
-    """Flows into one node follow each other, strongest first."""
+    """Flows into one node are consecutive, strongest first."""
     terms: tuple[tuple[tuple[str, float], ...], ...]
-    """Of each memory, best first: the terms of its score in thousandths, which add up to the score shown."""
+    """For each memory, best first: the terms of its score, rounded to thousandths. They add up to the score shown."""
 
     @property
     def senders(self) -> tuple[Vertex, ...]:
-        """The anchors, and every other node from which activation flowed."""
+        """The anchors and all other nodes that sent activation."""
         numbers = {arc.source for arc in self.arcs} | {arc.target for arc in self.arcs if arc.relayed}
         return tuple(vertex for vertex in self.vertices if vertex.start is not None or vertex.number in numbers)
 
@@ -93,7 +93,7 @@ def subgraph_of(recall: Recall) -> Subgraph:
 
 
 def _weight(recall: Recall) -> float:
-    """Return what a unit of activation adds to a score."""
+    """Return the weight of activation in the score."""
     for memory in recall:
         arrived, counted = (found.get("activation", 0.0) for found in (memory.parts, memory.contributions))
         if arrived > 0 and math.isfinite(counted / arrived):
@@ -104,7 +104,7 @@ def _weight(recall: Recall) -> float:
 def _arcs(
     flows: Iterable[PathStep], target: int, numbers: Mapping[str, int], weight: float, total: float | None = None
 ) -> list[Arc]:
-    """Return the flows into `target` unnumbered; without `total` it is no memory."""
+    """Return the flows into `target`, all with number 0; a target without `total` is no memory."""
     steps = sorted(flows, key=lambda step: -step.flow)
     points = [step.flow * weight for step in steps]
     shown = add_up(points, sum(points) if total is None else total)

@@ -1,4 +1,4 @@
-"""Numbers rounded so that the shown terms add up to the shown sum."""
+"""Rounds numbers so that the shown terms add up to the shown sum."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ _NOISE = 1e-6
 
 
 def add_up(values: Sequence[float], total: float) -> list[float]:
-    """Return the values in thousandths, each rounded down or up, so that they add up to the rounded total.
+    """Return the values rounded down or up to thousandths, so that they add up to the rounded total.
 
-    The largest remainders are rounded up. Values that do not add up to the total are rounded one by one.
+    The values with the largest remainders are rounded up. If the values do not add up to the total, each is rounded to
+    the nearest thousandth.
     """
-    # NaN is not less than anything.
+    # A comparison with NaN is false.
     if not all(abs(value) < _LARGEST for value in (*values, total)) or abs(math.fsum(values) - total) > 1 / _STEPS:
         return [round(value, _DIGITS) for value in values]
     scaled = [value * _STEPS for value in values]

@@ -15,6 +15,7 @@ import numpy as np
 from neurogated.core.clock import from_micros, utc_now
 from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import Access, GraphDelta, HistoryEntry, JournalEntry
+from neurogated.core.model import ACCESSED
 from neurogated.storage.log.log import Engine, Log, Position, SupportsPast
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def replayed_past(
 ) -> tuple[Engine, datetime]:
     """Return an engine in memory with the first `sequence` deltas, and the time of that state.
 
-    Its nodes have their present use counts: the journal has no past use counts, and they outlive the removal of a node.
+    Its nodes have their present accesses: the journal has no past accesses, and they outlive the removal of a node.
     """
     entries = list(islice(log.entries(), sequence))
     made = [entry.delta.at for entry in entries if not entry.delta.tells_of_uses_only]
@@ -147,12 +148,12 @@ def replayed_past(
 
 def _used(delta: GraphDelta, present: ColumnView) -> GraphDelta:
     """Return a delta whose nodes have their present use counts and last uses, and which adds no uses of nodes."""
-    if not delta.nodes and not delta.touch.nodes:
+    if not (delta.nodes or delta.touch.nodes or delta.touch.charges):
         return delta
     rows = np.array([present.rows_by_id[node.id] for node in delta.nodes], dtype=np.int64)
-    uses, moments = present.uses.take(rows).tolist(), present.last_accessed.take(rows).tolist()
+    columns = [getattr(present, name).take(rows).tolist() for name in ACCESSED]
     nodes = (
-        replace(node, uses=count, last_accessed=from_micros(micros))
-        for node, count, micros in zip(delta.nodes, uses, moments, strict=True)
+        replace(node, last_accessed=from_micros(used), uses=uses, charge=charge, charged_at=from_micros(charged))
+        for node, used, uses, charge, charged in zip(delta.nodes, *columns, strict=True)
     )
     return replace(delta, nodes=tuple(nodes), touch=Access(edges=delta.touch.edges))

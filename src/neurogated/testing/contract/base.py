@@ -124,7 +124,8 @@ def apply(store: GraphStorePort, clock: Clock, **changes: Any) -> int:  # noqa: 
 def plain(node: MemoryNode) -> MemoryNode:
     """Return a node without its accesses, which have no history."""
     fields = {name: getattr(node, name) for name in MemoryNode.__slots__}
-    return MemoryNode.restored(**{**fields, "last_accessed": node.created_at, "uses": 0})
+    unaccessed = {"last_accessed": node.created_at, "uses": 0, "charge": 0.0, "charged_at": node.created_at}
+    return MemoryNode.restored(**fields | unaccessed)
 
 
 def journaled(store: GraphStorePort, changes: Collection[int]) -> list[JournalEntry]:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 
 from neurogated.core.abilities import SupportsCompaction
-from neurogated.core.delta import Access, GraphDelta, NodeChange
+from neurogated.core.clock import to_micros
+from neurogated.core.delta import Access, Charge, GraphDelta, NodeChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter, field
 from neurogated.core.model import MOST_COUNTED, MemoryNode
@@ -22,7 +23,7 @@ from neurogated.errors import InputError, UnknownIdError
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows
 from neurogated.testing.contract.writing import PROPERTY
-from neurogated.testing.histories import QUERIES, WORDS, edge, history_of, node
+from neurogated.testing.histories import QUERIES, START, WORDS, edge, history_of, node
 from neurogated.testing.model import GraphModel
 
 __all__ = ["ScopesContract"]
@@ -136,6 +137,28 @@ class ScopesContract(ContractBase):
         assert compacting.compact() == 1
         apply(again, clock, nodes=(_of("a", "bob"),))
         assert [one.id for one in again.find(Filter(scope=ScopeFilter("bob")))] == ["a"]
+
+    def test_a_touch_sets_the_charges_that_it_names(self, store: GraphStorePort, clock: ManualClock) -> None:
+        apply(store, clock, nodes=(node("a", charge=0.5, charged_at=START), node("b"), node("c", charge=0.125)))
+        clock.advance(timedelta(hours=1))
+        early, late = Charge(0.75, clock() - timedelta(minutes=9)), Charge(0.25, clock())
+        apply(store, clock, touch=Access({"a": 1}, charges={"a": early, "gone": late}))
+        apply(store, clock, touch=Access(charges={"b": late}))
+        found = {one.id: (one.charge, one.charged_at, one.uses) for one in store.all_nodes()}
+        assert found == {"a": (*early, 1), "b": (*late, 0), "c": (0.125, START, 0)}
+        view = store.view()
+        assert view.charge.take(view.rows("abc")).tolist() == [0.75, 0.25, 0.125]
+        assert view.charged_at.take(view.rows("abc")).tolist() == list(map(to_micros, (early.at, late.at, START)))
+
+    def test_charges_have_no_past_and_end_with_a_removal(self, store: GraphStorePort, clock: ManualClock) -> None:
+        first = apply(store, clock, nodes=(node("a"),))
+        apply(store, clock, touch=Access(charges={"a": Charge(0.75, clock())}))
+        before = store.history()
+        assert store.as_of(first).get_node("a").charge == 0.75
+        apply(store, clock, removed_nodes=("a",))
+        apply(store, clock, nodes=(node("a"),))
+        assert store.get_node("a").charge == 0
+        assert len(store.history()) == len(before) + 2
 
     def test_uses_are_counted_up_to_a_bound(self, store: GraphStorePort, clock: ManualClock) -> None:
         apply(store, clock, nodes=(node("a"), node("b", uses=MOST_COUNTED)))

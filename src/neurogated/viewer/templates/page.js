@@ -4,7 +4,7 @@
   const chosen = document.getElementById("chosen");
   const idle = [...chosen.childNodes];
   const beside = window.matchMedia("(min-width: 75rem)");
-  // A thing is a box or a flow of the picture; parts of the list name the thing that they are about.
+  // A thing is a box or a flow of the picture. A part of the list names its thing in data-of.
   let pinned = null;
   let shown = null;
 
@@ -59,10 +59,10 @@
     show(pinned);
     if (!pinned) return;
     if (canvas.contains(from)) {
-      // Where the list lies below the picture, jumping there would take the picture from the eye.
+      // If the list is below the picture, a jump to the list would scroll the picture out of view.
       if (beside.matches) itemOf(pinned).scrollIntoView({ block: "nearest" });
     } else {
-      // The box itself comes last: where not all that is lit fits, it is what must be seen.
+      // If not all highlighted boxes fit, the chosen one must be visible, so it is the last.
       for (const part of [...litBy(pinned).filter((one) => one.matches(".box")), pinned]) within(part, canvas.parentElement);
     }
   }
@@ -77,7 +77,7 @@
       return;
     }
     if (event.target.closest("details, a")) return;
-    // Who marks words to copy them does not choose the memory they stand in.
+    // Selecting text of a memory does not choose the memory.
     if (!event.target.closest("button") && String(window.getSelection()).length) return;
     const thing = thingAt(event.target);
     if (thing) pin(thing, event.target);

@@ -142,6 +142,7 @@ class Topology:
         self.change_nodes(plan)
         uses = self._nodes["uses"].take(plan.touched_nodes) + plan.touched_counts
         self.touch(plan.touched_nodes, at, np.minimum(uses, MOST_COUNTED))
+        self.charge(plan.charged_nodes, plan.charges, plan.charge_times)
         self.use_edges(plan.touched_edges, plan.touched_times)
         self.sequence = sequence
         self._view = None
@@ -156,6 +157,8 @@ class Topology:
                 "energy_at": [to_micros(node.energy_at or node.created_at) for node in nodes],
                 "importance": [node.importance for node in nodes],
                 "uses": [node.uses for node in nodes],
+                "charge": [node.charge for node in nodes],
+                "charged_at": [to_micros(node.charged_at or node.created_at) for node in nodes],
                 "last_accessed": [to_micros(node.last_accessed) for node in nodes],
                 "kind": self.kind_codes([node.kind for node in nodes]),
                 "scope": self.scope_codes([node.scope for node in nodes]),
@@ -231,6 +234,11 @@ class Topology:
         """Record the last access of nodes, in microseconds, and their total uses."""
         self.set_node_column("last_accessed", nodes, moments)
         self.set_node_column("uses", nodes, uses)
+
+    def charge(self, nodes: Rows, energies: ArrayLike, moments: ArrayLike) -> None:
+        """Record the energy that uses have added to nodes, and its time, in microseconds."""
+        self.set_node_column("charge", nodes, energies)
+        self.set_node_column("charged_at", nodes, moments)
 
     def use_edges(self, edges: Rows, moments: ArrayLike) -> None:
         """Record the last access of edges, in microseconds."""

@@ -22,7 +22,7 @@ from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.loading import Keys, keys_to_blob, operators_to_json
-from neurogated.storage.log.sqlite.node_rows import VALUES, NodeNumbers, node_values
+from neurogated.storage.log.sqlite.node_rows import VALUES, NodeNumbers, access_values, node_values
 from neurogated.storage.resolve import Plan
 
 __all__ = ["PlanWriter", "Written"]
@@ -60,6 +60,7 @@ class PlanWriter:
         self._write_weights(plan, sequence)
         self._write_changes(plan, sequence)
         self._write_uses(plan, self._keys_of(plan.touched_nodes, new_nodes), sequence)
+        self._write_charges(plan, self._keys_of(plan.charged_nodes, new_nodes), sequence)
         self._write_pending(plan)
         return Written(sequence, new_nodes, new_edges)
 
@@ -152,8 +153,8 @@ class PlanWriter:
         )
         _execute_each(
             self.connection,
-            "INSERT OR REPLACE INTO accesses VALUES (?, ?, ?, ?)",
-            ((key, to_micros(node.last_accessed), node.uses, sequence) for node, _, key in nodes),
+            "INSERT OR REPLACE INTO accesses VALUES (?, ?, ?, ?, ?, ?)",
+            ((key, *access_values(node, sequence)) for node, _, key in nodes),
         )
 
     def _has_vector_of(self, row: int, node: MemoryNode, plan: Plan) -> bool:
@@ -223,6 +224,18 @@ class PlanWriter:
                 "DO UPDATE SET nodes = nodes + excluded.nodes, edges = edges + excluded.edges",
                 (self.namespace, at // MICROS_A_DAY, int(plan.touched_counts.sum()), len(keys)),
             )
+
+    def _write_charges(self, plan: Plan, charged_nodes: Keys, sequence: int) -> None:
+        _execute_each(
+            self.connection,
+            "UPDATE accesses SET charge = ?, charged_at = ?, since = ? WHERE node = ?",
+            zip(
+                plan.charges.tolist(),
+                plan.charge_times.tolist(),
+                repeat(sequence),
+                charged_nodes.tolist(),
+            ),
+        )
 
     def _write_pending(self, plan: Plan) -> None:
         for statement, tasks in (

@@ -109,13 +109,17 @@ class GraphFollower:
     def _follow_marks(self, index: GraphIndex, since: int) -> None:
         """Apply when and how often nodes were used."""
         if since:
-            key, moment, uses = self._columns(
-                "SELECT a.node, a.last_accessed, a.uses FROM accesses a INDEXED BY accesses_since "
+            key, moment, uses, charge, charged_at = self._columns(
+                "SELECT a.node, a.last_accessed, a.uses, a.charge, coalesce(a.charged_at, :unchanged) "
+                "FROM accesses a INDEXED BY accesses_since "
                 "JOIN nodes n ON n.node = a.node WHERE a.since > :since AND n.namespace = :namespace ORDER BY a.node",
-                (np.int64, np.int64, np.int32),
+                (np.int64, np.int64, np.int32, np.float64, np.int64),
                 since=since,
+                unchanged=UNCHANGED,
             )
-            index.topology.touch(_rows_of(index, key), moment, uses)
+            rows, charged = _rows_of(index, key), charged_at != UNCHANGED
+            index.topology.touch(rows, moment, uses)
+            index.topology.charge(rows[charged], charge[charged], charged_at[charged])
 
     def _follow_removed_edges(self, index: GraphIndex, since: int) -> Rows:
         """Mark removed edges and return their rows."""

@@ -204,7 +204,7 @@ def translated(path: Path) -> Iterator[None]:
             foreign = "open it for writing once, because another program may have written to it; if it is refused, "
             raise CorruptMemoryError(
                 f"{path} is damaged ({error}); {foreign * (code == apsw.SQLITE_IOERR_DATA)}restore a snapshot, as in "
-                "`neurogated restore FILE`"
+                "`neurogated restore --replace FILE`"
             ) from error
         if isinstance(error, apsw.ReadOnlyError):
             raise StorageError(f"{path} is open read-only; open it without read_only to change it") from error

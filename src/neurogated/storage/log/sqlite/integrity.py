@@ -85,7 +85,7 @@ def refuse_cut_file(path: Path, connection: apsw.Connection, *, called: Path | N
         if missing and missing - _pages_in_log(path.with_name(path.name + "-wal"), page_size):
             raise CorruptMemoryError(
                 f"{called or path} is damaged: it has {whole} of its {wanted} pages; restore a snapshot, as in "
-                "`neurogated restore FILE`"
+                "`neurogated restore --replace FILE`"
             )
     finally:
         connection.execute("ROLLBACK")
@@ -115,6 +115,6 @@ def _pages_in_log(log: Path, page_size: int) -> set[int]:
 
 def _remedy(path: Path, how: str) -> str:
     return (
-        f"Restore a snapshot, as in `neurogated restore FILE`; or, to continue {how}, delete "
+        f"Restore a snapshot, as in `neurogated restore --replace FILE`; or, to continue {how}, delete "
         f"{path.with_suffix('.acknowledged')}"
     )

@@ -116,7 +116,8 @@ class SqliteJournal:
         rows = fetch(
             self._connection,
             "SELECT n.id, x.vector, v.base_energy, coalesce(v.energy_at, v.created_at), v.importance, "
-            f"coalesce(a.uses, 0), coalesce(a.last_accessed, 0), k.name, s.name, {RECORD} "
+            "coalesce(a.uses, 0), coalesce(a.charge, 0), coalesce(a.charged_at, v.created_at), "
+            f"coalesce(a.last_accessed, 0), k.name, s.name, {RECORD} "
             "FROM node_versions v JOIN nodes n ON n.node = v.node JOIN kinds k ON k.number = v.kind "
             "LEFT JOIN scopes s ON s.number = v.scope LEFT JOIN accesses a ON a.node = v.node "
             "LEFT JOIN vectors x ON x.node = v.node AND x.since <= v.since AND (x.until IS NULL OR x.until > v.since) "
@@ -131,12 +132,27 @@ class SqliteJournal:
                 energy_at=from_micros(energy_at),
                 importance=importance,
                 uses=uses,
+                charge=charge,
+                charged_at=from_micros(charged_at),
                 last_accessed=from_micros(accessed),
                 kind=register_kind(kind),
                 scope=scope_from_json(scope),
                 **record_of(record).fields(),
             )
-            for name, vector, energy, energy_at, importance, uses, accessed, kind, scope, *record in rows
+            for (
+                name,
+                vector,
+                energy,
+                energy_at,
+                importance,
+                uses,
+                charge,
+                charged_at,
+                accessed,
+                kind,
+                scope,
+                *record,
+            ) in rows
         ]
 
     def _changes(self, sequence: int) -> Iterator[NodeChange]:

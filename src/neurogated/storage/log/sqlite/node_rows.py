@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.clock import from_micros
+from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.column_view import NODE_COLUMNS
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import MemoryNode
@@ -28,6 +28,7 @@ __all__ = [
     "VALUES",
     "Columns",
     "NodeNumbers",
+    "access_values",
     "found_from_json",
     "last_of_each",
     "moment_or_none",
@@ -119,6 +120,12 @@ def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
     )
 
 
+def access_values(node: MemoryNode, sequence: int) -> tuple[object, ...]:
+    """Return the values of a node for a row of `accesses`, which the delta `sequence` writes."""
+    charged_at = None if node.charged_at == node.created_at else micros_or_none(node.charged_at)
+    return to_micros(node.last_accessed), node.uses, sequence, node.charge, charged_at
+
+
 def _found_to_json(found: Found) -> str | None:
     return json.dumps(values, ensure_ascii=False) if (values := found.to_json()) else None
 
@@ -152,7 +159,8 @@ def read_columns(
     key, *found = fetch_columns(
         connection,
         "SELECT v.node, v.base_energy, coalesce(v.energy_at, v.created_at), v.importance, coalesce(a.uses, 0), "
-        "coalesce(a.last_accessed, 0), v.kind, coalesce(v.scope, 0), coalesce(v.position, -1) "
+        "coalesce(a.charge, 0), coalesce(a.charged_at, v.created_at), coalesce(a.last_accessed, 0), "
+        "v.kind, coalesce(v.scope, 0), coalesce(v.position, -1) "
         f"FROM node_versions v {index} JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
         f"WHERE {condition} ORDER BY v.node",
         values,

@@ -37,7 +37,7 @@ class OpenedFiles:
         if not self.are_same():
             raise StorageError(
                 f"another program deleted or replaced {self._path} or its log while it was open, and {consequence}; "
-                "close the memory, and put the right files back, as with `neurogated restore FILE`"
+                "close the memory, and put the right files back, as with `neurogated restore --replace FILE`"
             )
 
     def memory(self) -> FileIdentity:

@@ -134,11 +134,13 @@ CREATE TABLE vectors (
 CREATE INDEX vectors_since ON vectors (since);
 CREATE INDEX vectors_until ON vectors (until) WHERE until IS NOT NULL;
 
-CREATE TABLE accesses (                  -- last use and use count of nodes; not journaled
+CREATE TABLE accesses (                  -- last use, use count and charge of nodes; not journaled
     node INTEGER PRIMARY KEY REFERENCES nodes,
     last_accessed INTEGER NOT NULL,
     uses INTEGER NOT NULL,               -- how often
-    since INTEGER NOT NULL DEFAULT 0     -- the delta that recorded it, for processes that follow the file
+    since INTEGER NOT NULL DEFAULT 0,    -- the delta that recorded it, for processes that follow the file
+    charge REAL NOT NULL DEFAULT 0,      -- the energy that uses have added
+    charged_at INTEGER                   -- the time of the charge; NULL: created_at
 );
 CREATE INDEX accesses_since ON accesses (since);
 

@@ -163,4 +163,6 @@ def _require_sound(path: Path, connection: apsw.Connection) -> None:
     """Raise CorruptMemoryError if SQLite finds a fault while it ignores checksums."""
     found = [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
     if found:
-        raise CorruptMemoryError(f"{path} is damaged ({found[0]}); restore a snapshot, as in `neurogated restore FILE`")
+        raise CorruptMemoryError(
+            f"{path} is damaged ({found[0]}); restore a snapshot, as in `neurogated restore --replace FILE`"
+        )

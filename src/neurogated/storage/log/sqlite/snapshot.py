@@ -51,19 +51,26 @@ def take_snapshot(path: Path, target: Path) -> None:
         replace_file(draft, target)
 
 
-def restore_snapshot(snapshot: Path, path: Path) -> None:
-    """Replace a memory file, sound or damaged, by a snapshot, or create the memory file from it.
+def restore_snapshot(snapshot: Path, path: Path, *, replace: bool = False) -> None:
+    """Create a memory file from a snapshot, or with `replace` overwrite a sound or damaged one.
 
-    The file of another memory is also accepted; its log is restored with it. The snapshot is not changed.
+    The file of another memory is also accepted; its log is restored with it. The snapshot is not changed. The old file
+    stays until the new one is complete and checked; then one rename replaces it.
 
     Raises:
         MemoryLockedError: a process has the memory open for writing.
         CorruptMemoryError: the snapshot is damaged; the memory is unchanged.
-        StorageError: the snapshot is the memory's own file or cannot be read, or the memory cannot be written.
+        StorageError: the snapshot is the memory's own file or cannot be read, the memory cannot be written, or it
+            exists and `replace` is not set.
     """
     path = path.resolve()
     _refuse_unusable(snapshot, path)
     with opened_alone(path), _draft_of(path) as draft:
+        if path.exists() and not replace:
+            raise StorageError(
+                f"there is a memory in {path} already; choose another save_dir, or replace that memory: "
+                "`restore --replace`, in Python `replace=True`"
+            )
         with translated(snapshot):
             _copy(snapshot, draft)
         _require_sound(draft, snapshot)

@@ -1,0 +1,103 @@
+"""The energy of memories: E(t) = B / 2^((t - b) / h) + C / 2^((t - c) / h), computed when it is read.
+
+B at the time b is the journaled part (`base_energy`, `energy_at`). C at the time c is the charge, the part that uses
+have added (`charge`, `charged_at`). The charge has only a current value, as all accesses. Both parts decay with the
+half-life h of the node's kind. Before the time b or c, that part has not decayed yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.clock import MICROS_A_DAY
+from neurogated.core.view import GraphView, Rows
+
+__all__ = ["EnergyLaw", "EnergySettings", "Moment"]
+
+Moment = int | NDArray[np.int64]
+"""One time for all nodes, or one for each (n,), in microseconds since 1970 UTC."""
+_Values = NDArray[np.float64]
+
+
+class EnergySettings(Protocol):
+    """The settings of `EnergyLaw`."""
+
+    @property
+    def half_life_days(self) -> float:
+        """Of kinds without a half-life of their own."""
+
+    @property
+    def half_life_of_kinds(self) -> Mapping[str, float]:
+        """In days."""
+
+    @property
+    def dormant_energy(self) -> float:
+        """A dormant memory has less energy."""
+
+    @property
+    def dormant_importance(self) -> float:
+        """A dormant memory has less importance."""
+
+    @property
+    def dormant_idle_days(self) -> float:
+        """A dormant memory had no access for so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyLaw:
+    """How energy decays, and which memories are dormant."""
+
+    half_life_days: float
+    half_life_of_kinds: Mapping[str, float] = field(default_factory=dict)
+    dormant_energy: float = 0.0
+    dormant_importance: float = 0.0
+    dormant_idle_days: float = 0.0
+
+    @classmethod
+    def of(cls, settings: EnergySettings) -> Self:
+        """Return the law of the settings."""
+        return cls(
+            settings.half_life_days,
+            settings.half_life_of_kinds,
+            settings.dormant_energy,
+            settings.dormant_importance,
+            settings.dormant_idle_days,
+        )
+
+    def half_lives(self, kinds: Sequence[str]) -> _Values:
+        """Return the half-life of each kind, in microseconds."""
+        days = [self.half_life_of_kinds.get(kind, self.half_life_days) for kind in kinds]
+        return np.array(days) * MICROS_A_DAY
+
+    def parts(self, view: GraphView, rows: Rows, now: Moment) -> tuple[_Values, _Values]:
+        """Return the base energies and the charges of nodes at the time `now`, each (n,)."""
+        half_lives = self.half_lives(view.kinds)[view.kind.take(rows)]
+        base = view.base_energy.take(rows) * _left(now - view.energy_at.take(rows), half_lives)
+        return base, view.charge.take(rows) * _left(now - view.charged_at.take(rows), half_lives)
+
+    def energy(self, view: GraphView, rows: Rows, now: Moment) -> _Values:
+        """Return the energies of nodes at the time `now` (n,), 0–1."""
+        base, charge = self.parts(view, rows, now)
+        return np.minimum(1.0, base + charge)
+
+    def dormant(self, view: GraphView, rows: Rows, now: Moment) -> NDArray[np.bool_]:
+        """Return which nodes are dormant at the time `now`: little energy, little importance, and no recent access."""
+        found: NDArray[np.bool_] = view.importance.take(rows) < self.dormant_importance
+        # Most recalls end here, or after the next column: few memories are unimportant, and fewer are idle.
+        if found.any():
+            found &= now - view.last_accessed.take(rows) >= self.dormant_idle_days * MICROS_A_DAY
+        if (places := found.nonzero()[0]).size:
+            then = now if isinstance(now, int) else now[places]
+            found[places] = self.energy(view, rows[places], then) < self.dormant_energy
+        return found
+
+
+def _left(age: NDArray[np.int64], half_lives: _Values) -> _Values:
+    """Return the share of an energy that is left after `age` microseconds."""
+    left: _Values = np.exp2(-np.maximum(0, age) / half_lives)
+    return left

@@ -1,0 +1,89 @@
+"""The deltas that write or remove nodes together with the edges that follow from their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import EdgeKey
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.watchdog import stage
+from neurogated.ingestion.association import temporal_edges
+from neurogated.ingestion.drafts import Analysed
+from neurogated.ingestion.edge_builder import fitted, nearest_in, similarity_edges
+from neurogated.ingestion.mentions import text_edges
+from neurogated.ingestion.sessions import rejoined
+
+__all__ = ["Linker"]
+
+
+class Linker:
+    """Links nodes with the stored nodes. It computes deltas and does not apply them."""
+
+    def __init__(self, store: GraphStorePort, config: MemoryConfig) -> None:
+        self._store = store
+        self._config = config
+
+    def writing(self, analysed: Analysed, *, reason: str) -> GraphDelta:
+        """Return the delta that writes analysed nodes and removes the nodes that they replace."""
+        at, gone = analysed.at, analysed.gone
+        stage("finding mentions")
+        mentions = text_edges(self._store, self._config, analysed.nodes, at, gone)
+        stage("finding similar memories")
+        moved = [*analysed.new, *(node for node in analysed.known if node.id in analysed.moved)]
+        nearest = nearest_in(self._store, without=frozenset(gone))
+        similar = similarity_edges(moved, nearest, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
+        # Stored nodes may have new vectors that are not stored yet.
+        similarities = fitted(similar, analysed.nodes) if analysed.known else similar
+        temporal = temporal_edges(self._store, analysed.new, self._config.metabolism, at, gone)
+        put = (*analysed.sequences, *similarities, *mentions.put, *analysed.causes, *temporal)
+        outdated = (*self._edges_of(analysed.moved, EdgeType.SIM), *self._edges_of(analysed.retold, EdgeType.CAUSE))
+        removed = dict.fromkeys((*analysed.parted, *mentions.removed, *outdated))
+        for edge in put:
+            removed.pop(edge.key, None)
+        waiting = self._waiting({*gone, *analysed.retold})
+        return GraphDelta(
+            removed_edges=tuple(removed),
+            removed_nodes=tuple(gone),
+            nodes=tuple(analysed.nodes),
+            edges=put,
+            weights=tuple(mentions.reweighted),
+            queued=analysed.failed,
+            settled=tuple(task for task in waiting if task not in analysed.failed),
+            reason=reason,
+            at=at,
+        )
+
+    def deletion(self, node_ids: Iterable[str], *, reason: str, at: datetime) -> GraphDelta:
+        """Return the delta that removes nodes, and joins the turns before and after a removed turn of a session.
+
+        Raises:
+            UnknownIdError: a node does not exist.
+        """
+        gone = list(dict.fromkeys(node_ids))
+        nodes = self._store.get_nodes(gone)
+        changes = text_edges(self._store, self._config, (), at, gone)
+        joined = rejoined(self._store, nodes, weight=self._config.indexing.seq_weight, at=at)
+        return GraphDelta(
+            removed_edges=tuple(changes.removed),
+            removed_nodes=tuple(gone),
+            edges=(*changes.put, *joined),
+            weights=tuple(changes.reweighted),
+            settled=self._waiting(gone),
+            reason=reason,
+            at=at,
+        )
+
+    def _edges_of(self, node_ids: Collection[str], edge_type: EdgeType) -> Iterator[EdgeKey]:
+        if node_ids:
+            view = self._store.view()
+            rows = view.known_rows(node_ids)
+            yield from map(view.edge_key, view.arcs(rows, edge_type, both_ways=True).edge.tolist())
+
+    def _waiting(self, node_ids: Collection[str]) -> tuple[PendingTask, ...]:
+        """Return the pending judgements about any of the nodes."""
+        wanted = set(node_ids)
+        return tuple(task for task in self._store.pending() if wanted.intersection(task.nodes)) if wanted else ()

@@ -1,0 +1,59 @@
+"""The sentiment of a text, by its vector.
+
+The direction from the mean vector of unhappy sentences to that of happy ones is known for some embedders;
+`tools/fit_sentiment.py` computes it. A text has the sentiment 1 at the happy mean, -1 at the unhappy mean, and 0 in the
+middle.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["SentimentScale"]
+
+_DIRECTIONS = "sentiment.json"
+_DIGITS = 4
+
+
+class SentimentScale:
+    """Reads the sentiment of a text from its vector."""
+
+    def __init__(self, direction: NDArray[np.float64], offset: float) -> None:
+        self._direction = direction
+        self._offset = offset
+
+    @classmethod
+    def between(cls, unhappy: NDArray[np.float64], happy: NDArray[np.float64]) -> Self:
+        """Return the scale between two mean vectors."""
+        direction = happy - unhappy
+        direction *= 2 / (direction @ direction)
+        return cls(direction, float(direction @ (happy + unhappy) / 2))
+
+    @classmethod
+    def of_embedder(cls, name: str) -> Self | None:
+        """Return the scale of an embedder; None if its direction is not known."""
+        found = _directions().get(name)
+        return None if found is None else cls(np.array(found["direction"]), found["offset"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the scale as JSON values."""
+        return {
+            "direction": [round(float(one), _DIGITS) for one in self._direction],
+            "offset": round(self._offset, _DIGITS),
+        }
+
+    def sentiment(self, vector: NDArray[np.float32]) -> float:
+        """Return the sentiment of the text with this vector, -1 to 1."""
+        return round(float(np.clip(self._direction @ vector - self._offset, -1.0, 1.0)), 2)
+
+
+@lru_cache(maxsize=1)
+def _directions() -> dict[str, dict[str, Any]]:
+    text = files("neurogated.ingestion").joinpath(_DIRECTIONS).read_text(encoding="utf-8")
+    return dict(json.loads(text))

@@ -1,0 +1,158 @@
+"""`EnergyController`: how uses and outcomes change the energy and the importance of memories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.core.clock import to_micros
+from neurogated.core.delta import Access, Charge, NodeChange
+from neurogated.core.energy import EnergyLaw
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView, Rows
+
+__all__ = ["EnergyController", "EnergyPoint", "NodeEnergies", "TimedAccess"]
+
+TimedAccess = tuple[Access, datetime]
+"""The accesses of a recall, and its time."""
+
+
+class NodeEnergies(NamedTuple):
+    """The parts of a delta that change energies."""
+
+    changes: tuple[NodeChange, ...]
+    charges: dict[str, Charge]
+
+
+class EnergyPoint(NamedTuple):
+    """The energy of a memory at one time."""
+
+    at: datetime
+    energy: float
+
+
+class EnergyController:
+    """Computes energies from the columns of a view, and the changes that uses and outcomes make to them."""
+
+    def __init__(self, settings: MetabolismSettings) -> None:
+        self._settings = settings
+        self.law = EnergyLaw.of(settings)
+
+    def energy(self, view: GraphView, node_id: str, now: datetime) -> float:
+        """Return the energy of a node at the time `now`, 0–1; raises UnknownIdError."""
+        return float(self.law.energy(view, view.rows([node_id]), to_micros(now))[0])
+
+    def uses(self, view: GraphView, accesses: Iterable[TimedAccess]) -> NodeEnergies:
+        """Return the new charges after uses, in their order; each use adds a share of the energy that is missing.
+
+        A use that wakes a dormant node adds to its base energy instead, so that the journal shows the waking.
+        """
+        events = [(name, count, at) for access, at in accesses for name, count in access.nodes.items()]
+        first = {name: at for name, _, at in reversed(events)}
+        rows = view.known_rows(first)
+        names = [view.ids[row] for row in rows.tolist()]
+        states = dict(zip(names, _states(view, rows, self.law), strict=True))
+        sleeping = self.law.dormant(view, rows, np.array([to_micros(first[name]) for name in names], dtype=np.int64))
+        dormant = {name for name, sleeps in zip(names, sleeping.tolist(), strict=True) if sleeps}
+        woken, charges, gain = list[NodeChange](), dict[str, Charge](), self._settings.use_gain
+        for name, count, at in events:
+            if (state := states.get(name)) is None:
+                continue
+            wakes = name in dormant
+            if wakes:
+                dormant.remove(name)
+                woken.append(NodeChange(name, state.recharge(to_micros(at), gain), at))
+            for _ in range(count - wakes):
+                charges[name] = Charge(state.use(to_micros(at), gain), at)
+        return NodeEnergies(tuple(woken), charges)
+
+    def outcome(self, view: GraphView, node_ids: Iterable[str], outcome: float, now: datetime) -> NodeEnergies:
+        """Return the changes of energy and importance after an outcome from -1 to 1.
+
+        Success adds a share of what is missing, failure takes a share of what there is. A failure takes from the base
+        energy first, because the journal has it; the charge pays the rest.
+        """
+        ids = list(node_ids)
+        if not outcome or not ids:
+            return NodeEnergies((), {})
+        rows, micros = view.rows(ids), to_micros(now)
+        _, charge = self.law.parts(view, rows, micros)
+        energy = self._after(self.law.energy(view, rows, micros), outcome)
+        importance = self._after(view.importance.take(rows), outcome)
+        base = np.clip(energy - charge, 0.0, 1.0)
+        changes = zip(ids, base.tolist(), importance.tolist(), strict=True)
+        short = np.flatnonzero(charge > energy).tolist()
+        return NodeEnergies(
+            tuple(NodeChange(node_id, left, now, rated) for node_id, left, rated in changes),
+            {ids[place]: Charge(float(energy[place]), now) for place in short},
+        )
+
+    def _after(self, values: NDArray[np.float64], outcome: float) -> NDArray[np.float64]:
+        if outcome > 0:
+            return values + (1 - values) * self._settings.success_gain * outcome
+        return values * (1 + self._settings.fail_loss * outcome)
+
+    def course(
+        self, store: GraphStorePort, node_id: str, now: datetime, steps: int, step: timedelta
+    ) -> list[EnergyPoint]:
+        """Return the energy of a node at `steps` times before `now`, at `now`, and at `steps` times after it.
+
+        The past shows each journaled energy from its time on. The journal has no uses, so what uses have added counts
+        from the time of the last one.
+        """
+        view = store.view()
+        row = view.rows([node_id])
+        charged_at = view.charged_at.take(row)[0]
+        born = store.get_node(node_id).created_at
+        points = []
+        for number in range(-steps, steps + 1):
+            at = now + number * step
+            if number < 0 and at < born:
+                continue
+            then = store.as_of(at).view() if number < 0 else view
+            if (found := then.find(node_id)) is None:
+                continue
+            base, charge = self.law.parts(then, np.array([found]), to_micros(at))
+            energy = base[0] + (charge[0] if to_micros(at) >= charged_at else 0.0)
+            points.append(EnergyPoint(at, min(1.0, float(energy))))
+        return points
+
+
+@dataclass(slots=True)
+class _State:
+    """The two parts of the energy of a node while its uses are replayed. Times are in microseconds."""
+
+    half_life: float
+    base: float
+    energy_at: int
+    charge: float
+    charged_at: int
+
+    def use(self, now: int, gain: float) -> float:
+        """Add a use to the charge, and return the charge."""
+        base, charge = self._parts(now)
+        self.charge, self.charged_at = min(1.0, charge + max(0.0, 1 - base - charge) * gain), now
+        return self.charge
+
+    def recharge(self, now: int, gain: float) -> float:
+        """Add a use to the base energy, and return the base energy."""
+        base, charge = self._parts(now)
+        self.base, self.energy_at = min(1.0, base + max(0.0, 1 - base - charge) * gain), now
+        return self.base
+
+    def _parts(self, now: int) -> tuple[float, float]:
+        base = self.base * 2 ** (-max(0, now - self.energy_at) / self.half_life)
+        return base, self.charge * 2 ** (-max(0, now - self.charged_at) / self.half_life)
+
+
+def _states(view: GraphView, rows: Rows, law: EnergyLaw) -> Iterator[_State]:
+    """Yield the present energies of nodes."""
+    columns = (view.base_energy, view.energy_at, view.charge, view.charged_at)
+    half_lives = law.half_lives(view.kinds)[view.kind.take(rows)]
+    return map(_State, half_lives.tolist(), *(column.take(rows).tolist() for column in columns))

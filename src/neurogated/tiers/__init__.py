@@ -1,0 +1,1 @@
+"""Tiers: views of a memory by energy, kind and age."""

@@ -1,0 +1,106 @@
+"""`TierManager`: tiers and layers of a memory, computed from the columns of a view when they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.core.clock import to_micros
+from neurogated.core.delta import GraphDelta, NodeChange
+from neurogated.core.energy import EnergyLaw
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView, Rows
+
+__all__ = ["LAYERS", "TIERS", "TierManager", "Tiers"]
+
+TIERS = ("canvas", "web", "crystal", "dormant")
+"""L1, the awake memories of the most energy; L2, the other awake memories; L3, facts; and dormant memories."""
+LAYERS = ("emerging", "active", "decaying", "stable")
+"""Created within a day; used within a week; little energy and few uses; all others."""
+
+_CRYSTAL_KIND = "fact"
+_DAY, _WEEK = timedelta(days=1), timedelta(days=7)
+_DECAYING_ENERGY, _FEW_USES = 0.1, 3
+_TICK = "tick: "
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """The tiers of a memory at one time. Every memory is in one tier and in one layer."""
+
+    at: datetime
+    counts: Mapping[str, int]
+    """The number of memories in each of `TIERS`."""
+    layers: Mapping[str, int]
+    """The number of memories in each of `LAYERS`."""
+    canvas: tuple[tuple[str, float], ...]
+    """Ids and energies of the memories on the canvas, most energy first."""
+
+
+class TierManager:
+    """Computes tiers. It changes nothing; `tick` returns a journal entry of the memories that fell dormant."""
+
+    def __init__(self, settings: MetabolismSettings) -> None:
+        self._law = EnergyLaw.of(settings)
+        self._canvas_size = settings.canvas_size
+
+    def tiers(self, store: GraphStorePort, view: GraphView, now: datetime) -> Tiers:
+        """Return the tiers of the memories that the view admits, at the time `now`."""
+        rows, micros = view.live_nodes(), to_micros(now)
+        rows = rows[view.admitted(rows)]
+        energy, dormant = self._law.energy(view, rows, micros), self._law.dormant(view, rows, micros)
+        kinds = list(view.kinds)
+        code = kinds.index(_CRYSTAL_KIND) if _CRYSTAL_KIND in kinds else -1
+        crystal = (view.kind.take(rows) == code) & ~dormant
+        best = _best(energy, np.flatnonzero(~dormant & ~crystal), self._canvas_size)
+        web = rows.size - best.size - int(crystal.sum()) - int(dormant.sum())
+        counts = (best.size, web, int(crystal.sum()), int(dormant.sum()))
+        canvas = zip((view.ids[row] for row in rows[best].tolist()), energy[best].tolist(), strict=True)
+        layers = self._layers(store, view, rows, energy, now)
+        return Tiers(now, dict(zip(TIERS, counts, strict=True)), dict(zip(LAYERS, layers, strict=True)), tuple(canvas))
+
+    def _layers(
+        self, store: GraphStorePort, view: GraphView, rows: Rows, energy: NDArray[np.float64], now: datetime
+    ) -> tuple[int, ...]:
+        uses, accessed = view.uses.take(rows), view.last_accessed.take(rows)
+        # A memory is accessed when it is created, so only recently accessed memories can be new.
+        recent = rows[accessed > to_micros(now - _DAY)]
+        nodes = store.get_nodes([view.ids[row] for row in recent.tolist()], missing_ok=True)
+        new = view.known_rows(node.id for node in nodes if node.created_at > now - _DAY)
+        emerging = np.isin(rows, new)
+        active = (uses > 0) & (accessed > to_micros(now - _WEEK)) & ~emerging
+        decaying = (energy < _DECAYING_ENERGY) & (uses < _FEW_USES) & ~emerging & ~active
+        found = tuple(int(mask.sum()) for mask in (emerging, active, decaying))
+        return (*found, rows.size - sum(found))
+
+    def tick(self, store: GraphStorePort, now: datetime) -> GraphDelta:
+        """Return the delta that journals the memories that fell dormant since the last tick; it changes no value.
+
+        A waking is journaled with the use that wakes. So the journal has every move to and from the dormant tier.
+        """
+        view, micros = store.view(), to_micros(now)
+        rows = view.live_nodes()
+        rows = rows[self._law.dormant(view, rows, micros)]
+        last = next((entry.at for entry in reversed(store.history()) if entry.reason.startswith(_TICK)), None)
+        if last is not None:
+            # A memory that was used since the last tick was not idle at that time, by its present columns.
+            rows = rows[~self._law.dormant(view, rows, to_micros(last))]
+        importance = view.importance.take(rows).tolist()
+        fallen = zip((view.ids[row] for row in rows.tolist()), importance, strict=True)
+        changes = tuple(NodeChange(node_id, importance=value) for node_id, value in fallen)
+        return GraphDelta(node_changes=changes, reason=f"{_TICK}{len(changes)} memories fell dormant", at=now)
+
+
+def _best(energy: NDArray[np.float64], places: Rows, count: int) -> Rows:
+    """Return those of `places` with the most energy, most first; of equal energies the earlier ones."""
+    if count < places.size:
+        least = np.partition(energy[places], places.size - count)[places.size - count] if count else np.inf
+        places = places[energy[places] >= least]
+    order = np.lexsort((places, -energy[places]))
+    best: Rows = places[order[:count]]
+    return best

@@ -1,0 +1,56 @@
+"""`tiers` and `energy`: counts of the tiers, and the chart of a memory's energy."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from neurogated.cli import main
+
+
+def _run(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> str:
+    assert main([*words, "--save_dir", str(folder), "--embedding_name", "hash"]) == 0
+    return capsys.readouterr().out
+
+
+def test_tiers_counts_memories_and_shows_those_with_the_most_energy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    node_id = _run(capsys, tmp_path, "add", "The pump failed on Monday.").strip()
+    lines = _run(capsys, tmp_path, "tiers").splitlines()
+    assert [line.split() for line in lines[:4]] == [["canvas", "1"], ["web", "0"], ["crystal", "0"], ["dormant", "0"]]
+    assert ["emerging", "1"] in [line.split() for line in lines]
+    assert lines[-1] == f"0.500  {node_id}  The pump failed on Monday."
+    found = json.loads(_run(capsys, tmp_path, "tiers", "--json"))
+    assert found["counts"]["canvas"] == sum(found["layers"].values()) == 1
+    assert [one["id"] for one in found["canvas"]] == [node_id]
+    assert json.loads(_run(capsys, tmp_path, "tiers", "--json", "--top", "0"))["canvas"] == []
+
+
+def test_tiers_writes_a_page_of_its_past_and_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _run(capsys, tmp_path / "agent", "add", "The pump failed on Monday.")
+    page = tmp_path / "tiers.html"
+    out = _run(capsys, tmp_path / "agent", "tiers", "--page", str(page), "--days", "90")
+    assert str(page) in out
+    assert "The pump failed on Monday." in page.read_text(encoding="utf-8")
+    assert page.read_text(encoding="utf-8").count('scope="row"') == 2 * 12 + 1 + 4
+
+
+def test_energy_draws_the_present_and_the_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    node_id = _run(capsys, tmp_path, "add", "The pump failed on Monday.").strip()
+    lines = _run(capsys, tmp_path, "energy", node_id, "--days", "360").splitlines()
+    assert len(lines) == 13
+    assert lines[0].endswith("now")
+    assert lines[0].count("#") == 2 * lines[6].count("#") + 1 == 25
+    found = json.loads(_run(capsys, tmp_path, "energy", node_id, "--json"))
+    assert found["course"][0]["at"] == found["now"]
+    assert [round(point["energy"], 3) for point in found["course"]][::12] == [0.5, 0.25]
+
+
+@pytest.mark.parametrize(("words", "message"), [(["nowhere"], "no node"), (["x", "--days", "0"], "--days")])
+def test_energy_refuses_unknown_memories_and_times(
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _run(capsys, tmp_path, "add", "The pump failed on Monday.")
+    assert main(["energy", *words, "--save_dir", str(tmp_path), "--embedding_name", "hash"]) != 0
+    assert message in capsys.readouterr().err

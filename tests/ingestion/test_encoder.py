@@ -1,0 +1,134 @@
+"""The encoder: sentiment, place, judgements of a language model, and temporal edges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from neurogated import EdgeType, GraphStore, MemoryConfig, NeuroGraphMemory
+from neurogated.compose import Parts
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.errors import ConfigError, LLMError
+from neurogated.ingestion.encoder import Encoder
+from neurogated.ingestion.importance import OfflineImportanceJudge, Remark
+from neurogated.ingestion.llm_analysers import LLMImportanceJudge
+from neurogated.ingestion.places import named_place
+from neurogated.ingestion.sentiment import SentimentScale
+from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.retrieval.kernel_generator import UniformKernelSource
+
+
+class Model:
+    """A language model with prepared answers; it counts its calls."""
+
+    name = "prepared"
+
+    def __init__(self, *answers: Sequence[str] | LLMError) -> None:
+        self.answers = list(answers)
+        self.asked: list[str] = []
+
+    def infer_json(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> dict[str, Any]:
+        assert "labels" in json.dumps(schema)
+        self.asked.append(messages[-1]["content"])
+        answer = self.answers.pop(0)
+        if isinstance(answer, LLMError):
+            raise answer
+        return {"labels": list(answer)}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def judge_of(model: Model, together: int = 2) -> LLMImportanceJudge:
+    config = MemoryConfig(metabolism={"judged_together": together})  # type: ignore[arg-type]
+    return LLMImportanceJudge(model, PromptTemplateManager(), config)
+
+
+REMARKS = [Remark("I moved to Lyon.", "user", "Ann"), Remark("Great!", "user", "Ben"), Remark("Bees make honey.")]
+
+
+def test_a_language_model_judges_many_texts_in_a_call() -> None:
+    model = Model(["strong", "none"], ["weak"])
+    assert judge_of(model).judge(REMARKS) == [1.0, 0.0, 0.4]
+    assert model.asked[0].endswith("1. Ann: I moved to Lyon.\n2. Ben: Great!")
+    assert len(model.asked) == 2
+
+
+@pytest.mark.parametrize("answer", [LLMError("away"), ["strong"], ["strong"] * 4])
+def test_where_the_model_fails_the_rules_judge(answer: Sequence[str] | LLMError) -> None:
+    assert judge_of(Model(answer), 3).judge(REMARKS) == OfflineImportanceJudge().judge(REMARKS)
+
+
+def test_a_model_is_asked_for_no_text_whose_importance_the_caller_gives() -> None:
+    model = Model(["weak"])
+    parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), encoder=Encoder(judge_of(model)))
+    with NeuroGraphMemory(MemoryConfig(), parts=parts) as memory:
+        (given,) = memory.add("I moved to Lyon.", importance=0.9)
+        (judged,) = memory.add("Bees make honey.")
+        assert (memory.get(given).importance, memory.get(judged).importance) == (0.9, 0.4)
+    assert len(model.asked) == 1
+
+
+def test_sentiment_is_1_at_the_happy_mean_and_minus_1_at_the_unhappy_mean() -> None:
+    unhappy, happy = np.array([1.0, 0.0, 0.5]), np.array([0.0, 1.0, 0.5])
+    scale = SentimentScale.between(unhappy, happy)
+    middle = (unhappy + happy) / 2
+    values = [scale.sentiment(vector.astype(np.float32)) for vector in (unhappy, middle, happy, 9 * happy)]
+    assert values == [-1.0, 0.0, 1.0, 1.0]
+    assert SentimentScale.of_embedder("hash") is None
+
+
+def test_a_memory_has_sentiment_and_place(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        happy, sad, given = memory.add(
+            ["We had a wonderful day in Lisbon!", "My dog died in March and I can't stop crying."]
+        ) + memory.add("The heron stood there.", metadata={"location": "the mill"})
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        found = [memory.get(one).found for one in (happy, sad, given)]
+    assert (found[0].sentiment or 0) > 0.3 > -0.3 > (found[1].sentiment or 0)
+    assert [one.place for one in found] == ["Lisbon", None, "the mill"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "place"),
+    [
+        ("Ann met Ben in Lyon.", ("Ann", "Ben", "Lyon"), "Lyon"),
+        ("Ich wohne bei Kassel.", ("Kassel",), "Kassel"),
+        ("La maison est près de Quimper.", ("Quimper",), "Quimper"),
+        ("Viajo a Perú desde Lima.", ("Lima",), "Lima"),
+        ("我住在“成都”。", ("成都",), None),
+        ("Ann likes Ben.", ("Ann", "Ben"), None),
+    ],
+)
+def test_a_name_after_a_word_of_place_is_the_place(text: str, names: Sequence[str], place: str | None) -> None:
+    assert named_place(text, names) == place
+
+
+def test_a_new_memory_is_linked_to_the_most_energetic_active_ones_of_its_user() -> None:
+    settings = {"temporal_neighbors": 1, "active_memories": 2, "temporal_weight": 0.3}
+    parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource())
+    with NeuroGraphMemory(MemoryConfig(metabolism=settings), parts=parts) as memory:  # type: ignore[arg-type]
+        for text, user, importance in (
+            ("An old grey heron.", "ana", 0.9),
+            ("A red mill.", "ana", 0.7),
+            ("A blue boat.", "ana", 0.2),
+            ("A yellow bee.", "bo", 1.0),
+            ("A white wall.", None, 1.0),
+        ):
+            memory.add(text, user_id=user, importance=importance)
+        (new,) = memory.add("A green door.", user_id="ana")
+        edges = [edge for edge in memory.store.all_edges() if edge.source_id == new and edge.type is EdgeType.ASSOC]
+        assert [memory.get(edge.target_id).content for edge in edges] == ["A red mill."]
+        assert (edges[0].weight, edges[0].relation) == (0.3, "temporal")
+
+
+def test_the_relations_of_the_specification_name_edge_types() -> None:
+    names = {"temporal": EdgeType.SEQ, "causal": EdgeType.CAUSE, "semantic": EdgeType.SIM}
+    assert all(EdgeType(name) is member for name, member in names.items())
+    with pytest.raises(ConfigError, match="clashes"):
+        EdgeType.register("OTHER", "semantic", plastic=True, both_ways=True)

@@ -1,0 +1,135 @@
+"""Importance: given by the caller, else judged; the energy of a new memory starts from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.errors import InputError
+from neurogated.ingestion.importance import OfflineImportanceJudge, Remark
+
+FACTS = {
+    "en": "I moved to Bristol in April and started at a small architecture firm there.",
+    "de": "Ich bin im März nach Kassel gezogen und arbeite jetzt in einer Schreinerei.",
+    "fr": "J'ai commencé mon stage chez un luthier à Mirecourt la semaine dernière.",
+    "es": "Ayer firmé el contrato de mi primer piso en Zaragoza con mi hermana Lucía.",
+    "zh": "我上个月搬到了成都，现在在一家设计公司上班，房子离公司三公里。",
+}
+SMALL_TALK = {
+    "en": "Wow, that's great! How do you like it?",
+    "de": "Toll, das freut mich sehr! Wie geht es dir?",
+    "fr": "C'est génial, merci beaucoup ! Et toi, ça va ?",
+    "es": "¡Qué bien, gracias! ¿Y tú qué tal estás?",
+    "zh": "哇，真的太好了！你最近怎么样？",
+}
+
+
+def judged(text: str, role: str | None = None, speaker: str | None = "Ann", earlier: int = 0) -> float:
+    (value,) = OfflineImportanceJudge().judge([Remark(text, role, speaker, 3, earlier)])
+    return value
+
+
+def opened(tmp_path: Path, **changes: object) -> NeuroGraphMemory:
+    return NeuroGraphMemory(MemoryConfig.from_mapping({"save_dir": tmp_path, "embedding_name": "hash", **changes}))
+
+
+@pytest.mark.parametrize("language", FACTS)
+def test_a_fact_is_more_important_than_small_talk(language: str) -> None:
+    assert judged(FACTS[language]) > 0.5 > judged(SMALL_TALK[language])
+    assert judged(FACTS[language], "user", None) > judged(SMALL_TALK[language], "user", None)
+
+
+def test_in_a_chat_the_user_and_lasting_instructions_count_and_an_assistant_counts_less() -> None:
+    text = "Please format all code as Python 3.11 with type hints."
+    assert judged(text, "user", None) > judged(text, "assistant", None)
+    assert judged("Always " + text, "user", None) > judged(text, "user", None)
+
+
+def test_the_first_messages_of_a_user_count_more_than_later_ones() -> None:
+    values = [judged(FACTS["en"], "user", None, earlier) for earlier in (0, 100, 1000)]
+    assert values == sorted(values, reverse=True)
+    assert judged(FACTS["en"], "user", "Ann", 0) == judged(FACTS["en"], "user", "Ann", 1000)
+
+
+@given(
+    text=st.text(max_size=300),
+    role=st.sampled_from((None, "user", "assistant", "tool")),
+    speaker=st.sampled_from((None, "Ann")),
+    place=st.one_of(st.none(), st.integers(0, 2**60)),
+    earlier=st.integers(0, 2**60),
+)
+@settings(deadline=None)
+def test_importance_of_any_text_lies_between_0_and_1(
+    text: str, role: str | None, speaker: str | None, place: int | None, earlier: int
+) -> None:
+    (value,) = OfflineImportanceJudge().judge([Remark(text, role, speaker, place, earlier)])
+    assert 0.0 <= value <= 1.0
+
+
+def test_the_callers_importance_wins_and_energy_starts_with_it(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        (mine,) = memory.add(FACTS["en"], importance=0.25, session_id="s")
+        (judged_here,) = memory.add(FACTS["en"], session_id="s")
+        (small,) = memory.add(SMALL_TALK["en"], session_id="s")
+        nodes = [memory.get(one) for one in (mine, judged_here, small)]
+    assert nodes[0].importance == 0.25
+    assert nodes[1].importance > 0.5 > nodes[2].importance
+    assert [node.base_energy for node in nodes] == [node.importance for node in nodes]
+
+
+def test_off_leaves_all_memories_alike(tmp_path: Path) -> None:
+    with opened(tmp_path, **{"metabolism.judge_importance": "off"}) as memory:
+        ids = [memory.add(text)[0] for text in (FACTS["en"], SMALL_TALK["en"])]
+        assert {memory.get(one).importance for one in ids} == {0.5}
+
+
+def test_adding_a_document_again_keeps_its_importance(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        (first,) = memory.add(FACTS["en"])
+        before = memory.get(first)
+        for place in range(5):
+            memory.add(f"A heron stood by mill {place}.")
+        assert memory.add(FACTS["en"], metadata={"seen": 2}) == [first]
+        after = memory.get(first)
+    assert (after.importance, after.base_energy) == (before.importance, before.base_energy)
+
+
+def test_all_pieces_of_a_message_are_as_important_as_the_message(tmp_path: Path) -> None:
+    text = "I moved to Bristol in April. " + "The heron stood by the old mill for a while. " * 60
+    with opened(tmp_path, **{"indexing.chunk_size": 60}) as memory:
+        ids = memory.add({"role": "user", "content": text, "name": "Ann"}, session_id="s")
+        values = [memory.get(one).importance for one in ids]
+    assert len(ids) > 2
+    assert max(values) - min(values) < 0.1
+
+
+def test_a_memory_about_the_present_task_starts_with_more_energy(tmp_path: Path) -> None:
+    about, other = "Book the ferry to Malta for May.", "The heron eats a grey fish."
+    with opened(tmp_path) as memory:
+        memory.focus("book the ferry to Malta", user_id="ana")
+        ids = [memory.add(text, user_id=user)[0] for user in ("ana", "bo") for text in (about, other)]
+        memory.focus(None, user_id="ana")
+        ids += memory.add(about + " Now.", user_id="ana")
+        gains = [node.base_energy - node.importance for node in map(memory.get, ids)]
+    assert gains[0] > 0.1 > gains[1]
+    assert gains[2:] == [0.0, 0.0, 0.0]
+
+
+def test_the_task_of_a_session_replaces_that_of_its_user_there(tmp_path: Path) -> None:
+    text = "Book the ferry to Malta for May."
+    with opened(tmp_path) as memory:
+        memory.focus("book the ferry to Malta")
+        memory.focus("grey herons eat fish", user_id="ana", session_id="birds")
+        ids = [memory.add(text, user_id="ana", session_id=session)[0] for session in ("birds", "travel")]
+        gains = [node.base_energy - node.importance for node in map(memory.get, ids)]
+    assert gains[1] > gains[0]
+
+
+@pytest.mark.parametrize("task", ["", "  ", 5])
+def test_a_task_is_words(tmp_path: Path, task: object) -> None:
+    with opened(tmp_path) as memory, pytest.raises(InputError, match="task"):
+        memory.focus(task)  # type: ignore[arg-type]

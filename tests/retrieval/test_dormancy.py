@@ -1,0 +1,111 @@
+"""Dormant memories leave the default recall, and energy counts for the score."""
+
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as run
+
+from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryNode, NeuroRetriever
+from neurogated.core.energy import EnergyLaw
+from neurogated.retrieval.dormancy import Admission
+from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.testing import ManualClock
+from tests.retrieval.compass import Compass
+
+SLEEPY: dict[str, Any] = {"importance": 0.1, "base_energy": 0.01}
+
+
+def _store(clock: ManualClock, **nodes: tuple[list[float], dict[str, Any]]) -> GraphStore:
+    store = GraphStore(clock=clock)
+    for name, (vector, fields) in nodes.items():
+        times = {"created_at": clock(), "last_accessed": clock()}
+        store.add_node(MemoryNode(name, f"text of {name}", embedding=vector, **{**times, **fields}))
+    clock.advance(timedelta(days=60))
+    return store
+
+
+def _retriever(store: GraphStore, clock: ManualClock, **changes: object) -> NeuroRetriever:
+    config = MemoryConfig().replace(**changes)
+    return NeuroRetriever(store, config, embedder=Compass(), kernel_source=UniformKernelSource(), clock=clock)
+
+
+def test_a_default_recall_leaves_dormant_memories_out_and_an_option_finds_them(clock: ManualClock) -> None:
+    store = _store(clock, asleep=([1.0, 0.0], SLEEPY), awake=([0.9, 0.4], {}))
+    retriever = _retriever(store, clock)
+    recall = retriever.recall("1 0")
+    assert (recall.ids, recall.notes) == (("awake",), ())
+    assert retriever.recall("1 0", include_dormant=True).ids == ("asleep", "awake")
+    assert retriever.recall("1 0", as_of=store.view().sequence).ids == ("asleep", "awake")
+    assert retriever.recall("1 0", now=clock() - timedelta(days=40)).ids == ("asleep", "awake")
+    assert store.get_node("asleep").id == "asleep"
+
+
+@pytest.mark.parametrize("mode", ["gated", "classic"])
+def test_activation_passes_through_dormant_memories_and_stops_at_none_of_them(clock: ManualClock, mode: str) -> None:
+    store = _store(clock, anchor=([1.0, 0.0], {}), asleep=([0.0, 1.0], SLEEPY), behind=([0.0, 1.0], {}))
+    store.add_edge("anchor", "asleep", EdgeType.SEQ, 1.0)
+    store.add_edge("asleep", "behind", EdgeType.SEQ, 1.0)
+    recall = _retriever(store, clock, ACTIVATION=mode, TOP_K_ANCHORS=1).recall("1 0")
+    assert set(recall.ids) == {"anchor", "behind"}
+
+
+def test_a_recall_that_finds_nothing_good_wakes_dormant_memories_and_says_so(clock: ManualClock) -> None:
+    store = _store(clock, asleep=([1.0, 0.0], SLEEPY), awake=([0.3, 0.95], {}))
+    recall = _retriever(store, clock).recall("1 0")
+    assert recall.ids == ("asleep", "awake")
+    assert recall.notes == ("no awake memory scored metabolism.wake_score, so dormant memories were searched too",)
+    contented = _retriever(store, clock, **{"metabolism.wake_score": 0.1}).recall("1 0")
+    assert (contented.ids, contented.notes) == (("awake",), ())
+
+
+def test_a_memory_that_is_all_dormant_is_found(clock: ManualClock) -> None:
+    store = _store(clock, asleep=([1.0, 0.0], SLEEPY))
+    assert _retriever(store, clock, **{"metabolism.wake_score": 0.0}).recall("1 0").ids == ("asleep",)
+
+
+def test_many_dormant_memories_do_not_take_the_places_of_the_others(clock: ManualClock) -> None:
+    nodes = {f"n{n}": ([1.0, n / 1000], SLEEPY) for n in range(300)}
+    store = _store(clock, **nodes, awake=([0.8, 0.6], {}))
+    retriever = _retriever(store, clock, **{"retrieval.candidates": 5})
+    assert retriever.recall("1 0", top_n=2).ids == ("awake",)
+
+
+@given(st.lists(st.booleans(), max_size=60), st.integers(1, 9), st.sampled_from([1.0, 1.7, 30.0]))
+@run(deadline=None)
+def test_the_best_awake_results_are_those_of_a_complete_search(asleep: list[bool], count: int, deeper: float) -> None:
+    clock = ManualClock()
+    nodes = {f"n{n:02}": ([1.0, n / 100], SLEEPY if sleeps else {}) for n, sleeps in enumerate(asleep)}
+    view = _store(clock, **nodes).view()
+    now = int(view.energy_at.all().max(initial=0)) + 60 * 86_400_000_000
+    rows = np.arange(len(asleep))
+    calls: list[int] = []
+
+    def search(depth: int) -> tuple[Any, Any]:
+        calls.append(depth)
+        return rows[:depth], -rows[:depth].astype(np.float64)
+
+    admission = Admission(view, EnergyLaw.of(MemoryConfig().metabolism), now, deeper)
+    found, scores = admission.best(count, search)
+    expected = [row for row, sleeps in enumerate(asleep) if not sleeps][:count]
+    assert found.tolist() == expected == (-scores).tolist()
+    assert admission.refused_dormant == any(asleep[: max(calls)])
+    # Each repeated search goes at least a quarter deeper, so all of them cost a multiple of the last.
+    assert all(later >= 1.25 * before for before, later in pairwise(calls))
+
+
+def test_energy_counts_for_the_score_by_its_weight(clock: ManualClock) -> None:
+    store = _store(clock, tired=([1.0, 0.0], {"base_energy": 0.2}), fresh=([1.0, 0.0], {"base_energy": 0.8}))
+    recall = _retriever(store, clock, **{"retrieval.energy_weight": 0.5, "metabolism.half_life_days": 60.0}).recall(
+        "1 0"
+    )
+    assert recall.ids == ("fresh", "tired")
+    assert [memory.parts["energy"] for memory in recall] == pytest.approx([0.4, 0.1])
+    assert [memory.contributions["energy"] for memory in recall] == pytest.approx([0.2, 0.05])
+    assert recall[0].score - recall[1].score == pytest.approx(0.15)
+    plain = _retriever(store, clock).recall("1 0")
+    assert [memory.contributions["energy"] for memory in plain] == [0.0, 0.0]

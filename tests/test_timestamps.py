@@ -1,0 +1,50 @@
+"""Timestamps given as texts in ISO format."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-05-13T15:00:00Z", datetime(2026, 5, 13, 15, tzinfo=UTC)),
+        ("2026-05-13T15:00:00+02:00", datetime(2026, 5, 13, 13, tzinfo=UTC)),
+        ("2026-05-13 15:00:00.5+00:00", datetime(2026, 5, 13, 15, microsecond=500000, tzinfo=UTC)),
+        ("20260513T150000Z", datetime(2026, 5, 13, 15, tzinfo=UTC)),
+        ("2026-05-13", datetime(2026, 5, 13).astimezone(UTC)),
+    ],
+)
+def test_a_timestamp_may_be_a_text_in_iso_format(memory: NeuroGraphMemory, text: str, moment: datetime) -> None:
+    ids = memory.add({"role": "user", "content": "I moved.", "timestamp": text}, session_id="s")
+    ids += memory.add("I moved back.", timestamp=text)
+    ids += memory.add_document("I moved again.", timestamp=text)
+    assert [memory.get(node_id).timestamp for node_id in ids] == [moment] * 3
+
+
+@given(st.datetimes(datetime(2, 1, 1), datetime(9999, 1, 1), timezones=st.timezones()))  # noqa: DTZ001 - zones are drawn
+@settings(max_examples=30)
+def test_a_text_in_iso_format_is_the_same_time_as_its_datetime(moment: datetime) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        (one, other) = memory.add(
+            [{"role": "user", "content": "I moved.", "timestamp": given} for given in (moment, moment.isoformat())],
+            session_id="s",
+        )
+        assert memory.get(one).timestamp == memory.get(other).timestamp
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-02-30", "13.5.2026", "2026-05-13T25:00"])
+def test_a_text_that_is_no_time_is_refused(memory: NeuroGraphMemory, text: str) -> None:
+    message = "but must be a time such as 2027-01-31T12:00:00Z"
+    with pytest.raises(InputError, match=message):
+        memory.add({"role": "user", "content": "x", "timestamp": text})
+    with pytest.raises(InputError, match=message):
+        memory.add("x", timestamp=text)
+    assert memory.history() == []
