@@ -62,6 +62,24 @@ FIXED_CONSTANTS = {
     "ingestion/causality.py": {
         "_REACH", "_PHRASE_SHARE", "_CLAUSE_SHARE", "_LONG_SHARE", "_LONG", "_INDIRECT", "_OVERLAP_GAIN", "_QUOTED",
     },
+    # Thresholds, confidences and sizes of the judge of pairs; `benchmarks.dissonance` measures them.
+    "conflict/alignment.py": {"_LEAST_STEM", "_LEAST_PREFIX", "_INFLECTED", "_LONGEST"},
+    "conflict/exclusive.py": {"_NEAREST", "_MARGIN", "_MOST_WORDS", "_REMEMBERED"},
+    "conflict/facts.py": {"_DETAILED", "_SHORT"},
+    "conflict/guards.py": {
+        "_DETAILED", "_MISSING", "_MOST_MISSING", "_ALIKE", "_BESIDES", "_CLOSE", "_LEAST_PREFIX", "_NEAR_WORDS",
+        "_NEAR_TEXTS",
+    },
+    "conflict/judge.py": {"_MOST_SENTENCES", "_WHOLE"},
+    "conflict/meanings.py": {"_REMEMBERED", "_SHORTEST"},
+    "conflict/moments.py": {"_NOON", "_SHORT_YEAR", "_CENTURY", "_HALF_HOUR"},
+    "conflict/quantities.py": {"_TOLERANCE", "_TEN", "_TWENTY", "_HUNDRED", "_MULTIPLES", "_REACH", "_LEAST_FORM"},
+    "conflict/slots.py": {"_JOINED", "_EQUAL_VALUES", "_MOST_SUBJECT", "_REMEMBERED"},
+    "conflict/specificity.py": {"_MOST_WORDS"},
+    "conflict/statement.py": {"_REMEMBERED"},
+    "conflict/tokens.py": {"_REMEMBERED"},
+    "conflict/verdicts.py": {"_SURE", "_LIKELY", "_LOW"},
+    "conflict/word_relations.py": {"_DEPTH", "_PERSON_DEPTH", "_REMEMBERED"},
     # The longest headings and names
     "ingestion/titles.py": {"_LONGEST_HEADING", "_LONGEST_HAN_HEADING", "_MOST_WORDS"},
     "ingestion/first_subject.py": {"_MOST_WORDS", "_MOST_TERM_WORDS"},

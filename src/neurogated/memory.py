@@ -20,6 +20,7 @@ from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.core.trace import Feedback, Recall, RecalledMemory
+from neurogated.dissonance import Dissonance
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.contents import Content, Details, read_contents
@@ -40,7 +41,7 @@ MemoryRef = str | UUID | MemoryNode | RecalledMemory
 
 
 @names_arguments
-class NeuroGraphMemory(Upkeep, Consolidation, Metabolism, Browsing, Asynchronous):
+class NeuroGraphMemory(Upkeep, Consolidation, Metabolism, Dissonance, Browsing, Asynchronous):
     """A memory: add texts and messages, and recall them by questions.
 
     When a call returns, its writes are on disk. Use it as a context manager, or call `close`.
@@ -320,8 +321,7 @@ class NeuroGraphMemory(Upkeep, Consolidation, Metabolism, Browsing, Asynchronous
     def maintenance(self, now: datetime | None = None) -> int:
         """Remove expired memories, and decay idle edges (LTD); SIM edges never decay.
 
-        In a frozen memory nothing decays, but expired memories are removed. The history records the number of removed
-        memories.
+        In a frozen memory nothing decays, but expired memories are removed. The history records how many.
 
         Args:
             now: the present time; the clock's when left out.

@@ -1,13 +1,17 @@
-"""Judgements of analysers: on a question, and on a pair of texts."""
+"""Judgements of analysers: on a question, on the cause of a text, and on how two statements relate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 from neurogated.errors import InputError
 
-__all__ = ["CausalJudgement", "QuestionJudgement", "QuestionKind"]
+__all__ = ["CausalJudgement", "QuestionJudgement", "QuestionKind", "Relation", "RelationKind", "Verdict"]
+
+Verdict = Literal["superseded", "wrong", "contested"]
+"""The state of the first statement after a contradiction: true no longer, never true, or both stand."""
 
 
 class QuestionKind(Enum):
@@ -53,3 +57,42 @@ class CausalJudgement:
     def __post_init__(self) -> None:
         if not 0.0 <= self.weight <= 1.0 or (self.weight > 0) != self.is_causal:
             raise InputError(f"a causal link of weight {self.weight} and is_causal={self.is_causal} makes no sense")
+
+
+class RelationKind(Enum):
+    """How two statements relate."""
+
+    CONTRADICTION = "contradiction"
+    """Both cannot be true of the same time."""
+    SUPERSESSION = "supersession"
+    """The same attribute has another value at another time."""
+    REFINEMENT = "refinement"
+    """One says the same in more detail."""
+    DUPLICATE = "duplicate"
+    """Both say the same."""
+    INDEPENDENT = "independent"
+    """Both can be true, and neither implies the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How two statements relate."""
+
+    kind: RelationKind
+    confidence: float
+    """0–1."""
+    reason: str
+    """One sentence."""
+    outcome: Verdict | None = None
+    """Of a contradiction only."""
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.confidence <= 1.0:
+            raise InputError(f"the confidence of a relation is {self.confidence}, but must lie between 0 and 1")
+        if (self.outcome is not None) != (self.kind is RelationKind.CONTRADICTION):
+            raise InputError(f"a {self.kind.value} with the outcome {self.outcome} makes no sense")
+
+    @property
+    def is_conflict(self) -> bool:
+        """Whether both cannot stand as they are: a contradiction or a supersession."""
+        return self.kind in {RelationKind.CONTRADICTION, RelationKind.SUPERSESSION}

@@ -1,4 +1,4 @@
-"""Detects the language of a text by its function words."""
+"""Detects the language of a text by its function words; lists the words that negate in each language."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-__all__ = ["FUNCTION_WORDS", "Language", "language_of"]
+__all__ = ["FUNCTION_WORDS", "NEGATIONS", "Language", "language_of"]
 
 Language = Literal["en", "de", "fr", "es"]
 """A language in Latin letters that has rules here; any other text counts as English."""
@@ -47,6 +47,20 @@ FUNCTION_WORDS: Mapping[Language, frozenset[str]] = {
         estas ese esa eso había habían estaba tenía tiene ser estar fueron nuestra nuestro a"""
     ),
 }  # fmt: skip
+NEGATIONS: Mapping[Language, frozenset[str]] = {
+    "en": _set_of(
+        """not no never none nobody nothing nowhere neither nor without cannot can't don't doesn't didn't isn't aren't
+        wasn't weren't won't wouldn't shouldn't couldn't haven't hasn't hadn't mustn't needn't ain't no-one unable
+        lacks lack"""
+    ),
+    "de": _set_of(
+        """nicht kein keine keinen keinem keiner keines nie niemals niemand niemanden niemandem nichts nirgends
+        nirgendwo weder ohne"""
+    ),
+    "fr": _set_of("ne n pas jamais aucun aucune personne rien nulle ni sans"),
+    "es": _set_of("no nunca jamás nadie nada ningún ninguno ninguna ni sin tampoco"),
+}
+"""Words that deny the statement they stand in."""
 _OWNERS: dict[str, tuple[Language, ...]] = {
     word: tuple(language for language, own in FUNCTION_WORDS.items() if word in own)
     for word in frozenset[str]().union(*FUNCTION_WORDS.values())

@@ -1,0 +1,177 @@
+"""Measure the judge of pairs: which conflicts it finds, how many other pairs it flags, and how long it takes.
+
+    python -m benchmarks.dissonance --data FOLDER [--verbose]
+
+The folder holds `sick_train.tsv`, `vault_train.jsonl` and `cdconv_dev.tsv`; sets that are not there are left out. The
+pairs of `tests/conflict` are always measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.vault_sentences import sentence
+from neurogated.compose import build_text_embedder, load_config
+from neurogated.conflict.judge import Content, PairJudge
+from neurogated.conflict.meanings import Meanings
+from neurogated.core.judgements import Relation, RelationKind
+
+OWN = Path(__file__).parent.parent / "tests" / "conflict"
+KINDS = {
+    "CONTRADICTION": "contradiction",
+    "TEMPORAL_SUPERSESSION": "supersession",
+    "REFINEMENT": "refinement",
+    "DUPLICATE": "duplicate",
+    "INDEPENDENT": "independent",
+}
+CONFLICTS = {"contradiction", "supersession"}
+
+
+@dataclass
+class Tally:
+    """Counts of one set of pairs."""
+
+    name: str
+    right: Counter[str] = field(default_factory=Counter)
+    all: Counter[str] = field(default_factory=Counter)
+    flagged: Counter[str] = field(default_factory=Counter)
+
+    def add(self, expected: str, relation: Relation) -> bool:
+        """Count a pair; return whether its relation is right."""
+        self.all[expected] += 1
+        self.flagged[expected] += relation.is_conflict
+        is_right = relation.kind.value == expected
+        self.right[expected] += is_right
+        return is_right
+
+    def conflicts(self) -> str:
+        """Return how many conflicts were found, and how many other pairs were flagged."""
+        found = sum(self.flagged[kind] for kind in CONFLICTS & self.all.keys())
+        there = sum(self.all[kind] for kind in CONFLICTS & self.all.keys())
+        others = {kind: n for kind, n in self.all.items() if kind not in CONFLICTS}
+        flagged = sum(self.flagged[kind] for kind in others)
+        return f"found {_share(found, there)}, flagged {_share(flagged, sum(others.values()))}"
+
+    def kinds(self) -> str:
+        """Return how many kinds are right, and the false alarms of each kind."""
+        alarms = ", ".join(
+            f"{k} {_share(self.flagged[k], n)}" for k, n in sorted(self.all.items()) if k not in CONFLICTS
+        )
+        rights = ", ".join(f"{k} {_share(self.right[k], n)}" for k, n in sorted(self.all.items()))
+        return f"kinds right {_share(self.right.total(), self.all.total())} ({rights}); false alarms: {alarms}"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part}/{whole} = {100 * part / whole:.1f} %" if whole else "none"
+
+
+def sick(path: Path, judge: PairJudge) -> Iterator[tuple[str, Content, Content, Relation]]:
+    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+        _, first, second, label, _ = line.split("\t")
+        yield ("contradiction" if label == "contradiction" else label), first, second, judge.compare(first, second)
+
+
+def cdconv(path: Path, judge: PairJudge) -> Iterator[tuple[str, Content, Content, Relation]]:
+    """The two utterances of the second speaker; a contradiction within one of them or of roles needs the others."""
+    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+        _, first, _, second, label = line.split("\t")
+        yield ("independent" if label == "0" else "contradiction"), first, second, judge.compare(first, second)
+
+
+def vault(
+    path: Path, meanings: Meanings, *, worded: bool, held_out: bool = True
+) -> Iterator[tuple[str, Content, Content, Relation]]:
+    """Each domain is judged without the examples of attributes that its own pairs are worded with."""
+    pairs = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for domain in sorted({pair["domain"] for pair in pairs}):
+        own = [pair for pair in pairs if pair["domain"] == domain]
+        seen = {fact["predicate"] for pair in own for fact in (pair["existing"][0], pair["new"])}
+        judge = PairJudge(
+            meanings=meanings, without=() if not held_out else seen | {f"is {predicate}" for predicate in seen}
+        )
+        for pair in own:
+            old, new = pair["existing"][0], pair["new"]
+            first, second = (sentence(old, pair["id"]), sentence(new, pair["id"] + "b")) if worded else (old, new)
+            yield KINDS[pair["expected_relation"]], first, second, judge.compare(first, second)
+
+
+def own_pairs(path: Path, judge: PairJudge, half: int) -> Iterator[tuple[str, Content, Content, Relation]]:
+    for line in path.read_text(encoding="utf-8").splitlines()[1 + half :: 2]:
+        _, _, kind, *texts = line.split("\t")
+        first, second = map(_told, texts)
+        yield kind, first, second, judge.compare(first, second)
+
+
+def _told(text: str) -> Content:
+    if not text.startswith("["):
+        return text
+    moment, _, said = text[1:].partition("] ")
+    return {"content": said, "timestamp": moment}
+
+
+def duplicates(path: Path, judge: PairJudge, half: int) -> str:
+    counts: Counter[tuple[bool, bool]] = Counter()
+    for line in path.read_text(encoding="utf-8").splitlines()[1 + half :: 2]:
+        _, same, first, second = line.split("\t")
+        counts[same == "1", judge.compare(first, second).kind is RelationKind.DUPLICATE] += 1
+    said = counts[True, True] + counts[False, True]
+    return (
+        f"precision {_share(counts[True, True], said)},"
+        f" recall {_share(counts[True, True], counts[True, True] + counts[True, False])}"
+    )
+
+
+def _report(name: str, judged: Iterator[tuple[str, Content, Content, Relation]], *, verbose: bool) -> Tally:
+    tally = Tally(name)
+    for expected, first, second, relation in judged:
+        if not tally.add(expected, relation) and verbose:
+            print(f"  {expected} -> {relation.kind.value}: {first} | {second} | {relation.reason}")
+    return tally
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure the judge of pairs.")
+    parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
+    parser.add_argument("--only", default="", help="measure only the sets whose name holds this")
+    parser.add_argument("--verbose", action="store_true", help="print the pairs that are judged wrong")
+    arguments = parser.parse_args()
+    meanings = Meanings(build_text_embedder(load_config()))
+    judge = PairJudge(meanings=meanings)
+    data, verbose = arguments.data, arguments.verbose
+    sets = {
+        "SICK": (data / "sick_train.tsv", lambda path: sick(path, judge)),
+        "vault, triples": (data / "vault_train.jsonl", lambda path: vault(path, meanings, worded=False)),
+        "vault, sentences": (data / "vault_train.jsonl", lambda path: vault(path, meanings, worded=True)),
+        "vault as shipped, triples": (
+            data / "vault_train.jsonl",
+            lambda path: vault(path, meanings, worded=False, held_out=False),
+        ),
+        "vault as shipped, sentences": (
+            data / "vault_train.jsonl",
+            lambda path: vault(path, meanings, worded=True, held_out=False),
+        ),
+        "CDConv": (data / "cdconv_dev.tsv", lambda path: cdconv(path, judge)),
+        "own pairs, tuned half": (OWN / "pairs.tsv", lambda path: own_pairs(path, judge, 0)),
+        "own pairs, unseen half": (OWN / "pairs.tsv", lambda path: own_pairs(path, judge, 1)),
+    }
+    for name, (path, judged) in sets.items():
+        if path.exists() and arguments.only in name:
+            start = time.perf_counter()
+            tally = _report(name, judged(path), verbose=verbose and "unseen" not in name)
+            took = (time.perf_counter() - start) / tally.all.total()
+            print(f"{name}: {tally.conflicts()}; {1e3 * took:.2f} ms a pair, vectors of words included")
+            if name not in {"SICK", "CDConv"}:
+                print(f"  {tally.kinds()}")
+    if arguments.only in "duplicates":
+        for half, name in enumerate(("tuned", "unseen")):
+            print(f"duplicates, {name} half: {duplicates(OWN / 'duplicates.tsv', judge, half)}")
+
+
+if __name__ == "__main__":
+    main()

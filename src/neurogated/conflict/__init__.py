@@ -1,0 +1,1 @@
+"""Cognitive dissonance: how two statements relate."""

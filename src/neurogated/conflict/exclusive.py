@@ -1,0 +1,122 @@
+"""Whether an attribute has one value at a time, as "lives in" has, or several, as "speaks" has."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Collection
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.conflict import cues
+from neurogated.conflict.meanings import Meanings
+from neurogated.conflict.tokens import key_of
+
+__all__ = ["Exclusiveness", "examples"]
+
+_NEAREST = 3
+_MOST_WORDS = 4
+_COPULA = re.compile(r"(?:is|was|are|were|ist|war|sind|es|era|son|est|était|是|为)$")
+_DETERMINERS = cues.words_of("""
+        the a an my our his her their your its der die das den dem ein eine einen el la los las un una le les
+        l une not
+    """)
+_HAN = re.compile("[\u3400-\u9fff]")
+_LIGHT_KEYS = {
+    key_of(word, "en")
+    for word in cues.words_of("""
+        is are was has have had in on at to of for by with from as it
+    """)
+}
+_OWN = cues.words_of("has have had holds owns includes covers contains offers hat haben hatte tiene tienen a ont")
+_MARGIN = 0.05
+"""Cosine by which an attribute must be nearer to those with one value; a false alarm costs more than a miss."""
+_REMEMBERED = 20_000
+
+
+@functools.cache
+def _data() -> dict[str, Any]:
+    text = resources.files(__package__).joinpath("attributes.json").read_text(encoding="utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+def examples() -> dict[str, tuple[str, ...]]:
+    """Return attributes that have one value at a time, and attributes that have many."""
+    return {name: tuple(_data()[name]) for name in ("one", "many")}
+
+
+class Exclusiveness:
+    """Decides by wording: by equal wording of labelled examples, by a copula after a noun, by the nearest examples."""
+
+    def __init__(self, meanings: Meanings, without: Collection[str] = ()) -> None:
+        """Take the meanings of phrases; the examples of `without` are left out, to measure on attributes not seen."""
+        self._meanings = meanings
+        self._phrases = {n: [p for p in phrases if p not in without] for n, phrases in examples().items()}
+        self.holds = functools.lru_cache(_REMEMBERED)(self._holds)
+
+    @functools.cached_property
+    def _keys(self) -> dict[tuple[str, ...], bool]:
+        return {
+            _keys(phrase, language): name == "one"
+            for language in ("en", "de", "es", "fr")
+            for name in ("many", "one")
+            for phrase in self._phrases[name]
+        }
+
+    @functools.cached_property
+    def _han(self) -> list[tuple[str, bool]]:
+        found = [(p, name == "one") for name, phrases in self._phrases.items() for p in phrases if _HAN.search(p)]
+        return sorted(found, key=lambda each: -len(each[0]))
+
+    @functools.cached_property
+    def _vectors(self) -> dict[str, NDArray[np.float32]]:
+        return {name: np.array(self._meanings.vectors(phrases)) for name, phrases in self._phrases.items()}
+
+    def _holds(self, phrase: str, language: str, *, is_attribute: bool = False) -> bool:  # noqa: C901, PLR0911 - rules in order
+        """Return whether the words before a value name an attribute that has one value at a time.
+
+        `is_attribute` says that they hold no subject.
+        """
+        if language == "zh":
+            # The characters before a difference may belong to it, as in 小红 and 小芳.
+            for tail in (phrase, phrase[:-1]):
+                for example, one in self._han:
+                    if _fits(example, tail):
+                        return one
+            return phrase.rstrip("是为").endswith(tuple(_data()["nouns"]["zh"])) and phrase.endswith(("是", "为"))
+        words = phrase.lower().replace("’", "'").split()
+        while words and words[-1] in _DETERMINERS:
+            words.pop()
+        if not words:
+            return False
+        keys = _keys(" ".join(words[-_MOST_WORDS:]), language)
+        for n in range(len(keys)):
+            if (found := self._keys.get(keys[n:])) is not None and (len(keys[n:]) > 1 or n == len(keys) - 1):
+                return found
+        if _COPULA.fullmatch(words[-1]):
+            return is_attribute or any(word.endswith(tuple(_data()["nouns"][language])) for word in words[:-1])
+        if words[0] in _OWN or (len(words) > 2 and words[-2] in _OWN):  # noqa: PLR2004 - subject, verb and noun
+            return words[-1] in _data()["nouns"].get(language, ())
+        votes = [
+            one for known, one in self._keys.items() if keys and keys[-2:] and set(keys) & set(known) - _LIGHT_KEYS
+        ]
+        if votes and (all(votes) or not any(votes)):
+            return votes[0]
+        if not (vectors := self._meanings.vectors([" ".join(words[-2:])])):
+            return False
+        near = {name: np.sort(table @ vectors[0])[-_NEAREST:].mean() for name, table in self._vectors.items()}
+        return bool(near["one"] > near["many"] + _MARGIN)
+
+
+def _keys(phrase: str, language: str) -> tuple[str, ...]:
+    return tuple(key_of(word, language) for word in phrase.lower().split() if word not in _DETERMINERS)
+
+
+def _fits(example: str, phrase: str) -> bool:
+    first, _, last = example.partition("…")
+    return phrase.endswith(example) or (bool(last) and first in phrase and phrase.endswith(last))

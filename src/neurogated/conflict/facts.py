@@ -1,0 +1,126 @@
+"""Compares two facts of one subject: by attribute, value and time."""
+
+from __future__ import annotations
+
+import re
+
+from neurogated.conflict.exclusive import Exclusiveness
+from neurogated.conflict.meanings import Meanings
+from neurogated.conflict.slots import same_attribute
+from neurogated.conflict.specificity import detail, same_value, value_kind
+from neurogated.conflict.statement import Slot, Statement, read_statement
+from neurogated.conflict.verdicts import conflict, duplicate, independent, refinement
+from neurogated.core.judgements import Relation
+
+__all__ = ["compare_slots"]
+
+_DETAILED = 0.4
+_SHORT = 4
+"""Words of a value that a denied value is compared with."""
+_NOT = re.compile(r"\b(?:not|no|never)\b\s*", re.IGNORECASE)
+_ACTIVITY = re.compile(r"\b(?:is|are|was|were|be|been|am)\b.*\b\w{2,}ing\b", re.IGNORECASE)
+_PLACED = re.compile(r"(?:in|on|at|under|near|behind|with|from)\s", re.IGNORECASE)
+_BARE = re.compile(r"(?:is|are|was|were|has|have|had|does|do|did|can|will|\s)*", re.IGNORECASE)
+_INDEFINITE = re.compile(r"(?:a|an|some|two|three|several|many|there|it|this|that)\b", re.IGNORECASE)
+
+
+def compare_slots(  # noqa: PLR0911 - rules in order
+    one: Statement, other: Statement, meanings: Meanings, exclusive: Exclusiveness
+) -> Relation | None:
+    """Return how two facts of one subject relate; None where their words must decide."""
+    ours, theirs = one.slot, other.slot
+    if ours is None or theirs is None or _INDEFINITE.match(ours.subject):
+        return None
+    if not _is_fact(one) and any(_is_activity(slot) for slot in (ours, theirs)):
+        return None
+    is_plain = _BARE.fullmatch(_NOT.sub("", ours.attribute)) or _BARE.fullmatch(_NOT.sub("", theirs.attribute))
+    if (
+        ours.attribute != theirs.attribute
+        and not _is_fact(one)
+        and _PLACED.match(ours.value)
+        and _PLACED.match(theirs.value)
+    ):
+        return None
+    values = [_NOT.sub("", slot.value) for slot in (ours, theirs)]
+    is_equal = same_value(*values)
+    if not same_attribute(ours, theirs, meanings, equal_values=is_equal):
+        return None if is_plain else _unrelated(ours, theirs)
+    if is_equal:
+        if one.is_negated != other.is_negated:
+            return conflict(one, other, f"One denies that {_said(ours)}.", sure=True)
+        if one.window.is_before(other.window) or other.window.is_before(one.window):
+            return independent("The same value held at two times.")
+        return duplicate(f"Both say that {_said(theirs)}.", sure=True)
+    if is_plain:
+        return None
+    return _different(one, other, (values[0], values[1]), meanings, exclusive)
+
+
+def _different(  # noqa: C901, PLR0911 - rules in order
+    one: Statement, other: Statement, values: tuple[str, str], meanings: Meanings, exclusive: Exclusiveness
+) -> Relation | None:
+    ours, theirs = one.slot, other.slot
+    if ours is None or theirs is None:
+        return None
+    if one.is_negated and other.is_negated:
+        return independent("Each denies another value.")
+    if one.is_negated != other.is_negated:
+        tokens = [read_statement(value).tokens for value in values]
+        if (
+            any(
+                meanings.are_opposite(a, b, "en") and not meanings.are_siblings(a, b, "en")
+                for a in tokens[0]
+                for b in tokens[1]
+            )
+            and len(tokens[0]) == len(tokens[1]) == 1
+        ):
+            return duplicate(f"{ours.value} and {theirs.value} say the same.")
+        if max(len(value.split()) for value in values) <= _SHORT and exclusive.holds(
+            _NOT.sub("", ours.attribute), one.language, is_attribute=True
+        ):
+            return refinement(f"One names the value of “{ours.attribute}”, the other only a value that it is not.")
+        return None
+    kinds = {value_kind(value) for value in values}
+    if len(kinds) > 1 and "date" in kinds:
+        return independent("Their values are of different kinds.")
+    if kinds == {"date"} and not _is_fact(one):
+        return None
+    is_exclusive = any(
+        exclusive.holds(_NOT.sub("", slot.attribute), one.language, is_attribute=True) for slot in (ours, theirs)
+    )
+    are_apart = one.window.is_before(other.window) or other.window.is_before(one.window)
+    if (
+        not (is_exclusive and are_apart)
+        and max(detail(values[0], values[1], meanings), detail(values[1], values[0], meanings)) > _DETAILED
+    ):
+        return refinement(f"“{theirs.value}” and “{ours.value}” fit together, and one says more.")
+    if is_exclusive:
+        reason = (
+            f"“{ours.subject} {ours.attribute}” has one value at a time, and they name {ours.value} and {theirs.value}."
+        )
+        return conflict(one, other, reason, sure=True)
+    if not _is_fact(one) and all(any(t.quantity for t in read_statement(value).tokens) for value in values):
+        return None
+    return independent(f"“{ours.attribute}” can have several values.")
+
+
+def _is_activity(slot: Slot) -> bool:
+    """Return whether a slot was read from a verb in its progressive form: "is sitting", and not "status is pending"."""
+    has_noun = " " in slot.attribute and slot.attribute.endswith(" is")
+    return not has_noun and bool(_ACTIVITY.search(f"{slot.attribute} {slot.value}"))
+
+
+def _is_fact(statement: Statement) -> bool:
+    """Return whether a statement was given as subject, attribute and value, and not as a text."""
+    slot = statement.slot
+    return slot is not None and statement.text == f"{slot.subject} {slot.attribute} {slot.value}"
+
+
+def _unrelated(ours: Slot, theirs: Slot) -> Relation | None:
+    if set(ours.value.lower().split()) & set(theirs.value.lower().split()):
+        return None
+    return independent(f"“{ours.attribute}” and “{theirs.attribute}” are different attributes.")
+
+
+def _said(slot: Slot) -> str:
+    return f"{slot.subject} {slot.attribute} {slot.value}"

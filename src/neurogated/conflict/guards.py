@@ -1,0 +1,317 @@
+"""Rules over the aligned words of two statements: negation, opposites, numbers, times, roles, values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from itertools import combinations
+
+from neurogated.conflict import cues
+from neurogated.conflict.alignment import Alignment, Pair, is_inflected
+from neurogated.conflict.exclusive import Exclusiveness
+from neurogated.conflict.meanings import Meanings
+from neurogated.conflict.specificity import detail
+from neurogated.conflict.statement import Statement
+from neurogated.conflict.tokens import Token
+from neurogated.conflict.verdicts import conflict, duplicate, independent, refinement
+from neurogated.conflict.word_relations import word_relations
+from neurogated.core.judgements import Relation
+
+__all__ = ["Guards"]
+
+_DETAILED = 0.4
+_MISSING = 0.2
+"""Share of the words of a denial that the other statement may lack."""
+_LEAST_PREFIX = 3
+_CLOSE = 0.5
+_NEAR_WORDS, _NEAR_TEXTS = 0.55, 0.86
+
+_MOST_MISSING, _ALIKE = 0.4, 0.7
+"""The same for texts of at least this cosine."""
+_BESIDES = 2.0
+"""Words of a statement for each word that its denial shares with it."""
+_SOME = re.compile(
+    r"\W*(?:an?|some|few|several|two|three|four|five|many|ein|eine|einige|un|una|unos|unas|une|des|一)\b", re.IGNORECASE
+)
+_INDEFINITE = re.compile(r"\b(?:an?|some|ein|eine[mnr]?|una?|une)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+_WORD_AFTER = re.compile(r"\s+(?:and\s+)?(?!(?:in|on|at|and|or|to|from|with|by|the|of|is)\b)\w")
+_ACTIVITY = re.compile(r"\b(?!during|according)\w{2,}ing\b", re.IGNORECASE)
+_ENDS_WITH_COPULA = re.compile(r"(?:\b(?:is|are|was|were|ist|sind|war|es|son|está|est|sont)|是)\W*$", re.IGNORECASE)
+
+Guard = Callable[[Statement, Statement, Alignment], Relation | None]
+
+
+class Guards:
+    """The guards, in the order in which the judge asks them."""
+
+    def __init__(self, meanings: Meanings, exclusive: Exclusiveness) -> None:
+        self._meanings = meanings
+        self._exclusive = exclusive
+        self.in_order: tuple[Guard, ...] = (
+            self.negation,
+            self.opposites,
+            self.numbers,
+            self.times,
+            self.roles,
+            self.value,
+            self.sameness,
+        )
+
+    def negation(self, one: Statement, other: Statement, found: Alignment) -> Relation | None:  # noqa: PLR0911 - rules in order
+        """Judge a pair of which one is denied."""
+        if one.is_negated == other.is_negated:
+            return None
+        left, right = found.rest()
+        denied, rest = (left, right) if one.is_negated else (right, left)
+        opposed = self._opposed(denied, rest, one.language)
+        if opposed is not None:
+            if not [t for t in denied if t is not opposed[0]] and not [t for t in rest if t is not opposed[1]]:
+                return duplicate("One denies the opposite of the other.")
+            return independent("One denies the opposite of the other.")
+        if any(t.moment for t in left) and any(t.moment for t in right):
+            return independent("They speak of different times.")
+        missing = [token for token in denied if not any(is_inflected(token, each, one.language) for each in rest)]
+        narrower = "broader" if other.is_negated else "narrower"
+        missing = [token for token in missing if not any(self._is_close(token, each, one.language) for each in rest)]
+        missing += [pair.second if other.is_negated else pair.first for pair in found.pairs if pair.how == narrower]
+        size = _size(t for t in (one if one.is_negated else other).tokens if not t.is_person_word)
+        is_swapped = one.is_passive == other.is_passive and _swapped(found)
+        if (
+            is_swapped
+            or any(not t.is_plain or t.is_name for t in missing)
+            or not self._covers(one, other, missing, size)
+        ):
+            return independent("The denied statement says something else.")
+        if _size(rest) > _BESIDES * max(1, found.matched) + len(denied):
+            return independent("The denied statement is only a small part of the other.")
+        return conflict(one, other, "One denies the other.", sure=not missing)
+
+    def opposites(  # noqa: PLR0911 - rules in order
+        self, one: Statement, other: Statement, found: Alignment
+    ) -> Relation | None:
+        """Judge a pair that differs in two opposite words."""
+        left, right = found.rest()
+        opposed = self._opposed(left, right, one.language)
+        if opposed is None:
+            return None
+        first, second = opposed
+        others = [t for t in left if t is not first], [t for t in right if t is not second]
+        if (
+            min(map(len, others))
+            or _size(others[0]) + _size(others[1]) > 1 + found.matched * _MISSING
+            or not found.pairs
+        ):
+            return independent("Opposite words are said of different things.")
+        if one.is_negated and other.is_negated:
+            return independent("Each denies one of two opposites.")
+        if {first.key, second.key} <= cues.CONVERSE:
+            return independent("One action can follow the other.")
+        if _is_of_something(one, first) and _is_of_something(other, second):
+            return independent("The opposite words describe two things.")
+        if self._is_attribute(one, first, found) and self._is_attribute(other, second, found):
+            return independent("The opposite words tell two things apart.")
+        return conflict(
+            one, other, f"“{first.word}” and “{second.word}” exclude each other.", sure=not sum(map(len, others))
+        )
+
+    def _opposed(self, left: list[Token], right: list[Token], language: str) -> tuple[Token, Token] | None:
+        return next(
+            (
+                (one, other)
+                for one in left
+                for other in right
+                if one.is_plain and other.is_plain and self._meanings.are_opposite(one, other, language)
+            ),
+            None,
+        )
+
+    @staticmethod
+    def _is_attribute(statement: Statement, token: Token, found: Alignment) -> bool:
+        """Return whether a word before the verb tells which thing is meant, as in "the left door"."""
+        following = [t for t in statement.tokens if t.begin > token.begin]
+        return not token.after_verb and not token.is_verb and bool(found.pairs) and any(t.after_verb for t in following)
+
+    def numbers(self, one: Statement, other: Statement, found: Alignment) -> Relation | None:
+        """Judge a pair that differs in a number."""
+        left, right = found.rest()
+        numbers = [t for t in left if t.quantity], [t for t in right if t.quantity]
+        if len(numbers[0]) != 1 or len(numbers[1]) != 1:
+            return None
+        first, second = numbers[0][0], numbers[1][0]
+        if first.quantity is None or second.quantity is None:
+            return None
+        others = [t for t in left if t is not first], [t for t in right if t is not second]
+        if min(map(len, others)):
+            return independent("They differ in more than a number.")
+        if not first.quantity.fits(second.quantity):
+            return independent("The numbers measure different things.")
+        if not (first.after_verb or second.after_verb) or not found.pairs:
+            return independent("The numbers belong to different things.")
+        return conflict(
+            one, other, f"They say {first.word} and {second.word} of the same.", sure=not sum(map(len, others))
+        )
+
+    def times(self, one: Statement, other: Statement, found: Alignment) -> Relation | None:
+        """Judge a pair that differs in a time."""
+        left, right = found.rest()
+        moments = [t for t in left if t.moment], [t for t in right if t.moment]
+        if not all(moments):
+            return None
+        others = [t for t in left if not t.moment], [t for t in right if not t.moment]
+        if any(others) or not found.pairs:
+            return independent("They speak of different times.")
+        first, second = moments[0][0], moments[1][0]
+        phrase = one.frame[: first.begin] + f" {first.role}"
+        has_person = any(t.is_person_word or t.is_name for t in one.tokens) and not one.is_definite
+        if (has_person and not self._exclusive.holds(phrase.strip(), one.language)) or (
+            not first.after_verb and has_person
+        ):
+            return independent("It can have happened at both times.")
+        return conflict(one, other, f"They say {first.word} and {second.word} of the same event.", sure=True)
+
+    def roles(self, one: Statement, other: Statement, found: Alignment) -> Relation | None:
+        """Judge a pair with the same words in other roles."""
+        left, right = found.rest()
+        if left or right:
+            return None
+        for pair in found.pairs:
+            if frozenset({pair.first.role, pair.second.role}) in cues.OPPOSED_ROLES:
+                return conflict(one, other, f"“{pair.first.role}” and “{pair.second.role}” exclude each other.")
+        if not _swapped(found) or any(cues.RECIPROCAL.search(s.text) or _SOME.match(s.frame) for s in (one, other)):
+            return None
+        if one.language != "zh" and not all(_is_known(statement) for statement in (one, other)):
+            return None
+        if one.is_passive != other.is_passive:
+            return None
+        return conflict(one, other, "They give the same persons or things opposite roles.")
+
+    def value(self, one: Statement, other: Statement, found: Alignment) -> Relation | None:  # noqa: PLR0911 - rules in order
+        """Judge a pair that differs in one phrase each."""
+        left, right = found.rest()
+        if not left or not right or not all(t.is_plain for t in (*left, *right)) or not found.pairs:
+            return None
+        if not (_adjacent(left, one) and _adjacent(right, other)):
+            return None
+        if one.is_negated and other.is_negated:
+            return independent("Each denies something else.")
+        if (left[0].is_verb and right[0].is_verb) or all(t.key in cues.LIGHT for t in (*left, *right)):
+            return None
+        if not all(t[0].after_verb or t[0].role for t in (left, right)):
+            return independent("They are about different things.")
+        values = [
+            statement.frame[t[0].begin : t[-1].begin + len(t[-1].word)]
+            for statement, t in ((one, left), (other, right))
+        ]
+        phrase = one.frame[: left[0].begin].strip()
+        is_sibling = len(left) == len(right) == 1 and self._meanings.are_siblings(left[0], right[0], one.language)
+        if is_sibling and _ENDS_WITH_COPULA.search(phrase):
+            return conflict(one, other, f"“{values[0]}” and “{values[1]}” exclude each other.", sure=True)
+        phrases = [phrase, other.frame[: right[0].begin].strip()]
+        if any(_SOME.match(s.frame) for s in (one, other)) or any(
+            _ACTIVITY.search(text) for text in (*phrases, *values)
+        ):
+            return None
+        if found.matched and all(phrases) and any(self._exclusive.holds(each, one.language) for each in phrases):
+            if (
+                max(detail(values[0], values[1], self._meanings), detail(values[1], values[0], self._meanings))
+                > _DETAILED
+            ):
+                return refinement(f"“{values[1]}” and “{values[0]}” fit together.")
+            return conflict(
+                one, other, f"“{phrase}” has one value at a time, and they name {values[0]} and {values[1]}."
+            )
+        return None
+
+    def sameness(self, one: Statement, other: Statement, found: Alignment) -> Relation | None:  # noqa: PLR0911 - rules in order
+        """Judge a pair that says the same, or of which one says more."""
+        left, right = found.rest()
+        if one.quantifier != other.quantifier:
+            return independent("They speak of different numbers of things.")
+        hows = {pair.how for pair in found.pairs}
+        if not left and not right:
+            if hows & {"broader", "narrower"}:
+                return refinement("One uses a more exact word.")
+            return duplicate("Both say the same.", sure=hows == {"same"})
+        if all(t.key in cues.LIGHT for t in (*left, *right)):
+            return duplicate("Both say the same.")
+        if not left or not right:
+            return (
+                refinement("One says all that the other says, and more.")
+                if found.matched > 1 or len(one.tokens) < _LEAST_PREFIX
+                else None
+            )
+        if (
+            one.language != "en"
+            or any(not t.is_plain or t.is_name for t in (*left, *right))
+            or hows - {"same", "synonym"}
+        ):
+            return None
+        near = all(any(self._are_near(t, u, _NEAR_WORDS) for u in right) for t in left)
+        if near and self._meanings.cosine(one.text, other.text) >= _NEAR_TEXTS:
+            return duplicate("Both say the same in other words.")
+        return None
+
+    def _covers(self, one: Statement, other: Statement, missing: list[Token], size: int) -> bool:
+        """Return whether a statement holds enough of the words of its denial."""
+        if _size(missing) <= _MISSING * size:
+            return True
+        is_near = one.language == "en" and _size(missing) <= _MOST_MISSING * size
+        return is_near and self._meanings.cosine(one.text, other.text) >= _ALIKE
+
+    def _is_close(self, one: Token, other: Token, language: str) -> bool:
+        """Return whether two words are near in meaning, of which a denial may use either."""
+        is_word = language == "en" and one.is_plain and other.is_plain and not (one.is_name or other.is_name)
+        return is_word and self._are_near(one, other, _CLOSE)
+
+    def _are_near(self, one: Token, other: Token, least: float) -> bool:
+        """Return whether two words can stand for each other; nouns that are no synonyms name different things."""
+        relations = word_relations()
+        are_nouns = relations.is_noun(one.word) and relations.is_noun(other.word)
+        are_verbs = one.is_verb and other.is_verb
+        return (are_verbs or not are_nouns) and self._meanings.cosine(one.word, other.word) >= least
+
+
+def _is_known(statement: Statement) -> bool:
+    """Return whether a statement is about a known thing, by an article, a pronoun or a name."""
+    return statement.is_definite or any(t.is_name or t.is_person_word for t in statement.tokens)
+
+
+def _is_of_something(statement: Statement, token: Token) -> bool:
+    """Return whether a word describes a thing that is not known, as in "a big dog"."""
+    before, after = statement.frame[: token.begin], statement.frame[token.begin + len(token.word) :]
+    return bool(_INDEFINITE.search(before)) and bool(_WORD_AFTER.match(after))
+
+
+def _size(tokens: Iterable[Token]) -> int:
+    """Return the number of words, or of characters in a script without spaces."""
+    return sum(len(t.word) if t.is_plain and "\u3400" <= t.word[0] <= "\u9fff" else 1 for t in tokens)
+
+
+def _swapped(found: Alignment) -> bool:
+    """Return whether two words changed places around a third, or exchanged their prepositions."""
+    pairs = sorted((pair for pair in found.pairs if pair.how != "near"), key=lambda pair: pair.first.begin)
+    for one, other in combinations(pairs, 2):
+        if one.first.role and other.first.role and _exchanged(one, other):
+            return True
+    for n, one in enumerate(pairs):
+        for m in range(n + 2, len(pairs)):
+            other = pairs[m]
+            low, high = other.second.begin, one.second.begin
+            if low < high and any(low < middle.second.begin < high for middle in pairs[n + 1 : m]):
+                return True
+    return False
+
+
+def _exchanged(one: Pair, other: Pair) -> bool:
+    return (
+        one.first.role == other.second.role
+        and one.second.role == other.first.role
+        and one.first.role != other.first.role
+    )
+
+
+def _adjacent(tokens: list[Token], statement: Statement) -> bool:
+    """Return whether no other word that carries meaning stands between words."""
+    begin, end = tokens[0].begin, tokens[-1].begin
+    is_one_part = len({t.after_verb for t in tokens}) == 1
+    return is_one_part and sum(begin <= t.begin <= end for t in statement.tokens) == len(tokens)

@@ -1,0 +1,131 @@
+"""The judge of pairs: compares two statements by rules in order, each with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from neurogated.conflict.alignment import Alignment, align
+from neurogated.conflict.exclusive import Exclusiveness
+from neurogated.conflict.facts import compare_slots
+from neurogated.conflict.guards import Guards
+from neurogated.conflict.meanings import Meanings
+from neurogated.conflict.slots import same_subject, slot_of
+from neurogated.conflict.statement import Statement, in_one_language, read_statement, read_text
+from neurogated.conflict.tokens import key_of
+from neurogated.conflict.verdicts import INDEPENDENT, duplicate, independent
+from neurogated.conflict.word_relations import word_relations
+from neurogated.core.judgements import Relation, RelationKind
+from neurogated.core.ports import Embedder
+
+__all__ = ["Content", "PairJudge"]
+
+Content = str | Mapping[str, Any]
+"""A text, or a fact with subject, attribute and value."""
+
+_SENTENCE = re.compile(
+    r"(?:(?<=[^\W\d_][^\W\d_][.!?])|(?<=\d{3}[.!?])|(?<=[!?]))(?<!\b[DMS][rst]\.)(?<!\bNo\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\bbzw\.)"
+    r"\s+(?=[^\sa-z])|(?<=[。！？])(?=.)"
+)
+_MOST_SENTENCES = 6
+_STRENGTH = (
+    RelationKind.CONTRADICTION,
+    RelationKind.SUPERSESSION,
+    RelationKind.DUPLICATE,
+    RelationKind.REFINEMENT,
+    RelationKind.INDEPENDENT,
+)
+
+
+class PairJudge:
+    """Compares two statements without a language model. Several threads may use it."""
+
+    def __init__(
+        self, embedder: Embedder | None = None, *, meanings: Meanings | None = None, without: Collection[str] = ()
+    ) -> None:
+        """Take the embedder of the memory, or meanings to share, and examples of attributes to leave out."""
+        self._meanings = Meanings(embedder) if meanings is None else meanings
+        self._exclusive = Exclusiveness(self._meanings, without)
+        self._guards = Guards(self._meanings, self._exclusive)
+
+    def compare(self, first: Content, second: Content) -> Relation:
+        """Return how two texts or facts relate.
+
+        Raises:
+            InputError: a fact lacks a part, or a time cannot be read.
+        """
+        ours, theirs = (_sentences(content) for content in (first, second))
+        if len(ours) == len(theirs) == 1 or max(len(ours), len(theirs)) > _MOST_SENTENCES:
+            return self._judge(read_statement(first), read_statement(second))
+        found = [[self._judge(one, other) for other in theirs] for one in ours]
+        strongest = min(
+            (relation for row in found for relation in row),
+            key=lambda relation: (_STRENGTH.index(relation.kind), -relation.confidence),
+        )
+        if strongest.is_conflict or strongest.kind is RelationKind.INDEPENDENT:
+            return strongest
+        return _of_whole(found)
+
+    def clear(self) -> None:
+        """Forget all texts and words; call it when a text is erased."""
+        for cache in (read_text, slot_of, key_of, self._exclusive.holds):
+            cache.cache_clear()
+        self._meanings.clear()
+        word_relations().clear()
+
+    def _judge(self, one: Statement, other: Statement) -> Relation:  # noqa: PLR0911 - rules in order
+        if one.plain == other.plain and one.window == other.window and one.mode == other.mode and one.text:
+            return duplicate("Both say the same in the same words.", sure=True)
+        one, other = in_one_language(one, other)
+        if not one.tokens or not other.tokens:
+            return INDEPENDENT
+        for statement in (one, other):
+            if statement.mode:
+                return independent(f"One of them is {statement.mode}, not stated.")
+        if one.holder != other.holder:
+            return independent("They report the opinions of different persons.")
+        if (slots := self._slots(one, other)) is not None:
+            return slots
+        found = align(one, other, self._meanings)
+        if found.differs_in_person:
+            return independent("They are about different persons.")
+        return self._by_words(one, other, found)
+
+    def _slots(self, one: Statement, other: Statement) -> Relation | None:
+        ours, theirs = slot_of(one), slot_of(other)
+        if ours is None or theirs is None or not same_subject(ours.subject, theirs.subject):
+            return None
+        return compare_slots(replace(one, slot=ours), replace(other, slot=theirs), self._meanings, self._exclusive)
+
+    def _by_words(self, one: Statement, other: Statement, found: Alignment) -> Relation:
+        for guard in self._guards.in_order:
+            if (relation := guard(one, other, found)) is not None:
+                return relation
+        return INDEPENDENT
+
+
+def _sentences(content: Content) -> list[Statement]:
+    text = content if isinstance(content, str) else content.get("content") or content.get("text")
+    if not isinstance(text, str):
+        return [read_statement(content)]
+    parts = [part for part in _SENTENCE.split(" ".join(text.split())) if part.strip()] or [text]
+    if isinstance(content, str):
+        return [read_statement(part) for part in parts]
+    return [read_statement({**content, "content": part}) for part in parts]
+
+
+def _of_whole(found: list[list[Relation]]) -> Relation:
+    """Return the relation of two texts of several sentences from those of their sentences."""
+    same = {RelationKind.DUPLICATE}
+    rows = [any(relation.kind in same for relation in row) for row in found]
+    columns = [any(row[n].kind in same for row in found) for n in range(len(found[0]))]
+    if all(rows) and all(columns):
+        return duplicate("Both say the same, sentence by sentence.")
+    if all(rows) or all(columns):
+        return Relation(RelationKind.REFINEMENT, _WHOLE, "One says all that the other says, and more.")
+    return independent("They share a sentence, and each says something else besides.")
+
+
+_WHOLE = 0.7

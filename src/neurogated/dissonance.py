@@ -1,0 +1,41 @@
+"""`Dissonance`: the calls by which a memory compares statements."""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC
+
+from neurogated.compose import Parts
+from neurogated.conflict.judge import Content, PairJudge
+from neurogated.core.arguments import names_arguments
+from neurogated.core.judgements import Relation
+
+__all__ = ["Dissonance"]
+
+
+@names_arguments
+class Dissonance(ABC):
+    """Base of `NeuroGraphMemory` with the calls about contradictions."""
+
+    _parts: Parts
+
+    @functools.cached_property
+    def _pair_judge(self) -> PairJudge:
+        return PairJudge(self._parts.embedder)
+
+    def compare(self, first: Content, second: Content) -> Relation:
+        """Return how two statements relate; nothing is stored.
+
+        Args:
+            first: a text, or a fact: a mapping with `subject`, `attribute` and `value`. A text with times is a mapping
+                with `content`. Either may have `timestamp` (when it was said), `valid_from` and `valid_to`.
+            second: another.
+
+        Returns:
+            A contradiction, supersession, refinement, duplicate or independent pair, with confidence and reason. A
+            contradiction has an outcome: the first statement is superseded or wrong, or both are contested.
+
+        Raises:
+            InputError: a fact lacks a part, or a time cannot be read.
+        """
+        return self._pair_judge.compare(first, second)

@@ -1,0 +1,54 @@
+"""The judge keeps its figures on the package's own pairs, and is fast."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from pathlib import Path
+
+from neurogated import RelationKind
+from neurogated.conflict.judge import Content, PairJudge
+
+HERE = Path(__file__).parent
+
+
+def _told(text: str) -> Content:
+    if not text.startswith("["):
+        return text
+    moment, _, said = text[1:].partition("] ")
+    return {"content": said, "timestamp": moment}
+
+
+def _rows(name: str) -> list[list[str]]:
+    return [line.split("\t") for line in (HERE / name).read_text(encoding="utf-8").splitlines()[1:]]
+
+
+def test_conflicts_are_found_in_four_languages_and_few_other_pairs_are_flagged(judge: PairJudge) -> None:
+    counts: Counter[str] = Counter()
+    for _, _, kind, first, second in _rows("pairs.tsv"):
+        relation = judge.compare(_told(first), _told(second))
+        side = "conflict" if kind in {"contradiction", "supersession"} else "other"
+        counts[side] += 1
+        counts[f"{side} flagged"] += relation.is_conflict
+        counts["right"] += relation.kind.value == kind
+    assert counts["conflict flagged"] >= 0.85 * counts["conflict"]
+    assert counts["other flagged"] <= 0.05 * counts["other"]
+    assert counts["right"] >= 0.85 * (counts["conflict"] + counts["other"])
+
+
+def test_duplicates_are_told_from_near_misses(judge: PairJudge) -> None:
+    counts: Counter[tuple[bool, bool]] = Counter()
+    for _, same, first, second in _rows("duplicates.tsv"):
+        counts[same == "1", judge.compare(first, second).kind is RelationKind.DUPLICATE] += 1
+    assert counts[True, True] >= 0.98 * (counts[True, True] + counts[False, True])
+    assert counts[True, True] >= 0.85 * (counts[True, True] + counts[True, False])
+
+
+def test_a_pair_takes_less_than_three_milliseconds_when_its_words_are_known(judge: PairJudge) -> None:
+    pairs = [(_told(row[3]), _told(row[4])) for row in _rows("pairs.tsv")]
+    for pair in pairs:
+        judge.compare(*pair)
+    start = time.process_time()
+    for pair in pairs:
+        judge.compare(*pair)
+    assert (time.process_time() - start) / len(pairs) < 0.003
