@@ -39,3 +39,8 @@ class Dissonance(ABC):
             InputError: a fact lacks a part, or a time cannot be read.
         """
         return self._pair_judge.compare(first, second)
+
+    def _forget_compared(self) -> None:
+        """Empty the caches of words of compared texts."""
+        if "_pair_judge" in vars(self):
+            self._pair_judge.clear()

@@ -41,7 +41,7 @@ MemoryRef = str | UUID | MemoryNode | RecalledMemory
 
 
 @names_arguments
-class NeuroGraphMemory(Upkeep, Consolidation, Metabolism, Dissonance, Browsing, Asynchronous):
+class NeuroGraphMemory(Dissonance, Upkeep, Consolidation, Metabolism, Browsing, Asynchronous):
     """A memory: add texts and messages, and recall them by questions.
 
     When a call returns, its writes are on disk. Use it as a context manager, or call `close`.

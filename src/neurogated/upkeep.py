@@ -194,6 +194,11 @@ class Upkeep(ABC):
         """Empty the caches of values derived from texts."""
         for cache in self._parts.caches:
             cache.clear()
+        self._forget_compared()
+
+    @abstractmethod
+    def _forget_compared(self) -> None:
+        """Empty the caches of words of compared texts."""
 
     @abstractmethod
     def in_namespace(self, namespace: str) -> Upkeep:
