@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from neurogated.core.facts import Fact
     from neurogated.core.filters import Condition, Filter, FilterOptions, field
     from neurogated.core.found import Statement
+    from neurogated.core.judgements import Relation, RelationKind
     from neurogated.core.kernel import Kernel
     from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor
     from neurogated.core.node_kind import register_kind
