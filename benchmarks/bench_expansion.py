@@ -18,7 +18,8 @@ ANCHORS = 5
 TOP = 10
 SMALL = 100_000
 """networkx is measured up to this many nodes; beyond, building its graph takes minutes and gigabytes."""
-CONFIG = MemoryConfig()
+# The loop and networkx let activation return over its edge.
+CONFIG = MemoryConfig().replace(**{"retrieval.switches.never_back": False})
 KERNEL = Kernel.parse(CONFIG.retrieval.kernel_fact, "facts")
 UNCAPPED = {"retrieval.max_frontier": 10**9}
 

@@ -1,4 +1,4 @@
-"""What energy costs a recall, and the time to read all energies: `python -m benchmarks.energy --nodes 1000000`.
+"""The cost of energy in a recall, and the time to read all energies: `python -m benchmarks.energy --nodes 1000000`.
 
 Each question is asked with every setting in turn, in another order each time. The vectors are short, so a recall is
 quicker than with a real model, and the share of energy is larger.

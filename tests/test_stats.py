@@ -116,7 +116,8 @@ def test_the_caches_of_a_memory_on_disk_are_handed_out(tmp_path: Path, address: 
     caches = [path for path in sorted(tmp_path.iterdir()) if path.is_file()]
     assert any(vector in path.read_bytes() for path in caches)
     # That of the language model too, with or without a model now, because an earlier run may have used one.
-    assert len(parts.caches) == 2
+    # The third is the working canvas.
+    assert len(parts.caches) == 3
 
     for cache in parts.caches:
         cache.clear()
@@ -128,4 +129,4 @@ def test_the_caches_of_a_memory_on_disk_are_handed_out(tmp_path: Path, address: 
 
 
 def test_a_memory_in_memory_has_no_caches(config: MemoryConfig) -> None:
-    assert build(config).caches == ()
+    assert [type(cache).__name__ for cache in build(config).caches] == ["WorkingCanvas"]

@@ -88,7 +88,7 @@ class Metabolism(ABC):
         attribute, or another `valid_from`, is another memory.
 
         Args:
-            subject: whom or what it is about, such as `Ana`.
+            subject: the person or thing that it is about, such as `Ana`.
             attribute: which property, such as `city`.
             value: the value, such as `Lyon`; numbers and truth values are stored as JSON texts.
             user_id: the user who owns it; without one, every user finds it.

@@ -84,7 +84,16 @@ def test_learn_prints_the_figures_it_wrote(
 def test_learn_names_the_groups_that_got_worse(
     flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    harmful = ["--set", "learning.assoc_weight=1", "--ACTIVATION_WEIGHT", "50", "--SIMILARITY_WEIGHT", "0"]
+    harmful = [
+        "--set",
+        "learning.assoc_weight=1",
+        "--set",
+        "retrieval.switches.never_back=false",
+        "--ACTIVATION_WEIGHT",
+        "50",
+        "--SIMILARITY_WEIGHT",
+        "0",
+    ]
     assert main(["bench", "learn", *flags, "--seeds", "2", *harmful]) == 0
     shown = capsys.readouterr().out
     worse = _written(tmp_path, "learning.json")[1]["worse"]

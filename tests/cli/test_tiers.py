@@ -7,6 +7,9 @@ import pytest
 
 from neurogated.cli import main
 
+_ALIKE = ("--set", "metabolism.judge_importance=off")
+"""All memories have the importance 0.5."""
+
 
 def _run(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> str:
     assert main([*words, "--save_dir", str(folder), "--embedding_name", "hash"]) == 0
@@ -16,7 +19,7 @@ def _run(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> str:
 def test_tiers_counts_memories_and_shows_those_with_the_most_energy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    node_id = _run(capsys, tmp_path, "add", "The pump failed on Monday.").strip()
+    node_id = _run(capsys, tmp_path, "add", "The pump failed on Monday.", *_ALIKE).strip()
     lines = _run(capsys, tmp_path, "tiers").splitlines()
     assert [line.split() for line in lines[:4]] == [["canvas", "1"], ["web", "0"], ["crystal", "0"], ["dormant", "0"]]
     assert ["emerging", "1"] in [line.split() for line in lines]
@@ -37,7 +40,7 @@ def test_tiers_writes_a_page_of_its_past_and_forecast(tmp_path: Path, capsys: py
 
 
 def test_energy_draws_the_present_and_the_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    node_id = _run(capsys, tmp_path, "add", "The pump failed on Monday.").strip()
+    node_id = _run(capsys, tmp_path, "add", "The pump failed on Monday.", *_ALIKE).strip()
     lines = _run(capsys, tmp_path, "energy", node_id, "--days", "360").splitlines()
     assert len(lines) == 13
     assert lines[0].endswith("now")

@@ -1,4 +1,4 @@
-"""Derived memories: which they are, and what was derived from what."""
+"""Derived memories: which they are, and from which sources."""
 
 from __future__ import annotations
 

@@ -160,9 +160,7 @@ def test_collections_are_asked_in_their_own_namespaces_in_either_storage(talks: 
         rankings = _rankings(durable, variant.name)
         assert list(rankings) == ["one:0", "one:1", "one:2", "one:3", "two:0", "two:1"]
         assert all(set(ranked) == {f"D1:{turn}" for turn in range(1, 6)} for ranked in rankings.values())
-        # Idle memories of the classic variant tie, and turns have random ids.
-        if variant.name != "classic":
-            assert rankings == _rankings(passing, variant.name)
+        assert rankings == _rankings(passing, variant.name)
     assert set(durable.rows["kind"]) == {"all", "category 1", "category 4"}
 
 

@@ -169,7 +169,12 @@ def test_summary_is_the_mean_over_seeds_with_its_spread(sample: Dataset, sample_
 
 def test_groups_that_got_worse_are_named(sample: Dataset, sample_config: MemoryConfig) -> None:
     # If activation outweighs similarity, feedback raises the confirmed memories for every question.
-    harmful = sample_config.replace(learning={"assoc_weight": 1.0}, ACTIVATION_WEIGHT=50.0, SIMILARITY_WEIGHT=0.0)
+    harmful = sample_config.replace(
+        learning={"assoc_weight": 1.0},
+        retrieval={"switches": {"never_back": False}},
+        ACTIVATION_WEIGHT=50.0,
+        SIMILARITY_WEIGHT=0.0,
+    )
     report = learn(sample, harmful, seeds=2, progress=False)
     fallen = report.summary[report.summary["difference"] < 0]
     assert not fallen.empty

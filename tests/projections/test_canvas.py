@@ -58,10 +58,10 @@ def memory(opened: Opened) -> NeuroGraphMemory:
 
 
 def test_added_and_recalled_memories_are_on_the_canvas(memory: NeuroGraphMemory, clock: ManualClock) -> None:
-    (pump,) = memory.add("The pump is red.")
+    (pump,) = memory.add("The pump is red.", importance=0.5)
     assert [one.id for one in memory.canvas()] == [pump]
     clock.advance(timedelta(hours=5))
-    memory.add([f"Text {number} about the harbour." for number in range(4)])
+    memory.add([f"Text {number} about the harbour." for number in range(4)], importance=0.5)
     assert pump not in [one.id for one in memory.canvas()]
     clock.advance(timedelta(minutes=1))
     memory.recall("red pump", top_n=1)
@@ -191,10 +191,10 @@ with NeuroGraphMemory(config) as memory:
 
 def test_processes_share_a_canvas(shared: MemoryConfig, redis_server: "Redis") -> None:
     with NeuroGraphMemory(shared) as memory:
-        memory.add([f"The gate {number} is green." for number in range(9)], user_id="ana")
-        (pump,) = memory.add("The pump is red.", user_id="ana")
+        memory.add([f"The gate {number} is green." for number in range(9)], user_id="ana", importance=0.5)
+        (pump,) = memory.add("The pump is red.", user_id="ana", importance=0.5)
         time.sleep(0.01)
-        memory.add([f"The door {number} is green." for number in range(9)], user_id="ana")
+        memory.add([f"The door {number} is green." for number in range(9)], user_id="ana", importance=0.5)
         owner = {"user_id": "ana", "session_id": "s"}
         assert memory.canvas(**owner)[0].id != pump  # type: ignore[arg-type]
         subprocess.run([sys.executable, "-c", _CHILD, shared.save_dir, redis_server.url], check=True)

@@ -1,4 +1,4 @@
-"""What commands print: text for people, JSON for scripts."""
+"""The output of commands: text for people, JSON for scripts."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def history_json(entry: HistoryEntry) -> dict[str, Any]:
 
 
 def manifest_json(manifest: ExportManifest) -> dict[str, Any]:
-    """Return what an export holds as JSON values."""
+    """Return the content of an export as JSON values."""
     return {
         "embedder": manifest.embedder and manifest.embedder[0],
         "namespaces": {

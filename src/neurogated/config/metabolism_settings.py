@@ -25,7 +25,7 @@ class MetabolismSettings:
         "rules; off: all memories alike",
         choices=("offline", "model", "off"),
     )
-    judged_together: int = setting(16, "texts whose importance the language model judges in one call", low=1)
+    judged_together: int = setting(16, "texts whose importance the language model judges in one call", low=1, high=64)
     focus_gain: float = setting(
         0.5,
         "share of its missing energy that a new memory gets if it is about the present task",

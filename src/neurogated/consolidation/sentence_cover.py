@@ -32,7 +32,7 @@ class Sentence:
     """Position of the sentence in the memory."""
     text: str
     elements: frozenset[str]
-    """What it says: its keywords, names, numbers and times."""
+    """Its content: keywords, names, numbers and times."""
     figures: frozenset[str]
     """Its numbers and times."""
 

@@ -16,7 +16,7 @@ def import_extra(module: str, extra: str, *, use: str = "") -> Any:  # noqa: ANN
     Args:
         module: its full name, such as "transformers.utils.logging".
         extra: the extra that installs it.
-        use: what the package is for, added to the error.
+        use: the purpose of the package, added to the error.
 
     Raises:
         MissingExtraError: the package is not installed.

@@ -30,7 +30,7 @@ class Fact:
     statement: str
     """The fact as text."""
     subject: str | None = None
-    """Whom or what it is about; None if only the text is known."""
+    """The person or thing that it is about; None if only the text is known."""
     attribute: str | None = None
     value: str | None = None
     confidence: float | None = None

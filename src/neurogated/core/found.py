@@ -21,7 +21,7 @@ class Statement:
     """A fact in three parts."""
 
     subject: str
-    """Whom or what it is about, such as `Ana`."""
+    """The person or thing that it is about, such as `Ana`."""
     attribute: str
     """Which property of the subject, such as `city`."""
     value: str

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,8 +126,8 @@ def checked_unit(what: str, owner: object, value: object) -> float:
         InputError: it is not a number between 0 and 1.
     """
     try:
-        number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-    except (ValueError, OverflowError):
+        number = math.nan if isinstance(value, bool | str | bytes) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0.0 <= number <= 1.0:
         raise InputError(f"{what} {owner!r} is {value!r}, but must lie between 0 and 1")

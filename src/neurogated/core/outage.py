@@ -19,7 +19,7 @@ class Outage:
         """Start without an outage.
 
         Args:
-            consequence: what happens during an outage; it ends the warning.
+            consequence: the behaviour during an outage; it ends the warning.
             retry_seconds: how long calls skip the server after a failure.
             monotonic: tells the time in seconds.
         """

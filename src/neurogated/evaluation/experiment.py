@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -14,12 +13,10 @@ from numpy.typing import NDArray
 from neurogated import compose
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder
 from neurogated.core.trace import Recall
 from neurogated.errors import DatasetError
 from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question
-from neurogated.ingestion.document import Document
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import open_store
 
@@ -120,39 +117,15 @@ def index(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None =
     for part, one in zip(dataset.collections, memories, strict=True):
         _refuse_former_passages(part, one)
     for part, one in zip(dataset.collections, memories, strict=True):
-        one.add_documents(_missing(part, one), progress=progress)
+        one.add_documents(part.documents, progress=progress)
     return memories
-
-
-def _missing(part: Collection, memory: NeuroGraphMemory) -> list[Document]:
-    """Return the documents to add: all but complete conversations, because a turn that is added again is a new turn.
-
-    An incomplete conversation, after an interruption, is removed first.
-    """
-    turns: dict[str | None, list[MemoryNode]] = defaultdict(list)
-    for node in memory.store.all_nodes():
-        turns[node.scope.session_id].append(node)
-    missing = []
-    for document in part.documents:
-        known = turns[document.scope.session_id] if document.in_session else []
-        if document.in_session and len({node.position for node in known}) >= len(document.passages):
-            continue
-        if known:
-            memory.delete([node.id for node in known])
-        missing.append(document)
-    return missing
 
 
 def _refuse_former_passages(part: Collection, memory: NeuroGraphMemory) -> None:
     # The name of a former passage may now belong to another passage, so a recall of it would be scored wrong.
-    present = {document.document_id for document in part.documents}
-    said = {one.scope.session_id: "\n".join(passage.text for passage in one.passages) for one in part.documents}
+    present = {document.id or document.document_id for document in part.documents}
     nodes = [node for node in memory.store.all_nodes() if SOURCES_KEY in node.metadata]
-    former = [
-        node
-        for node in nodes
-        if node.found.document_id not in present and node.content not in said.get(node.scope.session_id, "")
-    ]
+    former = [node for node in nodes if (node.found.document_id or node.id.partition("#")[0]) not in present]
     if former:
         raise DatasetError(
             f"the memory in {memory.config.save_dir} holds {len(former)} passages that the data set no longer has; "

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,14 +38,13 @@ def _conversation(record: Record) -> Collection:
     name = record.get("sample_id", str)
     conversation = Record(record.get("conversation", dict), f"{record.where}, conversation")
     numbers = sorted(int(match[1]) for match in map(_SESSION.fullmatch, conversation.value) if match)
-    sessions = (_session(conversation, number) for number in numbers)
-    documents = [session for session in sessions if session is not None]
+    documents = [turn for number in numbers for turn in _session(conversation, number)]
     turns = Counter(_turns(documents))
     for turn, times in turns.items():
         if times > 1:
             raise DatasetError(f"{conversation.where}: dia_id {turn!r} occurs {times} times; make them differ")
     questions = [_question(qa, f"{name}:{place}", turns.keys()) for place, qa in enumerate(record.records("qa"))]
-    return Collection(name, tuple(_merged(documents)), tuple(q for q in questions if q is not None))
+    return Collection(name, tuple(documents), tuple(q for q in questions if q is not None))
 
 
 def _turns(documents: Iterable[Document]) -> Iterator[str]:
@@ -71,8 +69,8 @@ def _notes(file: str, records: Sequence[Record], collections: Sequence[Collectio
         yield f"{file}: questions without evidence are not asked: {silent}"
 
 
-def _session(conversation: Record, number: int) -> Document | None:
-    """Return a session as a document whose passages are its turns; None if it is empty."""
+def _session(conversation: Record, number: int) -> Iterator[Document]:
+    """Yield the turns of a session, each with its `dia_id` as id, so that indexing it again changes nothing."""
     moment = None
     when = conversation.value.get(f"session_{number}_date_time")
     if when:
@@ -80,17 +78,14 @@ def _session(conversation: Record, number: int) -> Document | None:
             moment = datetime.strptime(when, _SESSION_TIME).replace(tzinfo=UTC)
         except (TypeError, ValueError):
             raise DatasetError(f"{conversation.where}: session_{number}_date_time {when!r} is no time") from None
-    passages = []
+    scope = Scope(session_id=f"session {number}")
     for turn in conversation.records(f"session_{number}"):
         text, caption = turn.get("text", str, default=""), turn.get("blip_caption", str, default="")
         spoken = " ".join(part for part in (text.strip(), f"[shares {caption}]" if caption else "") if part)
         if spoken:
-            sources = {SOURCES_KEY: [turn.get("dia_id", str)]}
-            passages.append(passage_of(spoken, sources, turn.where, speaker=turn.get("speaker", str)))
-    if not passages:
-        return None
-    name = f"session {number}"
-    return Document(tuple(passages), metadata={"session": number}, timestamp=moment, scope=Scope(session_id=name))
+            name = turn.get("dia_id", str)
+            passage = passage_of(spoken, {SOURCES_KEY: [name]}, turn.where, speaker=turn.get("speaker", str))
+            yield Document((passage,), metadata={"session": number}, timestamp=moment, scope=scope, id=name)
 
 
 def _question(record: Record, question_id: str, turns: AbstractSet[str]) -> Question | None:
@@ -110,20 +105,3 @@ def _evidence(record: Record) -> list[str]:
         return []
     entries = [text_of(value, where) for value, where in record.items("evidence")]
     return [part for entry in entries for part in _DIALOGUE_ID.findall(entry) or [entry]]
-
-
-def _merged(documents: Sequence[Document]) -> list[Document]:
-    """Merge identical documents; their passages name the sources of both."""
-    by_id: dict[str, Document] = {}
-    for document in documents:
-        twin = by_id.get(document.document_id)
-        by_id[document.document_id] = document if twin is None else _with_sources_of(twin, document)
-    return list(by_id.values())
-
-
-def _with_sources_of(document: Document, twin: Document) -> Document:
-    passages = tuple(
-        replace(a, metadata={**a.metadata, SOURCES_KEY: [*a.metadata[SOURCES_KEY], *b.metadata[SOURCES_KEY]]})
-        for a, b in zip(document.passages, twin.passages, strict=True)
-    )
-    return replace(document, passages=passages)

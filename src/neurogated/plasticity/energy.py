@@ -75,7 +75,7 @@ class EnergyController:
     def outcome(self, view: GraphView, node_ids: Iterable[str], outcome: float, now: datetime) -> NodeEnergies:
         """Return the changes of energy and importance after an outcome from -1 to 1.
 
-        Success adds a share of what is missing, failure takes a share of what there is. A failure takes from the base
+        Success adds a share of the missing rest, failure takes a share of the whole. A failure takes from the base
         energy first, because the journal has it; the charge pays the rest.
         """
         ids = list(node_ids)
@@ -103,7 +103,7 @@ class EnergyController:
     ) -> list[EnergyPoint]:
         """Return the energy of a node at `steps` times before `now`, at `now`, and at `steps` times after it.
 
-        The past shows each journaled energy from its time on. The journal has no uses, so what uses have added counts
+        The past shows each journaled energy from its time on. The journal has no uses, so the charge counts
         from the time of the last one.
         """
         view = store.view()

@@ -29,10 +29,12 @@ class LocalCanvases:
             self._canvases.move_to_end(key)
             for name, score in scores.items():
                 held[name] = max(score, held.get(name, score))
-            if len(held) > size:
-                self._canvases[key] = dict(heapq.nlargest(size, held.items(), key=lambda item: (item[1], item[0])))
             if complete:
                 self._complete.add(key)
+            # As on a server: a canvas that is not complete may hold one more.
+            most = size + (key not in self._complete)
+            if len(held) > most:
+                self._canvases[key] = dict(heapq.nlargest(most, held.items(), key=lambda item: (item[1], item[0])))
             while len(self._canvases) > self._most:
                 dropped, _ = self._canvases.popitem(last=False)
                 self._complete.discard(dropped)

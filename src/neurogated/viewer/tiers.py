@@ -28,7 +28,7 @@ def render_tiers(course: Sequence[Tiers], now: Tiers, texts: Mapping[str, str]) 
 
     Args:
         course: the tiers at each time, in order.
-        now: the present tiers; their canvas is shown as far as `texts` has its memories.
+        now: the present tiers; the page shows the memories of their canvas that `texts` has.
         texts: the contents of memories, by id.
     """
     most = max((sum(one.counts.values()) for one in course), default=0) or 1

@@ -9,7 +9,7 @@ from neurogated.prompts.prompt_template import few_shot, role_pairs
 
 __all__ = ["EXAMPLES", "IMPORTANCE_TEMPLATE", "SCHEMA", "SYSTEM", "USER", "VERSION"]
 
-VERSION = "1"
+VERSION = "2"
 
 SYSTEM = """\
 You judge what is worth remembering. For each numbered text, say how likely somebody will later ask a question that \
@@ -30,7 +30,13 @@ IMPORTANCE_TEMPLATE = role_pairs(SYSTEM, USER)
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
-    "properties": {"labels": {"type": "array", "items": {"enum": ["none", "weak", "medium", "strong"]}}},
+    "properties": {
+        "labels": {
+            "type": "array",
+            "maxItems": 64,
+            "items": {"type": "string", "enum": ["none", "weak", "medium", "strong"]},
+        }
+    },
     "required": ["labels"],
     "additionalProperties": False,
 }

@@ -158,11 +158,11 @@ class NamespacesContract(ContractBase):
         for space in (store, kept):
             assert [one.id for one in space.all_nodes()] == ["a"]
             assert len(space.pending()) == len(space.history()) == 1
-        anew = spaces.in_namespace(name)
-        assert not any((list(anew.all_nodes()), anew.history(), anew.pending(), list(anew.journal())))
-        assert anew.nearest([1.0, 0.0], 9) == anew.keyword_search("text", 9) == []
-        apply(anew, clock, nodes=(node("b"),))
-        assert [one.id for one in anew.all_nodes()] == ["b"]
+        reopened = spaces.in_namespace(name)
+        assert not any((list(reopened.all_nodes()), reopened.history(), reopened.pending(), list(reopened.journal())))
+        assert reopened.nearest([1.0, 0.0], 9) == reopened.keyword_search("text", 9) == []
+        apply(reopened, clock, nodes=(node("b"),))
+        assert [one.id for one in reopened.all_nodes()] == ["b"]
 
     def test_an_unknown_graph_and_the_own_one_are_not_dropped(self, store: GraphStorePort, clock: ManualClock) -> None:
         spaces = self.spaces(store)

@@ -145,7 +145,7 @@ class ProcessLock:
     """
 
     def __init__(self, path: Path, what: str) -> None:
-        """Lock the file `path`, which is created; `what` says in error messages what the holder does."""
+        """Lock the file `path`, which is created; error messages name the holder's work as `what`."""
         self._file = _LockFile(path)
         self._queue = _LockFile(path.with_name(path.name + "-queue"))
         self._what = what
