@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.filters import Filter
+from neurogated.core.found import Found
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope, ScopeFilter
@@ -90,17 +91,20 @@ class Encoder:
 
     def read(self, node: MemoryNode) -> MemoryNode:
         """Return the node with the sentiment and the place of its text."""
+        return replace(node, found=self._found(node))
+
+    def _found(self, node: MemoryNode) -> Found:
         sentiment = None
         if self._scale is not None and node.embedding is not None:
             sentiment = self._scale.sentiment(np.asarray(node.embedding))
         place = place_of(node.metadata, node.content, node.found.entities)
-        return replace(node, found=replace(node.found, sentiment=sentiment, place=place))
+        return replace(node.found, sentiment=sentiment, place=place)
 
     def _encoded(self, node: MemoryNode, importance: float, focus: Focus) -> MemoryNode:
         """Return the node with the energy it starts with: its importance, and more if it is relevant to the task."""
         gain = self._settings.focus_gain * focus.relevance(node)
         energy = importance + (1.0 - importance) * gain
-        return replace(self.read(node), importance=importance, base_energy=energy)
+        return replace(node, found=self._found(node), importance=importance, base_energy=energy)
 
 
 def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: GraphStorePort) -> list[Remark]:

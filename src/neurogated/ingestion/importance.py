@@ -82,8 +82,9 @@ def text_features(remark: Remark) -> dict[str, float]:
     """Return the features of a text by name."""
     prose = _CODE.sub(" ", remark.text)
     sentences = [one for one in split_sentences(prose) if one.strip()] or [prose]
-    statements = "".join(one for one in sentences if not _ASKS.search(one))
-    keywords, stated = set(split_keywords(prose)), set(split_keywords(statements))
+    said = [one for one in sentences if not _ASKS.search(one)]
+    keywords = set(split_keywords(prose))
+    stated = keywords if len(said) == len(sentences) else set(split_keywords("".join(said)))
     words = split_words(prose)
     own = sum(word in FIRST_PERSON for word in words)
     other = sum(word in SECOND_PERSON for word in words)
@@ -91,7 +92,7 @@ def text_features(remark: Remark) -> dict[str, float]:
         "statements": _log(min(len(stated), _MOST_KEYWORDS)),
         "specific": _log(min(len(stated - COMMON), _MOST_KEYWORDS)),
         "specific_share": len(keywords - COMMON) / max(1, len(keywords)),
-        "questions": sum(map(bool, map(_ASKS.search, sentences))) / len(sentences),
+        "questions": 1 - len(said) / len(sentences),
         "exclamations": sum(map(bool, map(_EXCLAIMS.search, sentences))) / len(sentences),
         "person": (own - other) / (own + other + 1),
         "second_person": other / max(1, len(words)),
