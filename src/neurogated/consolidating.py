@@ -15,14 +15,13 @@ from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.consolidation.consolidator import Consolidator
 from neurogated.core.arguments import names_arguments
-from neurogated.core.clock import checked_moment
 from neurogated.core.forking import bind_to_process
 from neurogated.core.model import checked_count
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
 from neurogated.ingestion.writer import Writer
 from neurogated.progress import show_progress
-from neurogated.runtime import Runtime
+from neurogated.runtime import Event, Runtime
 
 __all__ = ["Consolidation"]
 
@@ -63,20 +62,19 @@ class Consolidation(ABC):
         Raises:
             InputError: `now` is not a time, or `max_clusters` is less than 1.
         """
-        checked_moment("now", now)
+        at = self._moment(now)
         if max_clusters is not None and not checked_count("max_clusters", max_clusters):
             raise InputError(f"max_clusters is {max_clusters}, but must be at least 1")
         if self._runtime.is_frozen():
             return []
         self._runtime.accesses.flush()
-        at = self._parts.clock() if now is None else now
         with self._runtime.work("consolidating"):
             # When the memory is closed, the background work ends early and stores the facts that it has.
             facts = takewhile(lambda _: not self._runtime.closing, self._consolidator.prepare(at, max_clusters))
             prepared = list(show_progress(facts, "consolidating", "fact", progress=progress))
             made = self._consolidator.commit(prepared, self._writer.exclusively, at)
         if made:
-            self._runtime.tell("added", made)
+            self._told("added", made)
         return made
 
     @cached_property
@@ -102,6 +100,14 @@ class Consolidation(ABC):
     def _end_background(self) -> None:
         if self._owns_parts:
             self._runtime.stop_repeating()
+
+    @abstractmethod
+    def _moment(self, now: datetime | None) -> datetime:
+        """Return the time that counts as present."""
+
+    @abstractmethod
+    def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
+        """Let the projections follow a write, and call the callbacks of its event."""
 
     @abstractmethod
     def disown(self, *, at_rest: bool) -> None:

@@ -15,7 +15,6 @@ from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.consolidating import Consolidation
 from neurogated.core.arguments import names_arguments
-from neurogated.core.clock import checked_moment
 from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
@@ -41,7 +40,7 @@ MemoryRef = str | UUID | MemoryNode | RecalledMemory
 
 
 @names_arguments
-class NeuroGraphMemory(Dissonance, Upkeep, Consolidation, Metabolism, Browsing, Asynchronous):
+class NeuroGraphMemory(Dissonance, Upkeep, Metabolism, Consolidation, Browsing, Asynchronous):
     """A memory: add texts and messages, and recall them by questions.
 
     When a call returns, its writes are on disk. Use it as a context manager, or call `close`.
@@ -236,7 +235,9 @@ class NeuroGraphMemory(Dissonance, Upkeep, Consolidation, Metabolism, Browsing, 
         Raises:
             UnknownIdError: no memory belongs to this document.
         """
-        return self._followed(self._writer.delete_document(document_id))
+        names = self._writer.delete_document(document_id)
+        self._told("deleted", names)
+        return len(names)
 
     def update(self, node_id: str | UUID, content: str | None = None, **changes: Unpack[Changes]) -> MemoryNode:
         """Write a new version of a memory; the history keeps the old one until `compact(history=True)`.
@@ -307,9 +308,8 @@ class NeuroGraphMemory(Dissonance, Upkeep, Consolidation, Metabolism, Browsing, 
             UnknownIdError: an id never was in the memory. Nothing is changed.
             InputError: a value is not an id.
         """
-        given = list(_listed(relevant_node_ids))
-        ids = list(dict.fromkeys(_id(one) for one in given))
-        strength = strength_of(outcome)
+        given, strength = list(_listed(relevant_node_ids)), strength_of(outcome)
+        ids = list(dict.fromkeys(map(_id, given)))
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
         with self._writer.exclusively():
             if self._runtime.is_frozen():
@@ -332,8 +332,8 @@ class NeuroGraphMemory(Dissonance, Upkeep, Consolidation, Metabolism, Browsing, 
         Raises:
             InputError: `now` is not a time.
         """
-        checked_moment("now", now)
-        self._followed(self._writer.expire(self._parts.clock() if now is None else now))
+        self._writer.expire(self._moment(now))
+        self._runtime.follow(self.store, self.config.namespace)
         self.flush()
         with self._writer.exclusively():
             if self._runtime.is_frozen():

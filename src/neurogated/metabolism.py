@@ -115,9 +115,7 @@ class Metabolism(ABC):
         )
         with self._runtime.work("indexing"):
             ((node_id,),) = self._writer.add([document])
-        self._runtime.follow(self.store, self.config.namespace, has_facts=True)
-        self._put_on_canvas([node_id])
-        self._runtime.tell("added", [node_id])
+        self._told("added", [node_id])
         return node_id
 
     def facts(
@@ -209,8 +207,9 @@ class Metabolism(ABC):
 
     def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         """Let the projections follow a write, and call the callbacks of its event."""
-        if event != "added" or self._has_facts(about[0]):
-            self._runtime.follow(self.store, self.config.namespace)
+        has_facts = event == "added" and self._has_facts(about[0])
+        if event != "added" or has_facts:
+            self._runtime.follow(self.store, self.config.namespace, has_facts=has_facts)
         if event == "added":
             self._put_on_canvas(about[0][-self.config.metabolism.canvas_size :])
         elif event == "deleted":
@@ -229,11 +228,6 @@ class Metabolism(ABC):
             added[Owner(scope.user_id, scope.session_id)][view.ids[row]] = 1.0
         for owner, relevance in added.items():
             self._enter(owner, relevance)
-
-    def _followed(self, count: int) -> int:
-        """Let the projections follow a write, and return its result."""
-        self._runtime.follow(self.store, self.config.namespace)
-        return count
 
     def energy(self, node_id: str | UUID, now: datetime | None = None) -> float:
         """Return the energy of a memory, 0–1: it halves with every half-life and grows with every use.

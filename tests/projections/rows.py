@@ -12,9 +12,7 @@ from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.storage.graph_store import GraphStore
 
-DERIVED = EdgeType.__members__.get("DERIVED_FROM") or EdgeType.register(
-    "DERIVED_FROM", "derived_from", plastic=False, both_ways=True
-)
+DERIVED = EdgeType.DERIVED_FROM
 
 
 def rows_in(url: str, query: str = "SELECT * FROM facts ORDER BY namespace, id") -> list[dict[str, Any]]:

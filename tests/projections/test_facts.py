@@ -322,3 +322,29 @@ def test_a_fact_is_stated_without_blocking(memory: NeuroGraphMemory) -> None:
     import asyncio
 
     assert asyncio.run(_stated(memory)) == memory.facts(user_id="ana")[0].id
+
+
+def test_every_way_to_make_a_fact_makes_its_row(on_disk: NeuroGraphMemory) -> None:
+    texts = [f"The pottery course has {thing}." for thing in ("a kiln", "a new teacher", "blue bowls")]
+    (stated,) = on_disk.add("Ana lives in Lyon.", kind="fact")
+    assert [row[0] for row in rows_in(on_disk.config)] == [stated]
+    ids = on_disk.add(texts)
+    for _ in range(3):
+        on_disk.feedback(ids)
+        on_disk.recall("the pottery course")
+    on_disk.flush()
+    made = on_disk.consolidate()
+    assert made
+    assert {row[0] for row in rows_in(on_disk.config)} == {stated, *made}
+
+
+def test_a_deleted_document_leaves_the_canvas_and_is_told(on_disk: NeuroGraphMemory) -> None:
+    told: list[list[str]] = []
+    on_disk.on("deleted", told.append)
+    ids = on_disk.add("The pump failed.")
+    assert [one.id for one in on_disk.canvas()] == ids
+    document = on_disk.get(ids[0]).found.document_id
+    assert document is not None
+    assert on_disk.delete_document(document) == 1
+    assert told == [ids]
+    assert list(on_disk.canvas()) == []

@@ -6,7 +6,6 @@ import re
 
 __all__ = [
     "BROKEN",
-    "CONJUNCTIONS",
     "CONVERSE",
     "CORRECTED",
     "ENDED",
@@ -146,9 +145,6 @@ RECIPROCAL = re.compile(
     _CASE,
 )
 """Relations that hold in both directions."""
-CONJUNCTIONS = re.compile(r"\b(?:and|or|und|oder|y|e|o|et|ou)\b|[,，、&/]|和|或|与")
-
-
 LASTING = re.compile(
     r"\b(?:born|birth\w*|birthday|blood (?:type|group)|died|death|founded|invented|discovered|written by|mother tongue|native)\b"
     r"|\b(?:geboren|geburt\w*|blutgruppe|gestorben|gegründet|erfunden|muttersprache)\b"

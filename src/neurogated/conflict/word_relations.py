@@ -93,10 +93,6 @@ class WordRelations:
         """Return whether a word can be a noun."""
         return f"{self.base(word)} n" in self._words
 
-    def is_adjective(self, word: str) -> bool:
-        """Return whether a word can be an adjective."""
-        return f"{word} a" in self._words
-
     def _senses(self, word: str) -> frozenset[int]:
         forms = {word, self.base(word)}
         return frozenset(sense for form in forms for part in _PARTS for sense in self._words.get(f"{form} {part}", ()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby, takewhile
@@ -15,6 +14,7 @@ from neurogated.core.found import Found
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.core.times import find_times
+from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["agreeing", "edges_of", "fact_id", "fact_of", "faded", "quoted"]
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 def fact_id(sources: Iterable[MemoryNode]) -> str:
     """Return the id of the fact of these sources. It depends on their ids only, not on their order."""
     names = "\n".join(sorted(node.id for node in sources))
-    return f"fact-{hashlib.md5(names.encode(), usedforsecurity=False).hexdigest()}"
+    return compute_mdhash_id(names, prefix="fact-")
 
 
 def agreeing(nodes: Sequence[MemoryNode]) -> list[MemoryNode]:

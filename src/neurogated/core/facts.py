@@ -13,12 +13,10 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 
-__all__ = ["DERIVED_FROM", "FACT", "Fact", "facts_of"]
+__all__ = ["FACT", "Fact", "facts_of"]
 
 FACT = "fact"
 """The kind of the nodes that are facts."""
-DERIVED_FROM = "DERIVED_FROM"
-"""The name of the type of the edges from a memory to the sources from which it is derived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +74,9 @@ def _fact(node: MemoryNode, sources: Iterable[str]) -> Fact:
 def _sources(view: GraphView, node_ids: Iterable[str]) -> Mapping[str, list[str]]:
     """Return the ids of the nodes from which nodes are derived."""
     found: dict[str, list[str]] = defaultdict(list)
-    edge_type, rows = EdgeType.__members__.get(DERIVED_FROM), view.known_rows(node_ids)
-    if edge_type is not None and rows.size:
-        arcs = view.arcs(rows, edge_type)
+    rows = view.known_rows(node_ids)
+    if rows.size:
+        arcs = view.arcs(rows, EdgeType.DERIVED_FROM)
         for origin, target in zip(rows[arcs.origin].tolist(), arcs.target.tolist(), strict=True):
             found[view.ids[origin]].append(view.ids[target])
     return found

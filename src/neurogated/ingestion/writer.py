@@ -136,8 +136,8 @@ class Writer:
                 self._delete(ids, "delete")
             return ids
 
-    def delete_document(self, document_id: str) -> int:
-        """Remove all nodes of a document; see `delete`.
+    def delete_document(self, document_id: str) -> list[str]:
+        """Remove all nodes of a document, and return their ids; see `delete`.
 
         Raises:
             UnknownIdError: no node belongs to such a document.
@@ -146,7 +146,7 @@ class Writer:
             ids = self._store.nodes_with([document_tag(document_id)])
             if not ids:
                 raise UnknownIdError(f"no document {document_id!r} in the memory; see found.document_id of a memory")
-            return len(self._delete(ids, "delete_document"))
+            return self._delete(ids, "delete_document")
 
     def update(self, node_id: str, change: Revision) -> MemoryNode:
         """Replace a node by a new version, and update the edges that follow from its text, in one delta.

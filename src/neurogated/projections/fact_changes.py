@@ -9,7 +9,7 @@ from typing import NamedTuple
 from neurogated.core.abilities import SupportsTouched
 from neurogated.core.clock import to_micros
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import DERIVED_FROM, FACT
+from neurogated.core.facts import FACT
 from neurogated.core.ports import GraphStorePort
 
 __all__ = ["FactChanges", "changes_between", "is_known"]
@@ -38,11 +38,11 @@ def is_known(store: GraphStorePort, sequence: int, at: int) -> bool:
 
 def changes_between(store: GraphStorePort, sequence: int, at: int, up_to: int) -> FactChanges:
     """Return the changes after a delta, up to the number `up_to`."""
-    derived = EdgeType.__members__.get(DERIVED_FROM)
     if isinstance(store, SupportsTouched):
-        touched = store.touched(FACT, "" if derived is None else derived.value, sequence, up_to)
+        touched = store.touched(FACT, EdgeType.DERIVED_FROM.value, sequence, up_to)
         return FactChanges(touched, {}, *store.last_change(up_to))
     found: dict[str, int] = {}
+    derived = EdgeType.DERIVED_FROM
     removed: dict[str, int] = {}
     for entry in takewhile(lambda one: one.sequence <= up_to, store.journal(sequence)):
         delta = entry.delta

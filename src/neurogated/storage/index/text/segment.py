@@ -46,12 +46,6 @@ class ForwardIndex:
         sizes = ends - starts
         return spread(starts, sizes), sizes
 
-    def text_at(self, place: int) -> tuple[NDArray[np.int32], NDArray[Any]]:
-        """Return the words of one text and their counts."""
-        start, end = int(self.ends[place - 1]) if place else 0, int(self.ends[place])
-        counts = self.counts[start:end] if self.counts.size > 1 else np.broadcast_to(self.counts, end - start)
-        return self.words[start:end], counts
-
     def all_counts(self) -> NDArray[Any]:
         """Return the counts of all `words`."""
         return self.counts if self.counts.size > 1 else np.broadcast_to(self.counts[:1], self.words.size)
