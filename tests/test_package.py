@@ -70,7 +70,7 @@ FIXED_CONSTANTS = {
         "_DETAILED", "_MISSING", "_MOST_MISSING", "_ALIKE", "_BESIDES", "_CLOSE", "_LEAST_PREFIX", "_NEAR_WORDS",
         "_NEAR_TEXTS",
     },
-    "conflict/judge.py": {"_MOST_SENTENCES", "_WHOLE"},
+    "conflict/judge.py": {"_MOST_SENTENCES", "_MOST_CHARACTERS", "_WHOLE"},
     "conflict/meanings.py": {"_REMEMBERED", "_SHORTEST"},
     "conflict/moments.py": {"_NOON", "_SHORT_YEAR", "_CENTURY", "_HALF_HOUR"},
     "conflict/quantities.py": {"_TOLERANCE", "_TEN", "_TWENTY", "_HUNDRED", "_MULTIPLES", "_REACH", "_LEAST_FORM"},

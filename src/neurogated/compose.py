@@ -168,7 +168,8 @@ def _fact_follower(config: MemoryConfig) -> FactFollower | None:
     """Return the projection of facts that the settings name; without them, the file of the memory."""
     url, seconds = config.metabolism.facts_url, config.metabolism.server_seconds
     file = Path(config.save_dir) / _FACTS
-    if config.force_index_from_scratch and not config.read_only:
+    if (config.force_index_from_scratch or url == _OFF) and not config.read_only and config.storage != "memory":
+        # Without its follower, the file would keep erased words.
         file.unlink(missing_ok=True)
     if url == _OFF or (url is None and (config.storage == "memory" or not find_spec("sqlalchemy"))):
         return None

@@ -36,7 +36,7 @@ class Dissonance(ABC):
             contradiction has an outcome: the first statement is superseded or wrong, or both are contested.
 
         Raises:
-            InputError: a fact lacks a part, or a time cannot be read.
+            InputError: a fact lacks a part, a time cannot be read, or a text has more than 4,000 characters.
         """
         return self._pair_judge.compare(first, second)
 

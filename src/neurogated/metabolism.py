@@ -209,7 +209,8 @@ class Metabolism(ABC):
         """Let the projections follow a write, and call the callbacks of its event."""
         has_facts = event == "added" and self._has_facts(about[0])
         if event != "added" or has_facts:
-            self._runtime.follow(self.store, self.config.namespace, has_facts=has_facts)
+            erasing = event == "deleted"
+            self._runtime.follow(self.store, self.config.namespace, has_facts=has_facts, erasing=erasing)
         if event == "added":
             self._put_on_canvas(about[0][-self.config.metabolism.canvas_size :])
         elif event == "deleted":

@@ -16,7 +16,7 @@ from neurogated.core.forking import bind_to_process
 from neurogated.core.periodic import Periodic
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.watchdog import Watchdog
-from neurogated.errors import InputError
+from neurogated.errors import InputError, StorageError
 from neurogated.ingestion.writer_registry import WriterRegistry
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import EnergyController
@@ -110,10 +110,13 @@ class Runtime:
             except Exception:  # noqa: BLE001 - a callback is the caller's code and may raise anything
                 _log.exception("a callback of %r failed", event)
 
-    def follow(self, store: GraphStorePort, namespace: str, *, has_facts: bool = False) -> None:
-        """Let the projections follow a write to a graph."""
-        if self.facts is not None and not self._config.read_only:
-            self.facts.follow(store, namespace, create=has_facts)
+    def follow(
+        self, store: GraphStorePort, namespace: str, *, has_facts: bool = False, erasing: bool = False
+    ) -> StorageError | None:
+        """Let the projections follow a write to a graph; return the error of a database that is away."""
+        if self.facts is None or self._config.read_only:
+            return None
+        return self.facts.follow(store, namespace, create=has_facts, erasing=erasing)
 
     def repeat(self, name: str, seconds: float, work: Callable[[], object]) -> None:
         """Call `work` every `seconds` in a thread until `stop_repeating`."""

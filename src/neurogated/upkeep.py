@@ -15,7 +15,7 @@ from neurogated.core.delta import HistoryEntry
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
 from neurogated.core.trace import Recall
-from neurogated.errors import ConfigError, InputError
+from neurogated.errors import ConfigError, InputError, StorageError
 from neurogated.ingestion.writer import Writer
 from neurogated.plasticity.undo import undo
 from neurogated.progress import show_progress
@@ -61,6 +61,8 @@ class Upkeep(ABC):
         with self._writer.exclusively():
             made = undo(self.store, to, self._parts.clock)
         self._runtime.follow(self.store, self.config.namespace)
+        # Memories that return belong on the canvases again, so these are rebuilt.
+        self._parts.canvas.clear()
         return made
 
     def answer(self, recall: Recall) -> str | None:
@@ -125,6 +127,9 @@ class Upkeep(ABC):
 
         Returns:
             How many memories were erased; 0 if the store does not support it.
+
+        Raises:
+            StorageError: the database of the facts is away, so rows of erased facts may remain there.
         """
         self.flush()
         now = self._parts.clock()
@@ -134,9 +139,11 @@ class Upkeep(ABC):
         if isinstance(self.store, SupportsCompaction):
             with self._runtime.work("compacting"):
                 erased = self.store.compact(history=True) if history else self.store.compact()
-        for graph in self._graphs():
-            self._runtime.follow(graph.store, graph.config.namespace)
+        graphs = list(self._graphs())
+        errors = [self._runtime.follow(graph.store, graph.config.namespace, erasing=True) for graph in graphs]
         self._clear_caches()
+        if (error := next(filter(None, errors), None)) is not None:
+            raise StorageError(f"the memory is compacted, but rows of erased facts may remain: {error}; compact again")
         return erased
 
     def namespaces(self) -> list[str]:

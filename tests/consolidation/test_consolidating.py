@@ -274,3 +274,9 @@ def test_promises_hold_for_any_graph(
         left = [fact for fact in facts if gone not in sources_of(memory, fact)]
         memory.delete(gone)
         assert [fact for fact in facts if memory.store.has_node(fact)] == left
+
+
+def test_a_fact_stays_in_its_session_if_no_user_is_known(memory: NeuroGraphMemory) -> None:
+    ids = [memory.add(text, session_id=f"s{place}")[0] for place, text in enumerate(TEXTS)]
+    use_together(memory, ids)
+    assert memory.consolidate() == []

@@ -348,3 +348,45 @@ def test_a_deleted_document_leaves_the_canvas_and_is_told(on_disk: NeuroGraphMem
     assert on_disk.delete_document(document) == 1
     assert told == [ids]
     assert list(on_disk.canvas()) == []
+
+
+def test_ids_of_facts_cannot_be_taken_or_guessed(memory: NeuroGraphMemory) -> None:
+    known = memory.add_fact("Ana", "diagnosis", "flu", user_id="ana")
+    memory.delete(memory.add_fact("Ana", "diagnosis", "cold", user_id="ana"))
+    messages = set()
+    for taken in (known, "fact-" + "0" * 32):
+        with pytest.raises(InputError) as caught:
+            memory.add("A note.", id=taken, user_id="bob")
+        messages.add(str(caught.value).replace(taken, "ID"))
+    assert len(messages) == 1
+    assert memory.add("Ana has the flu.", id=known, user_id="ana") == [known]
+
+
+def test_compaction_says_when_rows_of_erased_facts_may_remain(on_disk: NeuroGraphMemory) -> None:
+    for number in range(300):
+        on_disk.add_fact("Ana", f"key {number}", "secret " + "x" * 200, user_id="ana")
+    reader = sqlite3.connect(Path(on_disk.config.save_dir) / "facts.db")
+    cursor = reader.execute("SELECT statement FROM facts")
+    cursor.fetchone()
+    on_disk.delete(user_id="ana")
+    with pytest.raises(StorageError, match="compact again"):
+        on_disk.compact(history=True)
+    cursor.close()
+    reader.close()
+    on_disk.compact(history=True)
+    assert rows_in(on_disk.config) == []
+
+
+def test_memories_that_return_by_undo_are_on_the_canvas(memory: NeuroGraphMemory) -> None:
+    (pump,) = memory.add("The pump failed.")
+    assert [one.id for one in memory.canvas()] == [pump]
+    memory.delete(pump)
+    memory.undo()
+    assert [one.id for one in memory.canvas()] == [pump]
+
+
+def test_a_table_that_is_turned_off_keeps_no_words(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        memory.add_fact("Ana", "city", "Lyon")
+    NeuroGraphMemory(config.replace(metabolism={"facts_url": "off"})).close()
+    assert not (Path(config.save_dir) / "facts.db").exists()

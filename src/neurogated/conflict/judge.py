@@ -19,6 +19,7 @@ from neurogated.conflict.verdicts import INDEPENDENT, duplicate, independent
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.ports import Embedder
+from neurogated.errors import InputError
 
 __all__ = ["Content", "PairJudge"]
 
@@ -30,6 +31,7 @@ _SENTENCE = re.compile(
     r"\s+(?=[^\sa-z])|(?<=[。！？])(?=.)"
 )
 _MOST_SENTENCES = 6
+_MOST_CHARACTERS = 4000
 _STRENGTH = (
     RelationKind.CONTRADICTION,
     RelationKind.SUPERSESSION,
@@ -54,9 +56,11 @@ class PairJudge:
         """Return how two texts or facts relate.
 
         Raises:
-            InputError: a fact lacks a part, or a time cannot be read.
+            InputError: a fact lacks a part, a time cannot be read, or a text has more than 4,000 characters.
         """
         ours, theirs = (_sentences(content) for content in (first, second))
+        if (length := max(sum(len(one.text) for one in part) for part in (ours, theirs))) > _MOST_CHARACTERS:
+            raise InputError(f"a text to compare has {length} characters, but at most {_MOST_CHARACTERS} are possible")
         if len(ours) == len(theirs) == 1 or max(len(ours), len(theirs)) > _MOST_SENTENCES:
             return self._judge(read_statement(first), read_statement(second))
         found = [[self._judge(one, other) for other in theirs] for one in ours]

@@ -28,10 +28,15 @@ def fact_id(sources: Iterable[MemoryNode]) -> str:
 
 
 def agreeing(nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
-    """Return the largest group of nodes that are valid in the same period and belong to the same user and agent."""
+    """Return the largest group of nodes that are valid in the same period and belong to the same user and agent.
+
+    Sessions without a user may be those of different persons, so their nodes must belong to the same session.
+    """
 
     def period(node: MemoryNode) -> tuple[object, ...]:
-        return node.valid_from, node.valid_to, node.scope.user_id, node.scope.agent_id
+        scope = node.scope
+        session = scope.session_id if scope.user_id is None else None
+        return node.valid_from, node.valid_to, scope.user_id, scope.agent_id, session
 
     groups: dict[tuple[object, ...], list[MemoryNode]] = {}
     for node in nodes:

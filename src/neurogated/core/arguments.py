@@ -80,7 +80,7 @@ def _given(method: Callable[..., object], args: tuple[object, ...], kwargs: Mapp
 
 
 def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401, PLR0911 - any annotation, a line for each kind
-    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    origin, parts = _opened(hint)
     if hint is typing.Any:
         return True
     if hint is None or hint is type(None):
@@ -102,6 +102,12 @@ def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401, PLR0911 - any anno
     if getattr(kind, "_is_protocol", False) and not getattr(kind, "_is_runtime_protocol", False):
         return type(value).__module__ not in ("builtins", "numpy")
     return not isinstance(kind, type) or isinstance(value, kind)
+
+
+def _opened(hint: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - any annotation
+    """Return the origin and the parts of an annotation, or of its alias: NDArray is one since numpy 2.5."""
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    return _opened(origin.__value__[parts]) if hasattr(origin, "__value__") else (origin, parts)
 
 
 def _holds(value: object, kind: type, parts: tuple[Any, ...]) -> bool:

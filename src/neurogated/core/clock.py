@@ -35,7 +35,7 @@ def to_utc(moment: datetime) -> datetime:
 
 
 def checked_moment(name: str, value: object) -> datetime | None:
-    """Return `value`, a datetime or None; `name` names it in the error.
+    """Return `value`, a datetime in UTC or None; `name` names it in the error.
 
     Raises:
         InputError: it is no datetime, or outside the calendar.
@@ -44,8 +44,7 @@ def checked_moment(name: str, value: object) -> datetime | None:
         return None
     if not isinstance(value, datetime):
         raise InputError(f"{name} is {value!r}, but must be a datetime")
-    to_utc(value)
-    return value
+    return to_utc(value)
 
 
 def to_micros(moment: datetime) -> int:

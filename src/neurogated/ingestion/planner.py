@@ -33,8 +33,8 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 __all__ = ["Planner", "later_chunks", "stored"]
 
 _CHUNK = "chunk-"
-_RESERVED = re.compile(f"{_CHUNK}[0-9a-f]{{32}}")
-"""The form of the ids of texts without an id of the caller."""
+_RESERVED = re.compile(f"(?:{_CHUNK}|fact-)[0-9a-f]{{32}}")
+"""The form of the ids of facts, and of texts without an id of the caller."""
 
 
 class Planner:
@@ -53,7 +53,7 @@ class Planner:
         Raises:
             InputError: the document is longer than `indexing.max_document_chars`, or its id is reserved.
         """
-        if document.id is not None:
+        if document.id is not None and document.statement is None:
             self._refuse_reserved(document.id, document.scope.user_id)
         drafts = self._drafts(document)
         size = self._config.indexing.batch_size if document.id is None else len(drafts)
@@ -168,7 +168,7 @@ class Planner:
             view = self._store.view()
             row = _row(view, str(node_id))
             if row is None or view.scope_of(row).user_id != user_id:
-                raise InputError(f"the id {node_id!r} has the form of the ids of texts without one; choose another id")
+                raise InputError(f"the id {node_id!r} has the form of the ids that the memory makes; choose another id")
 
     def _surroundings(self, node: MemoryNode) -> Sequence[str]:
         """Return the ids of a node and of its neighbours in its document or session, in order."""

@@ -131,6 +131,7 @@ class Writer:
     def delete_all(self, filters: Filter) -> list[str]:
         """Remove the nodes that pass a filter; return their ids."""
         with self.exclusively():
+            self._expire(self._clock())
             ids = [node.id for node in self._store.find(filters)]
             if ids:
                 self._delete(ids, "delete")

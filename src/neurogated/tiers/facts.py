@@ -63,20 +63,25 @@ class FactFollower:
         self._file = file
         self._outage = Outage("its rows are written when it is back; the memory is complete without it", retry_seconds)
 
-    def follow(self, store: GraphStorePort, namespace: str, *, create: bool = False) -> None:
-        """Write the changes of a graph if the database is there; log the first failure of an outage.
+    def follow(
+        self, store: GraphStorePort, namespace: str, *, create: bool = False, erasing: bool = False
+    ) -> StorageError | None:
+        """Write the changes of a graph if the database is there; log the first failure of an outage, and return it.
 
         Args:
             store: the graph.
             namespace: its name.
             create: whether the graph has a fact, so that the file of the rows is needed.
+            erasing: whether rows must go, so that even a database that was away a moment ago is tried again.
         """
-        if self._outage.skips or not (create or self._is_there()):
-            return
+        if (self._outage.skips and not erasing) or not (create or self._is_there()):
+            return None
         try:
             self.catch_up(store, namespace)
         except StorageError as error:
             self._outage.failed(error)
+            return error
+        return None
 
     def catch_up(self, store: GraphStorePort, namespace: str) -> int:
         """Write the changes of a graph, and return their number; raises StorageError."""
