@@ -3,44 +3,25 @@
 from __future__ import annotations
 
 import weakref
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
 from itertools import takewhile
-from typing import Any
 
 from neurogated import compose
-from neurogated.compose import Parts
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.consolidation.consolidator import Consolidator
 from neurogated.core.arguments import names_arguments
 from neurogated.core.forking import bind_to_process
 from neurogated.core.model import checked_count
-from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
-from neurogated.ingestion.writer import Writer
 from neurogated.progress import show_progress
-from neurogated.runtime import Event, Runtime
+from neurogated.wired import Wired
 
 __all__ = ["Consolidation"]
 
 
 @names_arguments
-class Consolidation(ABC):
-    """Base of `NeuroGraphMemory` that makes facts of clusters.
-
-    Attributes:
-        store: the graph.
-        config: the settings.
-    """
-
-    config: MemoryConfig
-    store: GraphStorePort
-    _writer: Writer
-    _parts: Parts
-    _runtime: Runtime
-    _owns_parts: bool
+class Consolidation(Wired):
+    """Base of `NeuroGraphMemory` that makes facts of clusters."""
 
     def consolidate(
         self, now: datetime | None = None, *, max_clusters: int | None = None, progress: bool | None = None
@@ -100,19 +81,3 @@ class Consolidation(ABC):
     def _end_background(self) -> None:
         if self._owns_parts:
             self._runtime.stop_repeating()
-
-    @abstractmethod
-    def _moment(self, now: datetime | None) -> datetime:
-        """Return the time that counts as present."""
-
-    @abstractmethod
-    def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
-        """Let the projections follow a write, and call the callbacks of its event."""
-
-    @abstractmethod
-    def disown(self, *, at_rest: bool) -> None:
-        """Leave the parts to the parent process, in a forked child."""
-
-    @abstractmethod
-    def _graphs(self) -> Iterator[Any]:
-        """Yield this memory and those of all its other namespaces."""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import functools
-from abc import ABC
 
-from neurogated.compose import Parts
 from neurogated.conflict.judge import Content, PairJudge
 from neurogated.core.arguments import names_arguments
 from neurogated.core.judgements import Relation
+from neurogated.wired import Wired
 
 __all__ = ["Dissonance"]
 
 
 @names_arguments
-class Dissonance(ABC):
+class Dissonance(Wired):
     """Base of `NeuroGraphMemory` with the calls about contradictions."""
-
-    _parts: Parts
 
     @functools.cached_property
     def _pair_judge(self) -> PairJudge:
@@ -40,7 +37,7 @@ class Dissonance(ABC):
         """
         return self._pair_judge.compare(first, second)
 
-    def _forget_compared(self) -> None:
-        """Empty the caches of words of compared texts."""
+    def _clear_caches(self) -> None:
+        super()._clear_caches()
         if "_pair_judge" in vars(self):
             self._pair_judge.clear()

@@ -94,10 +94,6 @@ class NeuroGraphMemory(Dissonance, Upkeep, Metabolism, Consolidation, Browsing, 
         self._writer = self._runtime.writers.shared(self.config.namespace, self.store, writer)
         self._begin_background()
 
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts are told separately
-        """Leave the parts to the parent process, in a forked child."""
-        self._owns_parts = False
-
     def add(
         self,
         content: Content,
@@ -342,7 +338,7 @@ class NeuroGraphMemory(Dissonance, Upkeep, Metabolism, Consolidation, Browsing, 
             self.plasticity.decay_unused(now)
             return before - self.store.view().live_edges().size
 
-    def in_namespace(self, namespace: str) -> NeuroGraphMemory:
+    def in_namespace(self, namespace: str) -> Self:
         """Return the graph of another namespace of this memory, created if there is none; graphs never share data.
 
         It shares this memory's file, model, callbacks and freeze, and is valid until this memory is closed.
@@ -353,7 +349,7 @@ class NeuroGraphMemory(Dissonance, Upkeep, Metabolism, Consolidation, Browsing, 
         store = self._several_graphs()
         config = self.config.replace(namespace=namespace)
         parts = dataclasses.replace(self._parts, store=store.in_namespace(namespace))
-        return NeuroGraphMemory(config, parts=parts, runtime=self._runtime)
+        return type(self)(config, parts=parts, runtime=self._runtime)
 
     def close(self) -> None:
         """Write the accesses of all namespaces; a memory that owns its file and models also closes them."""

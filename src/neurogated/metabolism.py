@@ -2,53 +2,34 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Unpack
 from uuid import UUID
 
-import numpy as np
-
-from neurogated.compose import Parts
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import checked_moment, to_micros
-from neurogated.core.facts import FACT, Fact
+from neurogated.core.facts import Fact
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import checked_count
-from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import AnyUser
 from neurogated.core.text import checked_text
 from neurogated.core.trace import Recall
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.facts import Value, fact_document
-from neurogated.ingestion.writer import Writer
 from neurogated.plasticity.energy import EnergyController, EnergyPoint
 from neurogated.retrieval.neuro_retriever import RecallOptions
-from neurogated.runtime import Event, Runtime
 from neurogated.tiers.canvas import Canvas, Owner
 from neurogated.tiers.facts import read_facts
 from neurogated.tiers.manager import TierManager, Tiers
+from neurogated.wired import Wired
 
 __all__ = ["Metabolism"]
 
 
 @names_arguments
-class Metabolism(ABC):
-    """Base of `NeuroGraphMemory` with the calls of its metabolism.
-
-    Attributes:
-        store: the graph.
-        config: the settings.
-    """
-
-    config: MemoryConfig
-    store: GraphStorePort
-    _writer: Writer
-    _parts: Parts
-    _runtime: Runtime
+class Metabolism(Wired):
+    """Base of `NeuroGraphMemory` with the calls of its metabolism."""
 
     def focus(self, task: str | None, *, session_id: str | None = None, user_id: str | None = None) -> None:
         """Set the present task of the agent: new memories that are about it start with more energy.
@@ -199,37 +180,6 @@ class Metabolism(ABC):
             self._enter(Owner(user_id, options.get("session_id")), relevance)
         self._runtime.tell("recalled", recall)
 
-    def _enter(self, owner: Owner, relevance: Mapping[str, float]) -> None:
-        now = to_micros(self._parts.clock())
-        self._parts.canvas.enter(self.store, self.config.namespace, owner, relevance, now)
-
-    # After writes
-
-    def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
-        """Let the projections follow a write, and call the callbacks of its event."""
-        has_facts = event == "added" and self._has_facts(about[0])
-        if event != "added" or has_facts:
-            erasing = event == "deleted"
-            self._runtime.follow(self.store, self.config.namespace, has_facts=has_facts, erasing=erasing)
-        if event == "added":
-            self._put_on_canvas(about[0][-self.config.metabolism.canvas_size :])
-        elif event == "deleted":
-            self._parts.canvas.remove(self.config.namespace, about[0])
-        self._runtime.tell(event, *about)
-
-    def _has_facts(self, ids: Sequence[str]) -> bool:
-        view = self.store.view()
-        return any(view.kinds[kind] == FACT for kind in np.unique(view.kind.take(view.known_rows(ids))).tolist())
-
-    def _put_on_canvas(self, ids: Sequence[str]) -> None:
-        """Put added memories on the canvases of their sessions."""
-        view, added = self.store.view(), defaultdict[Owner, dict[str, float]](dict)
-        for row in view.known_rows(ids).tolist():
-            scope = view.scope_of(row)
-            added[Owner(scope.user_id, scope.session_id)][view.ids[row]] = 1.0
-        for owner, relevance in added.items():
-            self._enter(owner, relevance)
-
     def energy(self, node_id: str | UUID, now: datetime | None = None) -> float:
         """Return the energy of a memory, 0–1: it halves with every half-life and grows with every use.
 
@@ -297,7 +247,3 @@ class Metabolism(ABC):
             if delta:
                 self.store.apply(delta)
         return len(delta.node_changes)
-
-    def _moment(self, now: datetime | None) -> datetime:
-        """Return the time that counts as present."""
-        return checked_moment("now", now) or self._parts.clock()

@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from neurogated.compose import Parts
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsCheck, SupportsCompaction, SupportsNamespaces, SupportsSnapshot
 from neurogated.core.arguments import names_arguments
 from neurogated.core.delta import HistoryEntry
-from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
 from neurogated.core.trace import Recall
 from neurogated.errors import ConfigError, InputError, StorageError
-from neurogated.ingestion.writer import Writer
 from neurogated.plasticity.undo import undo
 from neurogated.progress import show_progress
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.runtime import Event, Runtime
+from neurogated.runtime import Event
 from neurogated.stats import memory_stats
+from neurogated.wired import Wired
 
 __all__ = ["Upkeep"]
 
 
 @names_arguments
-class Upkeep(ABC):
-    """Base of `NeuroGraphMemory` with the calls that maintain a memory.
-
-    Attributes:
-        store: the graph.
-        config: the settings.
-    """
-
-    config: MemoryConfig
-    store: GraphStorePort
-    _writer: Writer
-    _parts: Parts
-    _runtime: Runtime
+class Upkeep(Wired):
+    """Base of `NeuroGraphMemory` with the calls that maintain a memory."""
 
     def undo(self, to: int | None = None) -> HistoryEntry | None:
         """Take back every change after the delta number `to`; weights return to the last bit.
@@ -196,28 +181,6 @@ class Upkeep(ABC):
             InputError: the event does not exist.
         """
         return self._runtime.register(event, callback)
-
-    def _clear_caches(self) -> None:
-        """Empty the caches of values derived from texts."""
-        for cache in self._parts.caches:
-            cache.clear()
-        self._forget_compared()
-
-    @abstractmethod
-    def _forget_compared(self) -> None:
-        """Empty the caches of words of compared texts."""
-
-    @abstractmethod
-    def in_namespace(self, namespace: str) -> Upkeep:
-        """Return another graph of the same memory."""
-
-    def _graphs(self) -> Iterator[Upkeep]:
-        """Yield this memory and those of all its other namespaces."""
-        yield self
-        if isinstance(self.store, SupportsNamespaces):
-            for name in self.store.namespaces():
-                if name != self.config.namespace:
-                    yield self.in_namespace(name)
 
     def _several_graphs(self) -> SupportsNamespaces:
         if not isinstance(self.store, SupportsNamespaces):

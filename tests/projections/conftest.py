@@ -2,11 +2,13 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +96,16 @@ class Redis:
             else:
                 break
         client.close()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let the server answer nothing within the block."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         if self._process is not None:

@@ -241,18 +241,16 @@ def test_a_full_server_is_said(shared: MemoryConfig, redis_server: "Redis") -> N
 
 
 def test_a_slow_server_delays_a_recall_once(shared: MemoryConfig, redis_server: "Redis") -> None:
-    client = redis_server.client()
-    with NeuroGraphMemory(shared.replace(metabolism={"server_retry_seconds": 60.0})) as memory:
+    with NeuroGraphMemory(shared.replace(metabolism={"server_retry_seconds": 600.0, "canvas_seconds": 2.0})) as memory:
         memory.add("The pump is red.")
-        client.client_pause(5000)
-        begin = time.perf_counter()
-        for _ in range(10):
-            memory.recall("pump")
-        canvas = memory.canvas()
-        assert time.perf_counter() - begin < 3.0
+        with redis_server.paused():
+            begin = time.perf_counter()
+            for _ in range(10):
+                memory.recall("pump")
+            canvas = memory.canvas()
+            # Without the delay of retries, each call would wait two seconds.
+            assert time.perf_counter() - begin < 20.0
         assert [one.content for one in canvas] == ["The pump is red."]
-        client.execute_command("CLIENT", "UNPAUSE")
-    client.close()
 
 
 def test_erased_words_leave_the_server(shared: MemoryConfig, redis_server: "Redis") -> None:
@@ -282,15 +280,3 @@ def test_without_the_extra_a_server_is_refused(shared: MemoryConfig, monkeypatch
     monkeypatch.setitem(sys.modules, "redis", None)
     with pytest.raises(MissingExtraError, match=r"neurogated\[redis\]"):
         NeuroGraphMemory(shared)
-
-
-def test_a_canvas_answers_within_a_millisecond(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config.replace(metabolism={"canvas_size": 32})) as memory:
-        memory.add([f"Text {number} about the harbour." for number in range(40)])
-        memory.canvas()
-        seconds = []
-        for _ in range(200):
-            begin = time.perf_counter()
-            memory.canvas()
-            seconds.append(time.perf_counter() - begin)
-        assert min(seconds) <= 0.001

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -62,8 +63,8 @@ class CountingEmbedder(HashEmbedder):
     """Records how many texts it was given at a time."""
 
     def __init__(self) -> None:
-        # It has a name of its own, because the fit is saved under the embedder's name.
-        self.name = f"counting-{id(self)}"
+        # A fit belongs to the name of its embedder, and lasts as long as the process.
+        self.name = f"counting-{uuid4()}"
         self.calls: list[int] = []
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:

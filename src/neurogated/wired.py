@@ -1,0 +1,93 @@
+"""`Wired`: the parts of a memory, and the work after each write."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Self
+
+import numpy as np
+
+from neurogated.compose import Parts
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsNamespaces
+from neurogated.core.clock import checked_moment, to_micros
+from neurogated.core.facts import FACT
+from neurogated.core.ports import GraphStorePort
+from neurogated.ingestion.writer import Writer
+from neurogated.runtime import Event, Runtime
+from neurogated.tiers.canvas import Owner
+
+__all__ = ["Wired"]
+
+
+class Wired(ABC):
+    """Base of the classes that make up `NeuroGraphMemory`.
+
+    Attributes:
+        store: the graph.
+        config: the settings.
+    """
+
+    config: MemoryConfig
+    store: GraphStorePort
+    _writer: Writer
+    _parts: Parts
+    _runtime: Runtime
+    _owns_parts: bool
+
+    @abstractmethod
+    def in_namespace(self, namespace: str) -> Self:
+        """Return another graph of the same memory."""
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts are told separately
+        """Leave the parts to the parent process, in a forked child."""
+        self._owns_parts = False
+
+    def _graphs(self) -> Iterator[Self]:
+        """Yield this memory and those of all its other namespaces."""
+        yield self
+        if isinstance(self.store, SupportsNamespaces):
+            for name in self.store.namespaces():
+                if name != self.config.namespace:
+                    yield self.in_namespace(name)
+
+    def _moment(self, now: datetime | None) -> datetime:
+        """Return the time that counts as present."""
+        return checked_moment("now", now) or self._parts.clock()
+
+    def _clear_caches(self) -> None:
+        """Empty the caches of values derived from texts."""
+        for cache in self._parts.caches:
+            cache.clear()
+
+    def _enter(self, owner: Owner, relevance: Mapping[str, float]) -> None:
+        now = to_micros(self._parts.clock())
+        self._parts.canvas.enter(self.store, self.config.namespace, owner, relevance, now)
+
+    def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
+        """Let the projections follow a write, and call the callbacks of its event."""
+        has_facts = event == "added" and self._has_facts(about[0])
+        if event != "added" or has_facts:
+            erasing = event == "deleted"
+            self._runtime.follow(self.store, self.config.namespace, has_facts=has_facts, erasing=erasing)
+        if event == "added":
+            self._put_on_canvas(about[0][-self.config.metabolism.canvas_size :])
+        elif event == "deleted":
+            self._parts.canvas.remove(self.config.namespace, about[0])
+        self._runtime.tell(event, *about)
+
+    def _has_facts(self, ids: Sequence[str]) -> bool:
+        view = self.store.view()
+        return any(view.kinds[kind] == FACT for kind in np.unique(view.kind.take(view.known_rows(ids))).tolist())
+
+    def _put_on_canvas(self, ids: Sequence[str]) -> None:
+        """Put added memories on the canvases of their sessions."""
+        view, added = self.store.view(), defaultdict[Owner, dict[str, float]](dict)
+        for row in view.known_rows(ids).tolist():
+            scope = view.scope_of(row)
+            added[Owner(scope.user_id, scope.session_id)][view.ids[row]] = 1.0
+        for owner, relevance in added.items():
+            self._enter(owner, relevance)
