@@ -14,6 +14,7 @@ from neurogated.conflict.moments import Found, Window, find_moments
 from neurogated.conflict.tokens import AUXILIARIES, HAN, WORD, Token, characters_in, words_in
 from neurogated.core.keywords import fold
 from neurogated.core.language import language_of
+from neurogated.core.words import words_of
 from neurogated.errors import InputError
 
 __all__ = ["Slot", "Statement", "in_one_language", "read_statement", "read_text"]
@@ -23,13 +24,13 @@ _NO_ONE = re.compile(r"\b(?:no one|not any ?(?:one|body)|not a single (?:person|
 _NO_WORDS = re.compile(r"['’]s\b|\S*[@\d:]\S*|\b[A-Z]{2,}\b")
 """English endings, codes and acronyms, which look like words of other languages."""
 _LATIN = re.compile("[a-zA-Z]")
-_DEFINITE = cues.words_of("""
+_DEFINITE = words_of("""
         the this that these those der die das dieser diese dieses el la los las este esta le les ce cette l
     """)
 _DEFINITE |= frozenset(
     word for word in cues.PRONOUNS if word not in {"i", "we", "you", "he", "she", "they", "ich", "wir", "du", "er"}
 )
-_SUBJECTS = cues.words_of("""
+_SUBJECTS = words_of("""
         i we you he she they ich wir du er sie yo nosotros tú él ella ellos je nous tu vous il elle
     """)
 
