@@ -124,7 +124,7 @@ class NeuroRetriever:
         self._clock = clock
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
-        self._law = EnergyLaw.of(config.metabolism)
+        self._law = EnergyLaw(config.metabolism)
         # How much deeper the last search had to go because of dormant nodes.
         self._deeper = 1.0
         self._classic = config.ACTIVATION == "classic"

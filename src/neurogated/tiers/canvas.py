@@ -72,7 +72,7 @@ class WorkingCanvas:
         """Use the server `shared` if it is given."""
         self._size = settings.canvas_size
         self._half_life = settings.canvas_half_life_minutes * MICROS_A_DAY / _MINUTES_A_DAY
-        self._law = EnergyLaw.of(settings)
+        self._law = EnergyLaw(settings)
         self._local = LocalCanvases(settings.canvas_count)
         self._shared = shared
         # By namespace: the number of a change, and nodes as they are after it.

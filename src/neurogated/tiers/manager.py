@@ -46,7 +46,7 @@ class TierManager:
     """Computes tiers. It changes nothing; `tick` returns a journal entry of the memories that fell dormant."""
 
     def __init__(self, settings: MetabolismSettings) -> None:
-        self._law = EnergyLaw.of(settings)
+        self._law = EnergyLaw(settings)
         self._canvas_size = settings.canvas_size
 
     def tiers(self, store: GraphStorePort, view: GraphView, now: datetime) -> Tiers:
