@@ -11,7 +11,7 @@ from typing import Any
 
 from neurogated.conflict import cues
 from neurogated.conflict.moments import Found, Window, find_moments
-from neurogated.conflict.tokens import AUXILIARIES, HAN, WORD, Token, characters_in, words_in
+from neurogated.conflict.tokens import AUXILIARIES, HAN, WORD, Token, characters_in, spaces, words_in
 from neurogated.core.keywords import fold
 from neurogated.core.language import language_of
 from neurogated.core.words import words_of
@@ -130,16 +130,16 @@ def read_text(text: str, language: str | None = None) -> Statement:
     han = language == "zh"
     holder, said = _holder(text)
     mode = next((name for name, pattern in cues.MODES.items() if pattern.search(text)), "")
-    body = cues.BROKEN.sub(lambda match: " " * len(match[0]), said)
+    body = cues.BROKEN.sub(spaces, said)
     is_past, is_new = bool(cues.PAST.search(body) or cues.ENDED.search(body)), bool(cues.NOW.search(body))
     found = find_moments(body, han=han)
     window, kept = _window(found)
     bare = _blank(body, [*_window_spans(found, kept), *((each.begin, each.end) for each in kept)])
     for pattern in (cues.NOW, cues.CORRECTED, cues.ENDED, cues.PAST):
-        bare = pattern.sub(_spaces, bare)
+        bare = pattern.sub(spaces, bare)
     timeless = _blank(body, _window_spans(found, kept))
     for pattern in (cues.NOW, cues.CORRECTED, cues.ENDED, cues.PAST):
-        timeless = pattern.sub(_spaces, timeless)
+        timeless = pattern.sub(spaces, timeless)
     tokens, is_negated, quantifier = (characters_in if han else words_in)(bare, language)
     has_ended = bool(cues.ENDED.search(body))
     ordered = sorted((*tokens, *(_moment_token(each, body) for each in kept)), key=lambda token: token.begin)
@@ -181,10 +181,6 @@ def _reread(statement: Statement, language: str) -> Statement:
     other = read_text(statement.text, language)
     window = other.window if statement.window.is_open else statement.window
     return replace(other, window=window, asserted=statement.asserted, slot=statement.slot)
-
-
-def _spaces(match: re.Match[str]) -> str:
-    return " " * len(match[0])
 
 
 def _holder(text: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from neurogated.core.keywords import fold
 from neurogated.core.language import FUNCTION_WORDS, NEGATIONS
 from neurogated.core.words import words_of
 
-__all__ = ["AUXILIARIES", "HAN", "WORD", "Token", "characters_in", "key_of", "words_in"]
+__all__ = ["AUXILIARIES", "HAN", "WORD", "Token", "characters_in", "key_of", "spaces", "words_in"]
 
 _REMEMBERED = 8_192
 HAN = re.compile("[\u3400-\u9fff]")
@@ -165,7 +165,7 @@ def characters_in(text: str, language: str) -> tuple[list[Token], bool, str]:
     bare = text
     for word in sorted(filter(HAN.match, cues.QUANTIFIERS), key=len, reverse=True):
         bare = bare.replace(word, " " * len(word)) if len(word) > 1 else bare
-    bare = _HAN_NEGATION.sub(_spaces, bare)
+    bare = _HAN_NEGATION.sub(spaces, bare)
     verb = _HAN_VERB.search(text, 1)
 
     def after(place: int) -> bool:
@@ -202,5 +202,6 @@ def _han_numbers(text: str, language: str) -> Iterator[Token]:
             yield Token(match[0], f"#{amount}", "", match.start(), after_verb=match.start() > 1, quantity=amount)
 
 
-def _spaces(match: re.Match[str]) -> str:
+def spaces(match: re.Match[str]) -> str:
+    """Return as many spaces as a match has characters."""
     return " " * len(match[0])
