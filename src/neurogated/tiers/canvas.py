@@ -186,7 +186,7 @@ class WorkingCanvas:
 
     def _built(self, view: GraphView) -> dict[str, float]:
         """Return the best memories that a view admits, as if each had been fully relevant at its last access."""
-        rows = view.live_nodes() if view.among is None else view.among[view.alive.take(view.among)]
+        rows = view.admitted_nodes()
         held = self._held(view, rows, np.ones(rows.size), view.last_accessed.take(rows))
         if rows.size > self._size:
             best = np.argpartition(-held, self._size)[: self._size]

@@ -51,8 +51,7 @@ class TierManager:
 
     def tiers(self, store: GraphStorePort, view: GraphView, now: datetime) -> Tiers:
         """Return the tiers of the memories that the view admits, at the time `now`."""
-        rows, micros = view.live_nodes(), to_micros(now)
-        rows = rows[view.admitted(rows)]
+        rows, micros = view.admitted_nodes(), to_micros(now)
         energy, dormant = self._law.energy(view, rows, micros), self._law.dormant(view, rows, micros)
         kinds = list(view.kinds)
         code = kinds.index(_CRYSTAL_KIND) if _CRYSTAL_KIND in kinds else -1
