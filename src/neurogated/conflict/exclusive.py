@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Collection
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.tokens import key_of
+from neurogated.core.packaged import packaged_json
 from neurogated.core.words import words_of
 
 __all__ = ["Exclusiveness", "examples"]
@@ -40,9 +39,7 @@ _REMEMBERED = 20_000
 
 @functools.cache
 def _data() -> dict[str, Any]:
-    text = resources.files(__package__).joinpath("attributes.json").read_text(encoding="utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return data
+    return packaged_json(__package__, "attributes.json")
 
 
 def examples() -> dict[str, tuple[str, ...]]:
