@@ -147,17 +147,17 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
         llm = build_language_model(config, _answers_file(config))
         models = _models(config, embedder, llm, learned)
         return Parts(
-            store,
-            embedder,
-            models.kernel_source,
-            models.causal_judge,
-            models.entity_finder,
-            models.language_model,
-            clock,
-            _clearable(embedder, llm, _unused_cache(config, llm), canvas),
-            models.encoder,
-            facts,
-            canvas,
+            store=store,
+            embedder=embedder,
+            kernel_source=models.kernel_source,
+            causal_judge=models.causal_judge,
+            entity_finder=models.entity_finder,
+            language_model=models.language_model,
+            clock=clock,
+            caches=_clearable(embedder, llm, _unused_cache(config, llm), canvas),
+            encoder=models.encoder,
+            facts=facts,
+            canvas=canvas,
         )
     except BaseException:
         store.close()
