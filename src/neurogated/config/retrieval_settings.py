@@ -16,10 +16,6 @@ class RetrievalSwitches:
     """Parts of the recall that an ablation turns off."""
 
     damp_hubs: bool = setting(True, "a node divides its activation among its edges of a type instead of copying it")
-    gate_hops: bool = setting(
-        True,
-        "more activation flows to nodes that are similar to the question; turning it off also disables selectivity",
-    )
     move_once: bool = setting(
         True, "only the activation of the last hop spreads further, so that no activation decays twice"
     )

@@ -82,7 +82,7 @@ VARIANTS: Sequence[Variant] = (
     Variant("uniform_kernel", "uniform kernel", {"retrieval.switches.uniform_kernel": True}),
     Variant("classic", "classic activation", {"ACTIVATION": "classic"}),
     Variant("one_hop", "one hop", {"MAX_HOPS": 1}),
-    Variant("no_gate", "hops not gated", {"retrieval.switches.gate_hops": False}),
+    Variant("no_gate", "hops not gated", {"retrieval.gate_exponent": 0, "retrieval.selectivity": 0}),
     Variant("no_damping", "hubs not damped", {"retrieval.switches.damp_hubs": False}),
     Variant("move_again", "activation moves more than once", {"retrieval.switches.move_once": False}),
     Variant("back_again", "activation returns over its edge", {"retrieval.switches.never_back": False}),

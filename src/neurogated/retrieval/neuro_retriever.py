@@ -128,7 +128,8 @@ class NeuroRetriever:
         # How much deeper the last search had to go because of dormant nodes.
         self._deeper = 1.0
         self._classic = config.ACTIVATION == "classic"
-        self._gates = config.retrieval.switches.gate_hops and not self._classic
+        gated = config.retrieval.gate_exponent or config.retrieval.selectivity
+        self._gates = gated > 0 and not self._classic
         # In the classic mode only the cosine selects the anchors, as the specification says.
         self._similarity_config = config.replace(retrieval=_COSINE_ALONE) if self._classic else config
 
