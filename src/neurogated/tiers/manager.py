@@ -38,8 +38,8 @@ class Tiers:
     """The number of memories in each of `TIERS`."""
     layers: Mapping[str, int]
     """The number of memories in each of `LAYERS`."""
-    canvas: tuple[tuple[str, float], ...]
-    """Ids and energies of the memories on the canvas, most energy first."""
+    most_energy: tuple[tuple[str, float], ...]
+    """Ids and energies of the memories in the tier `canvas`, most energy first."""
 
 
 class TierManager:
