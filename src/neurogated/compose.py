@@ -16,6 +16,7 @@ from typing import Any
 from neurogated.communities.leiden import LeidenCommunities
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.conflict.judge import PairJudge
 from neurogated.consolidation.consolidator import Consolidator
 from neurogated.consolidation.summaries import Summariser
 from neurogated.core.abilities import SupportsClear, SupportsIdentity
@@ -107,6 +108,12 @@ class Parts:
     canvas: WorkingCanvas = field(default_factory=lambda: WorkingCanvas(MetabolismSettings()))
     """Holds the memories that matter to a session now."""
     community_finder: CommunityFinder = field(default_factory=LeidenCommunities)
+    pair_judge: PairJudge = None  # type: ignore[assignment]
+    """Compares statements; one with the embedder when left out."""
+
+    def __post_init__(self) -> None:
+        if getattr(self, "pair_judge", None) is None:
+            object.__setattr__(self, "pair_judge", PairJudge(self.embedder))
 
 
 @dataclass(frozen=True, slots=True)

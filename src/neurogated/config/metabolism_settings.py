@@ -139,6 +139,12 @@ class MetabolismSettings:
         0.5, "the energy of a memory is multiplied by this when it becomes part of a fact", low=0.0, high=1.0
     )
 
+    # Conflicts
+    check_conflicts: bool = setting(True, "compare new memories with stored ones, and record what contradicts")
+    conflict_facts: int = setting(
+        64, "latest facts about the same subject with which a new fact is compared", low=0, high=10_000
+    )
+
     def __post_init__(self) -> None:
         check(self, "metabolism.")
         self.half_life_of_kinds  # noqa: B018 - raises if the text cannot be read
