@@ -16,6 +16,7 @@ from typing import Any
 from neurogated.communities.leiden import LeidenCommunities
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.conflict.judge import PairJudge
 from neurogated.consolidation.consolidator import Consolidator
 from neurogated.consolidation.summaries import Summariser
 from neurogated.core.abilities import SupportsClear, SupportsIdentity
@@ -23,6 +24,7 @@ from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.communities import CommunityFinder
 from neurogated.core.extras import import_extra
+from neurogated.core.judgements import StatementJudge
 from neurogated.core.ports import (
     CausalJudge,
     Embedder,
@@ -107,6 +109,8 @@ class Parts:
     canvas: WorkingCanvas = field(default_factory=lambda: WorkingCanvas(MetabolismSettings()))
     """Holds the memories that matter to a session now."""
     community_finder: CommunityFinder = field(default_factory=LeidenCommunities)
+    statement_judge: StatementJudge = field(default_factory=PairJudge)
+    """Finds duplicates among memories."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,5 +39,6 @@ class Dissonance(Wired):
 
     def _clear_caches(self) -> None:
         super()._clear_caches()
+        self._parts.statement_judge.clear()
         if "_pair_judge" in vars(self):
             self._pair_judge.clear()
