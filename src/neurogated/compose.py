@@ -24,6 +24,7 @@ from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.communities import CommunityFinder
 from neurogated.core.extras import import_extra
+from neurogated.core.judgements import StatementJudge
 from neurogated.core.ports import (
     CausalJudge,
     Embedder,
@@ -108,12 +109,10 @@ class Parts:
     canvas: WorkingCanvas = field(default_factory=lambda: WorkingCanvas(MetabolismSettings()))
     """Holds the memories that matter to a session now."""
     community_finder: CommunityFinder = field(default_factory=LeidenCommunities)
-    pair_judge: PairJudge = None  # type: ignore[assignment]
-    """Compares statements; one with the embedder when left out."""
-
-    def __post_init__(self) -> None:
-        if getattr(self, "pair_judge", None) is None:
-            object.__setattr__(self, "pair_judge", PairJudge(self.embedder))
+    statement_judge: StatementJudge = field(default_factory=PairJudge)
+    """Finds duplicates among memories."""
+    pair_judge: PairJudge = field(default_factory=PairJudge)
+    """Compares statements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +164,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
             encoder=models.encoder,
             facts=facts,
             canvas=canvas,
+            pair_judge=PairJudge(embedder),
         )
     except BaseException:
         store.close()

@@ -90,7 +90,8 @@ class NeuroGraphMemory(Dissonance, Upkeep, Metabolism, Consolidation, Browsing, 
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model wait; threads would slow the other analysers down.
         workers = 1 if self._parts.language_model is None else self.config.llm.concurrency
-        analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers, self._parts.encoder)
+        judges = self._parts.causal_judge, self._parts.entity_finder
+        analysis = Analysis(*judges, workers, self._parts.encoder, self._parts.statement_judge)
         check = ConflictChecker(self.store, self._parts.pair_judge, self.config.metabolism).checked
         writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock, check=check)
         self._writer = self._runtime.writers.shared(self.config.namespace, self.store, writer)

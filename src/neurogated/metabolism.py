@@ -12,6 +12,7 @@ from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.facts import Fact
 from neurogated.core.filters import FilterOptions, memories_among
 from neurogated.core.model import checked_count
+from neurogated.core.same_as import others_of
 from neurogated.core.scope import AnyUser
 from neurogated.core.text import checked_text
 from neurogated.core.trace import Recall
@@ -133,6 +134,39 @@ class Metabolism(Wired):
         if self._runtime.facts is None or self.config.read_only:
             raise ConfigError("this memory writes no facts into SQL; set metabolism.facts_url, and open it for writing")
         return self._runtime.facts.catch_up(self.store, self.config.namespace)
+
+    # Duplicates
+
+    def same_as(self, node_id: str | UUID) -> list[str]:
+        """Return the ids of the memories that say the same as a memory; see `metabolism.find_duplicates`.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+        """
+        view = self.store.view()
+        (others,) = others_of(view, view.rows([str(node_id)]))
+        return list(others)
+
+    def separate(self, node_id: str | UUID) -> bool:
+        """Separate a memory from those that say the same, for good; another memory comes in front of these.
+
+        `undo` takes it back.
+
+        Returns:
+            Whether it was linked to others.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+        """
+        return self._writer.separate(str(node_id))
+
+    def deduplicate(self) -> int:
+        """Link the memories that say the same, if they are not linked yet; return the number of new links.
+
+        Writes do so for new memories, and `consolidate` for older ones. A frozen memory links nothing.
+        """
+        with self._runtime.work("deduplicating"):
+            return 0 if self._runtime.is_frozen() else self._writer.deduplicate()
 
     # Working canvas
 

@@ -66,6 +66,8 @@ class RecallOptions(FilterOptions, total=False):
     """Leave out memories with a lower score."""
     include_dormant: bool
     """Whether to find dormant memories too; see `metabolism.dormant_energy`."""
+    include_duplicates: bool
+    """Whether to find all memories that say the same, and not only the clearest; see `metabolism.find_duplicates`."""
     now: datetime | None
     """The present, for recency and for time spans such as "last week"; default: the clock's time."""
 
@@ -158,13 +160,13 @@ class NeuroRetriever:
         valid_at: datetime | None = None,
         min_score: float | None = None,
         include_dormant: bool = False,
+        include_duplicates: bool = False,
         now: datetime | None = None,
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
         """Return the recall of each query.
 
-        One call embeds all queries, one vector search finds their neighbours, and one call fetches all texts. All
-        recalls read the same view.
+        The queries are embedded, searched and fetched together. All recalls read the same view.
         """
         for query in queries:
             checked_text("the query", query)
@@ -178,8 +180,7 @@ class NeuroRetriever:
         checked_moment("valid_at", valid_at)
         checked_moment("now", now)
         present = to_micros(self._clock() if now is None else now)
-        least = _checked_score(min_score)
-        wanted_nodes = filter_of(filters)
+        least, wanted_nodes = _checked_score(min_score), filter_of(filters)
         if not queries:
             return []
         given, queries = queries, [_cut(query, self._config.retrieval.max_query_chars) for query in queries]
@@ -196,7 +197,8 @@ class NeuroRetriever:
             stage("searching")
             view = store.view(valid_at=valid_at, filters=wanted_nodes)
             law = self._law if as_of is None and not include_dormant else None
-            admissions = [Admission(view, law, present, self._deeper) for _ in queries]
+            groups = self._config.metabolism.find_duplicates and as_of is None and not include_duplicates
+            admissions = [Admission(view, law, present, self._deeper, groups) for _ in queries]
             depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
             nearest = store.nearest_rows(list(vectors), depth, view)
             asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present)))
@@ -236,7 +238,8 @@ class NeuroRetriever:
         best = float(found.ranking.score.max(initial=-np.inf))
         if not admission.refused_dormant or best >= self._config.metabolism.wake_score:
             return found
-        again = self._find(store, asked, wanted, Admission(admission.view, None, asked.present))
+        waking = Admission(admission.view, None, asked.present, groups=admission.groups)
+        again = self._find(store, asked, wanted, waking)
         return again._replace(notes=(_WOKEN,))
 
     def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
@@ -339,8 +342,7 @@ class NeuroRetriever:
         in_time = config.retrieval.time_span_weight * np.isin(known.rows, timely).astype(np.float64)
         base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + in_time
         base += energy_weight * energy
-        matches = best_places(view, known.rows, base, 2)
-        if not matches:
+        if not (matches := best_places(view, known.rows, base, 2)):
             return Ranking(known, base, {}, {})
         trust = trust_in_graph(base[matches], config)
         # If a question names several subjects, such as two that it compares, these rank before their neighbours.
@@ -371,8 +373,7 @@ class NeuroRetriever:
             return np.zeros(rows.size)
         half_life = timedelta(days=self._config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
         age = np.maximum(0, present - view.last_accessed.take(rows))
-        recency: Values = np.exp2(-age / max(half_life, 1))
-        return recency
+        return np.asarray(np.exp2(-age / max(half_life, 1)), dtype=np.float64)
 
 
 def _cut(query: str, most: int) -> str:
