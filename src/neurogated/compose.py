@@ -36,6 +36,7 @@ from neurogated.core.ports import (
     VectorIndex,
 )
 from neurogated.core.projections import CanvasStorage, FactProjection
+from neurogated.core.sentiment import SentimentScale
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
@@ -44,7 +45,6 @@ from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJudge
 from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder, LLMImportanceJudge
-from neurogated.ingestion.sentiment import SentimentScale
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
