@@ -27,7 +27,7 @@ __all__ = ["Event", "Runtime"]
 
 _log = logging.getLogger(__name__)
 
-Event = Literal["added", "updated", "deleted", "recalled", "learned"]
+Event = Literal["added", "updated", "deleted", "recalled", "learned", "conflict"]
 """The events that callbacks can subscribe to."""
 
 

@@ -61,7 +61,7 @@ class Wired(ABC):
 
     def _clear_caches(self) -> None:
         """Empty the caches of values derived from texts."""
-        for cache in self._parts.caches:
+        for cache in (*self._parts.caches, self._parts.pair_judge, self._parts.statement_judge):
             cache.clear()
 
     def _enter(self, owner: Owner, relevance: Mapping[str, float]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.filters import Filter
+from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
@@ -39,7 +39,7 @@ def temporal_edges(
     for node in nodes:
         user = node.scope.user_id
         if user not in active:
-            view = store.view(filters=Filter(scope=ScopeFilter(user, alone=True)))
+            view = store.view(filters=Filter(scope=ScopeFilter(user, alone=True), except_kinds=NO_MEMORIES))
             active[user] = _active(view, settings)
         edges += [
             MemoryEdge(node.id, other, EdgeType.ASSOC, settings.temporal_weight, created_at=at, relation=TEMPORAL)

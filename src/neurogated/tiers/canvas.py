@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.clock import MICROS_A_DAY
 from neurogated.core.energy import EnergyLaw
-from neurogated.core.filters import Filter
+from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.outage import Outage
 from neurogated.core.ports import GraphStorePort
@@ -124,7 +124,7 @@ class WorkingCanvas:
         scope, key, view = ScopeFilter(owner.user_id, session_id=owner.session_id), _key(namespace, owner), store.view()
         held = self._ask(lambda storage: storage.read(key, self._size))
         if held is None:
-            built = self._built(store.view(filters=Filter(scope=scope)))
+            built = self._built(store.view(filters=Filter(scope=scope, except_kinds=NO_MEMORIES)))
             self._ask(lambda storage: storage.enter(key, built, self._size, complete=True))
             held = self._ask(lambda storage: storage.read(key, self._size)) or built
         rows = view.known_rows(held)
