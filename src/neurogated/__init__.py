@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from neurogated.config.memory_config import MemoryConfig
     from neurogated.config.metabolism_settings import MetabolismSettings
     from neurogated.config.retrieval_settings import RetrievalSettings
+    from neurogated.context.model import Choice, Context
     from neurogated.core.delta import (
         Access,
         Charge,
@@ -73,7 +74,9 @@ __all__ = [
     "Canvas",
     "Changes",
     "Charge",
+    "Choice",
     "Condition",
+    "Context",
     "Decay",
     "Details",
     "Document",
@@ -156,7 +159,9 @@ _HOMES = {
     "Canvas": "tiers.canvas",
     "Changes": "ingestion.revision",
     "Charge": "core.delta",
+    "Choice": "context.model",
     "Condition": "core.filters",
+    "Context": "context.model",
     "Decay": "core.delta",
     "Details": "ingestion.contents",
     "Document": "ingestion.document",
