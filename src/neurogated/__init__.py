@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from neurogated.config.metabolism_settings import MetabolismSettings
     from neurogated.config.retrieval_settings import RetrievalSettings
     from neurogated.context.model import Choice, Context
+    from neurogated.core.conflicts import Conflict
     from neurogated.core.delta import (
         Access,
         Charge,
@@ -76,6 +77,7 @@ __all__ = [
     "Charge",
     "Choice",
     "Condition",
+    "Conflict",
     "Context",
     "Decay",
     "Details",
@@ -161,6 +163,7 @@ _HOMES = {
     "Charge": "core.delta",
     "Choice": "context.model",
     "Condition": "core.filters",
+    "Conflict": "core.conflicts",
     "Context": "context.model",
     "Decay": "core.delta",
     "Details": "ingestion.contents",
