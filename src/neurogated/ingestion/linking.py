@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import GraphDelta, PendingTask
-from neurogated.core.derivation import derived_from, is_derived, same_source
+from neurogated.core.derivation import common_metadata, derived_from, is_derived, same_source
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -56,7 +57,7 @@ class Linker:
         return GraphDelta(
             removed_edges=tuple(removed),
             removed_nodes=tuple(gone),
-            nodes=tuple(analysed.nodes),
+            nodes=(*analysed.nodes, *self._following(analysed.known, gone)),
             edges=put,
             weights=tuple(mentions.reweighted),
             queued=analysed.failed,
@@ -95,6 +96,21 @@ class Linker:
         outdated = [node.id for node in changed if node.id in stored and not same_source(stored[node.id], node)]
         given = list(dict.fromkeys(gone))
         return list(dict.fromkeys((*given, *derived_from(view, [*given, *outdated]))))
+
+    def _following(self, changed: Sequence[MemoryNode], gone: Collection[str]) -> list[MemoryNode]:
+        """Return the derived memories whose metadata changes with that of their sources."""
+        if not changed:
+            return []
+        view, found = self._store.view(), {node.id: node for node in changed}
+        names = [name for name in derived_from(view, found) if name not in gone]
+        for fact in self._store.get_nodes(names, missing_ok=True):
+            arcs = view.arcs(view.rows([fact.id]), EdgeType.DERIVED_FROM)
+            sources = self._store.get_nodes([view.ids[row] for row in arcs.target.tolist()])
+            before, now = common_metadata(sources), common_metadata([found.get(one.id, one) for one in sources])
+            own = {key: value for key, value in fact.metadata.items() if before.get(key) != value}
+            if before != now:
+                found[fact.id] = replace(fact, metadata={**now, **own})
+        return [found[name] for name in names if name in found]
 
     def _originals(self, nodes: Iterable[MemoryNode]) -> Iterator[MemoryNode]:
         """Yield the nodes that were not derived from others."""
