@@ -46,7 +46,7 @@ class Linker:
         # Stored nodes may have new vectors that are not stored yet.
         similarities = list(fitted(similar, analysed.nodes) if analysed.known else similar)
         stage("finding duplicates")
-        same = self._duplicates.among(analysed.nodes, similarities, [*gone, *analysed.retold], at)
+        same = self._duplicates.among(analysed.nodes, similarities, gone, at)
         temporal = temporal_edges(self._store, analysed.new, self._config.metabolism, at, gone)
         put = (*analysed.sequences, *similarities, *mentions.put, *analysed.causes, *temporal, *same.put)
         outdated = (*self._edges_of(analysed.moved, EdgeType.SIM), *self._edges_of(analysed.retold, EdgeType.CAUSE))
