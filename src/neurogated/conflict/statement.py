@@ -11,6 +11,7 @@ from typing import Any
 
 from neurogated.conflict import cues
 from neurogated.conflict.moments import Found, Window, find_moments
+from neurogated.conflict.phrases import plainer
 from neurogated.conflict.tokens import AUXILIARIES, HAN, WORD, Token, characters_in, spaces, words_in
 from neurogated.core.keywords import fold
 from neurogated.core.language import language_of
@@ -125,7 +126,7 @@ def _day(moment: object) -> tuple[int, int, int] | None:
 @functools.lru_cache(_REMEMBERED)
 def read_text(text: str, language: str | None = None) -> Statement:
     """Return the statement of a text, read in the given language or in its own."""
-    text = _NO_ONE.sub("nobody", " ".join(text.split()))
+    text = plainer(_NO_ONE.sub("nobody", " ".join(text.split())))
     language = language or _language(text)
     han = language == "zh"
     holder, said = _holder(text)
