@@ -91,7 +91,7 @@ FIXED_CONSTANTS = {
     "ingestion/aliases.py": {"_THREE"},
     "ingestion/entities.py": {"_LONGEST_TERM", "_LONGEST_NUMBER"},
   # of a file
-    "ingestion/places.py": {"_REACH"},  # characters before a name
+    "core/places.py": {"_REACH"},  # characters before a name
     "ingestion/importance.py": {"_MOST_KEYWORDS", "_MOST_PLACES", "_TOLD_BEFORE"},  # scales of fitted features
     "core/language.py": {"_ENOUGH"},  # characters that identify a language
     "ingestion/foreign_names.py": {"_LONGEST_NUMBER", "_LONGEST_JOINT", "_LONGEST_GERMAN_NAME"},  # of grammar
