@@ -14,6 +14,7 @@ from neurogated.conflict.moments import Found, Window, find_moments
 from neurogated.conflict.tokens import AUXILIARIES, HAN, WORD, Token, characters_in, words_in
 from neurogated.core.keywords import fold
 from neurogated.core.language import language_of
+from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 
 __all__ = ["Slot", "Statement", "in_one_language", "read_statement", "read_text"]
@@ -105,7 +106,7 @@ def _part(content: Mapping[str, Any], *names: str) -> str:
     value = next((content[name] for name in names if content.get(name) is not None), None)
     if value is None:
         raise InputError(f"the fact {dict(content)!r} has no {names[0]}; give a text, or subject, attribute and value")
-    return " ".join(str(value).split())
+    return " ".join(checked_text(f"the {names[0]} of the fact", str(value)).split())
 
 
 def _day(moment: object) -> tuple[int, int, int] | None:

@@ -31,16 +31,12 @@ class Admission:
     """The time of the recall, in microseconds since 1970 UTC."""
     deeper: float = 1.0
     """How many results a search must find for each one that is not dormant; learned from the last search."""
-    refused_dormant: bool = False
-    """Whether it has refused a dormant node so far."""
 
     def admits(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether the recall may return each node."""
         admitted = self.view.admitted(rows)
         if self.law is not None:
-            dormant = admitted & self.law.dormant(self.view, rows, self.now)
-            self.refused_dormant |= bool(dormant.any())
-            admitted &= ~dormant
+            admitted &= ~self.law.dormant(self.view, rows, self.now)
         return admitted
 
     def depth(self, count: int) -> int:
@@ -59,9 +55,7 @@ class Admission:
         depth = self.depth(count)
         rows, scores = search(depth) if found is None else found
         while self.law is not None:
-            dormant = self.law.dormant(self.view, rows, self.now)
-            awake = np.flatnonzero(~dormant)
-            self.refused_dormant |= bool(dormant.any())
+            awake = np.flatnonzero(~self.law.dormant(self.view, rows, self.now))
             self.deeper = rows.size / awake.size * _DEEPER if 0 < awake.size < rows.size else 1.0
             if awake.size >= count or rows.size < depth:
                 rows, scores = rows[awake], scores[awake]
