@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from uuid import UUID
 
 from neurogated.core.arguments import names_arguments
-from neurogated.core.clock import checked_moment, to_micros
+from neurogated.core.clock import checked_moment, times_around, to_micros
 from neurogated.core.facts import Fact
 from neurogated.core.filters import FilterOptions, memories_among
 from neurogated.core.model import checked_count
@@ -247,9 +247,8 @@ class Metabolism(Wired):
         """
         manager, wanted, present = TierManager(self.config.metabolism), memories_among(filters), self._moment(now)
         course = []
-        for number in range(-steps, steps + 1):
-            at = present + number * step
-            store = self.store.as_of(at) if number < 0 else self.store
+        for number, at in enumerate(times_around(present, steps, step)):
+            store = self.store.as_of(at) if number < steps else self.store
             course.append(manager.tiers(store, store.view(filters=wanted), at))
         return course
 
