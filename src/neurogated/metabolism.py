@@ -177,7 +177,7 @@ class Metabolism(Wired):
         if is_present and recall and not isinstance(user_id, AnyUser):
             best = max(memory.score for memory in recall)
             relevance = {memory.id: memory.score / best for memory in recall if memory.score > 0.0}
-            self._enter(Owner(user_id, options.get("session_id")), relevance)
+            self._enter(Owner(user_id, options.get("session_id")), relevance, self.store.view())
         self._runtime.tell("recalled", recall)
 
     def energy(self, node_id: str | UUID, now: datetime | None = None) -> float:

@@ -16,6 +16,7 @@ from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.facts import FACT
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView
 from neurogated.ingestion.writer import Writer
 from neurogated.runtime import Event, Runtime
 from neurogated.tiers.canvas import Owner
@@ -63,31 +64,32 @@ class Wired(ABC):
         for cache in self._parts.caches:
             cache.clear()
 
-    def _enter(self, owner: Owner, relevance: Mapping[str, float]) -> None:
+    def _enter(self, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:
         now = to_micros(self._parts.clock())
-        self._parts.canvas.enter(self.store, self.config.namespace, owner, relevance, now)
+        self._parts.canvas.enter(view, self.config.namespace, owner, relevance, now)
 
     def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         """Let the projections follow a write, and call the callbacks of its event."""
-        has_facts = event == "added" and self._has_facts(about[0])
+        view = self.store.view() if event == "added" else None
+        has_facts = view is not None and _has_facts(view, about[0])
         if event != "added" or has_facts:
             erasing = event == "deleted"
             self._runtime.follow(self.store, self.config.namespace, has_facts=has_facts, erasing=erasing)
-        if event == "added":
-            self._put_on_canvas(about[0][-self.config.metabolism.canvas_size :])
+        if view is not None:
+            self._put_on_canvas(view, about[0][-self.config.metabolism.canvas_size :])
         elif event == "deleted":
             self._parts.canvas.remove(self.config.namespace, about[0])
         self._runtime.tell(event, *about)
 
-    def _has_facts(self, ids: Sequence[str]) -> bool:
-        view = self.store.view()
-        return any(view.kinds[kind] == FACT for kind in np.unique(view.kind.take(view.known_rows(ids))).tolist())
-
-    def _put_on_canvas(self, ids: Sequence[str]) -> None:
+    def _put_on_canvas(self, view: GraphView, ids: Sequence[str]) -> None:
         """Put added memories on the canvases of their sessions."""
-        view, added = self.store.view(), defaultdict[Owner, dict[str, float]](dict)
+        added = defaultdict[Owner, dict[str, float]](dict)
         for row in view.known_rows(ids).tolist():
             scope = view.scope_of(row)
             added[Owner(scope.user_id, scope.session_id)][view.ids[row]] = 1.0
         for owner, relevance in added.items():
-            self._enter(owner, relevance)
+            self._enter(owner, relevance, view)
+
+
+def _has_facts(view: GraphView, ids: Sequence[str]) -> bool:
+    return any(view.kinds[kind] == FACT for kind in np.unique(view.kind.take(view.known_rows(ids))).tolist())

@@ -1,6 +1,7 @@
 """The effect of the conversation around a turn matches plain Python that walks it turn by turn."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import hypothesis.strategies as st
@@ -22,6 +23,7 @@ from neurogated.retrieval.turns import is_first_person, neighbours
 
 OFF = {
     "retrieval.neighbour_weight": 0,
+    "retrieval.session_weight": 0,
     "retrieval.answer_weight": 0,
     "retrieval.question_cost": 0,
     "retrieval.length_cost": 0,
@@ -85,7 +87,13 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
     store = chained(*sessions)
     got = asked(
         store,
-        retrieval={"neighbour_turns": reach, "neighbour_weight": 0.75, "answer_weight": 0.25, "question_cost": 0.1},
+        retrieval={
+            "neighbour_turns": reach,
+            "neighbour_weight": 0.75,
+            "neighbour_best": 0.4,
+            "answer_weight": 0.25,
+            "question_cost": 0.1,
+        },
     ).of(store.view().live_nodes())
     similarity = {node.id: own(store, node) for node in everything}
     means: dict[str, float] = {}
@@ -93,7 +101,8 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
         for place, node in enumerate(one):
             around = one[max(0, place - reach) : place] + one[place + 1 : place + 1 + reach]
             if around:
-                means[node.id] = sum(similarity[other.id] for other in around) / len(around)
+                values = [similarity[other.id] for other in around]
+                means[node.id] = 0.6 * sum(values) / len(values) + 0.4 * max(values)
     centre = sum(means.values()) / len(means) if means else 0.0
     average = sum(similarity.values()) / len(similarity)
     row = 0
@@ -108,6 +117,24 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
             row += 1
 
 
+@given(st.lists(turns, min_size=1, max_size=3), st.integers(1, 3))
+@settings(max_examples=40)
+def test_a_turn_gains_by_the_best_turns_of_its_session(
+    drawn: list[list[tuple[str, list[float], str | None]]], count: int
+) -> None:
+    sessions = [
+        [replace(node, scope=Scope(session_id=str(number))) for node in session(number, one)]
+        for number, one in enumerate(drawn)
+    ]
+    store = chained(*sessions)
+    got = asked(store, retrieval={"session_weight": 0.2, "session_turns": count}).of(store.view().live_nodes())
+    similarity = [[own(store, node) for node in one] for one in sessions]
+    least = min((value for one in similarity for value in one), default=0.0)
+    best = [sum(sorted([*one, *[least] * count], reverse=True)[:count]) / count for one in similarity for _ in one]
+    expected = [0.2 * (mean - sum(best) / len(best)) for mean in best]
+    assert got.neighbours.tolist() == pytest.approx(expected, abs=1e-6)
+
+
 @given(st.lists(turns, max_size=3), st.lists(st.integers(0, 17), max_size=6))
 @settings(max_examples=40)
 def test_turns_are_measured_the_same_however_they_are_asked_for(
@@ -118,7 +145,7 @@ def test_turns_are_measured_the_same_however_they_are_asked_for(
     piecewise, whole = (
         asked(
             store,
-            retrieval={"neighbour_weight": 0.75, "answer_weight": 0.25, "length_cost": 0.05, "generic_cost": 0.3},
+            retrieval={"neighbour_weight": 0.75, "session_weight": 0.2, "length_cost": 0.05, "generic_cost": 0.3},
         )
         for _ in range(2)
     )

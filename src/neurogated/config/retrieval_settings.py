@@ -64,11 +64,14 @@ class RetrievalSettings:
 
     # Turns of a conversation: these add to the similarity before the division by the sum of the weights.
     neighbour_turns: int = setting(2, "turns before and after a turn whose similarity counts for it; 0: none", low=0)
-    neighbour_weight: float = setting(
-        0.75, "weight of the mean similarity of the turns around a turn", low=0.0, high=_MOST
+    neighbour_weight: float = setting(0.75, "weight of the similarity of the turns around a turn", low=0.0, high=_MOST)
+    neighbour_best: float = setting(
+        0.5, "share of the best of these turns in their similarity; the rest is their mean", low=0.0, high=1.0
     )
+    session_weight: float = setting(0.2, "weight of the similarity of the session of a turn", low=0.0, high=_MOST)
+    session_turns: int = setting(3, "how many of the best candidates of a session are its similarity", low=1)
     answer_weight: float = setting(
-        0.25, "weight of a question's similarity for the turn that follows it", low=0.0, high=_MOST
+        0.3, "weight of a question's similarity for the turn that follows it", low=0.0, high=_MOST
     )
     question_cost: float = setting(0.1, "cost of a turn that ends with a question", low=0.0, high=_MOST)
     length_cost: float = setting(

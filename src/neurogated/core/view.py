@@ -108,6 +108,10 @@ class GraphView(Protocol):
         """(nodes,) int64, position in the session; -1 outside of one."""
 
     @property
+    def scope(self) -> Values:
+        """(nodes,) int32, a number that nodes of the same scope share."""
+
+    @property
     def kinds(self) -> Sequence[str]:
         """The kinds of nodes."""
 

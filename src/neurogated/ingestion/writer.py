@@ -18,7 +18,7 @@ from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import Filter
-from neurogated.core.model import MemoryEdge, MemoryNode, Vector
+from neurogated.core.model import MemoryEdge, MemoryNode, Vector, as_vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
@@ -311,7 +311,7 @@ class Writer:
         causes = self._analysis.find_causes(self._pairs(batch, new_ids | retold, there), there, at)
         stage("waiting for vectors")
         vectors = dict(zip(texts, _means(embedding, texts.values()), strict=True))
-        ready = [replace(there[node.id], embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
+        ready = [_embedded(there[node.id], vectors.get(node.id)) for node in nodes]
         sequences = {
             edge.key: edge
             for chained in batch.chains
@@ -348,6 +348,10 @@ class Writer:
     def _commit(self, delta: GraphDelta) -> None:
         """Write a delta. No other method of this class writes."""
         self._store.apply(delta)
+
+
+def _embedded(node: MemoryNode, vector: Vector | None) -> MemoryNode:
+    return node if vector is None else node.changed(embedding=as_vector(vector))
 
 
 def _means(embedding: EmbeddingAhead, texts: Collection[Sequence[str]]) -> Iterator[Vector]:
