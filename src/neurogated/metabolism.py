@@ -10,8 +10,9 @@ from uuid import UUID
 from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.facts import Fact
-from neurogated.core.filters import FilterOptions, filter_of
+from neurogated.core.filters import FilterOptions, memories_among
 from neurogated.core.model import checked_count
+from neurogated.core.same_as import others_of
 from neurogated.core.scope import AnyUser
 from neurogated.core.text import checked_text
 from neurogated.core.trace import Recall
@@ -134,6 +135,39 @@ class Metabolism(Wired):
             raise ConfigError("this memory writes no facts into SQL; set metabolism.facts_url, and open it for writing")
         return self._runtime.facts.catch_up(self.store, self.config.namespace)
 
+    # Duplicates
+
+    def same_as(self, node_id: str | UUID) -> list[str]:
+        """Return the ids of the memories that say the same as a memory; see `metabolism.find_duplicates`.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+        """
+        view = self.store.view()
+        (others,) = others_of(view, view.rows([str(node_id)]))
+        return list(others)
+
+    def separate(self, node_id: str | UUID) -> bool:
+        """Separate a memory from those that say the same, for good; another memory comes in front of these.
+
+        `undo` takes it back.
+
+        Returns:
+            Whether it was linked to others.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+        """
+        return self._writer.separate(str(node_id))
+
+    def deduplicate(self) -> int:
+        """Link the memories that say the same, if they are not linked yet; return the number of new links.
+
+        Writes do so for new memories, and `consolidate` for older ones. A frozen memory links nothing.
+        """
+        with self._runtime.work("deduplicating"):
+            return 0 if self._runtime.is_frozen() else self._writer.deduplicate()
+
     # Working canvas
 
     def canvas(
@@ -213,7 +247,7 @@ class Metabolism(Wired):
             now: the time; the clock's when left out.
             **filters: which memories; see `FilterOptions`.
         """
-        view = self.store.view(filters=filter_of(filters))
+        view = self.store.view(filters=memories_among(filters))
         return TierManager(self.config.metabolism).tiers(self.store, view, self._moment(now))
 
     def tiers_course(
@@ -224,7 +258,7 @@ class Metabolism(Wired):
         The forecast assumes no further use. The past has the memories of that time with their present uses, because
         uses are not journaled.
         """
-        manager, wanted, present = TierManager(self.config.metabolism), filter_of(filters), self._moment(now)
+        manager, wanted, present = TierManager(self.config.metabolism), memories_among(filters), self._moment(now)
         course = []
         for number in range(-steps, steps + 1):
             at = present + number * step

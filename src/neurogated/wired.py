@@ -61,7 +61,7 @@ class Wired(ABC):
 
     def _clear_caches(self) -> None:
         """Empty the caches of values derived from texts."""
-        for cache in self._parts.caches:
+        for cache in (*self._parts.caches, self._parts.pair_judge, self._parts.statement_judge):
             cache.clear()
 
     def _enter(self, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:
@@ -70,15 +70,16 @@ class Wired(ABC):
 
     def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         """Let the projections follow a write, and call the callbacks of its event."""
-        view = self.store.view() if event == "added" else None
-        has_facts = view is not None and _has_facts(view, about[0])
-        if event != "added" or has_facts:
-            erasing = event == "deleted"
-            self._runtime.follow(self.store, self.config.namespace, has_facts=has_facts, erasing=erasing)
-        if view is not None:
+        namespace, has_facts = self.config.namespace, False
+        if event == "added":
+            view = self.store.view()
+            kinds = np.unique(view.kind.take(view.known_rows(about[0])))
+            has_facts = FACT in [view.kinds[kind] for kind in kinds.tolist()]
             self._put_on_canvas(view, about[0][-self.config.metabolism.canvas_size :])
         elif event == "deleted":
-            self._parts.canvas.remove(self.config.namespace, about[0])
+            self._parts.canvas.remove(namespace, about[0])
+        if event != "added" or has_facts:
+            self._runtime.follow(self.store, namespace, has_facts=has_facts, erasing=event == "deleted")
         self._runtime.tell(event, *about)
 
     def _put_on_canvas(self, view: GraphView, ids: Sequence[str]) -> None:
@@ -89,7 +90,3 @@ class Wired(ABC):
             added[Owner(scope.user_id, scope.session_id)][view.ids[row]] = 1.0
         for owner, relevance in added.items():
             self._enter(owner, relevance, view)
-
-
-def _has_facts(view: GraphView, ids: Sequence[str]) -> bool:
-    return any(view.kinds[kind] == FACT for kind in np.unique(view.kind.take(view.known_rows(ids))).tolist())

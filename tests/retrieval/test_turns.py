@@ -1,7 +1,6 @@
 """The effect of the conversation around a turn matches plain Python that walks it turn by turn."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import hypothesis.strategies as st
@@ -16,14 +15,12 @@ from neurogated.core.found import Found
 from neurogated.core.keywords import fold
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.turns import asks, length_level
-from neurogated.retrieval.answers import asks_for_answer
-from neurogated.retrieval.overviews import asks_for_overview
+from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import is_first_person, neighbours
 
 OFF = {
     "retrieval.neighbour_weight": 0,
-    "retrieval.session_weight": 0,
     "retrieval.answer_weight": 0,
     "retrieval.question_cost": 0,
     "retrieval.length_cost": 0,
@@ -117,24 +114,6 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
             row += 1
 
 
-@given(st.lists(turns, min_size=1, max_size=3), st.integers(1, 3))
-@settings(max_examples=40)
-def test_a_turn_gains_by_the_best_turns_of_its_session(
-    drawn: list[list[tuple[str, list[float], str | None]]], count: int
-) -> None:
-    sessions = [
-        [replace(node, scope=Scope(session_id=str(number))) for node in session(number, one)]
-        for number, one in enumerate(drawn)
-    ]
-    store = chained(*sessions)
-    got = asked(store, retrieval={"session_weight": 0.2, "session_turns": count}).of(store.view().live_nodes())
-    similarity = [[own(store, node) for node in one] for one in sessions]
-    least = min((value for one in similarity for value in one), default=0.0)
-    best = [sum(sorted([*one, *[least] * count], reverse=True)[:count]) / count for one in similarity for _ in one]
-    expected = [0.2 * (mean - sum(best) / len(best)) for mean in best]
-    assert got.neighbours.tolist() == pytest.approx(expected, abs=1e-6)
-
-
 @given(st.lists(turns, max_size=3), st.lists(st.integers(0, 17), max_size=6))
 @settings(max_examples=40)
 def test_turns_are_measured_the_same_however_they_are_asked_for(
@@ -145,7 +124,7 @@ def test_turns_are_measured_the_same_however_they_are_asked_for(
     piecewise, whole = (
         asked(
             store,
-            retrieval={"neighbour_weight": 0.75, "session_weight": 0.2, "length_cost": 0.05, "generic_cost": 0.3},
+            retrieval={"neighbour_weight": 0.75, "answer_weight": 0.25, "length_cost": 0.05, "generic_cost": 0.3},
         )
         for _ in range(2)
     )

@@ -12,6 +12,7 @@ from neurogated.conflict.exclusive import Exclusiveness
 from neurogated.conflict.facts import compare_slots
 from neurogated.conflict.guards import Guards
 from neurogated.conflict.meanings import Meanings
+from neurogated.conflict.sameness import difference
 from neurogated.conflict.slots import same_subject, slot_of
 from neurogated.conflict.statement import Statement, in_one_language, read_statement, read_text
 from neurogated.conflict.tokens import key_of
@@ -79,7 +80,15 @@ class PairJudge:
         self._meanings.clear()
         word_relations().clear()
 
-    def _judge(self, one: Statement, other: Statement) -> Relation:  # noqa: PLR0911 - rules in order
+    def _judge(self, one: Statement, other: Statement) -> Relation:
+        relation = self._by_rules(one, other)
+        if relation.kind is RelationKind.DUPLICATE:
+            one, other = in_one_language(one, other)
+            reason = difference(one, other, align(one, other, self._meanings))
+            return relation if reason is None else independent(reason)
+        return relation
+
+    def _by_rules(self, one: Statement, other: Statement) -> Relation:  # noqa: PLR0911 - rules in order
         if one.plain == other.plain and one.window == other.window and one.mode == other.mode and one.text:
             return duplicate("Both say the same in the same words.", sure=True)
         one, other = in_one_language(one, other)

@@ -108,10 +108,6 @@ class GraphView(Protocol):
         """(nodes,) int64, position in the session; -1 outside of one."""
 
     @property
-    def scope(self) -> Values:
-        """(nodes,) int32, a number that nodes of the same scope share."""
-
-    @property
     def kinds(self) -> Sequence[str]:
         """The kinds of nodes."""
 
@@ -205,6 +201,9 @@ class GraphView(Protocol):
 
     def live_nodes(self) -> Rows:
         """Return the rows of all nodes that are not removed."""
+
+    def admitted_nodes(self) -> Rows:
+        """Return the rows of all nodes that searches may find."""
 
     def to_networkx(self) -> Any:  # noqa: ANN401 - a package that only an extra installs
         """Return the nodes that searches may find, and the edges between them, as a `networkx.MultiDiGraph`.

@@ -17,9 +17,8 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
-from neurogated.retrieval.answers import asks_for_answer
 from neurogated.retrieval.called_names import SpeakersByName
-from neurogated.retrieval.overviews import asks_for_overview
+from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
 
 __all__ = ["TURN_WEIGHTS", "Neighbours", "TurnParts", "Turns", "is_first_person", "neighbours"]
 
@@ -28,7 +27,6 @@ Measure = Callable[[Rows], Values]
 
 TURN_WEIGHTS = (
     "neighbour_weight",
-    "session_weight",
     "answer_weight",
     "question_cost",
     "length_cost",
@@ -83,55 +81,19 @@ def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
     return Neighbours(*(np.concatenate(column) for column in zip(*steps, strict=True)))
 
 
-class _Sessions(NamedTuple):
-    """The similarity of sessions to a question, less the mean over the candidates."""
-
-    codes: NDArray[np.int32]
-    """Numbers of the sessions with candidates, ascending."""
-    similarities: Values
-    """The mean of the best candidates of each; a missing candidate counts as the worst of all."""
-    others: float
-    """The similarity of other sessions."""
-
-    @classmethod
-    def of(cls, codes: NDArray[np.int32], own: Values, count: int) -> _Sessions:
-        """Return the similarity of sessions by the best `count` candidates of each.
-
-        Args:
-            codes: (n,) the session of each candidate.
-            own: (n,) its similarity.
-            count: how many.
-        """
-        sessions, place, sizes = np.unique(codes, return_inverse=True, return_counts=True)
-        gains = own - own.min()
-        order = np.lexsort((-gains, place))
-        is_best = np.arange(codes.size) - (sizes.cumsum() - sizes).repeat(sizes) < count
-        sums = np.bincount(place[order][is_best], gains[order][is_best], sessions.size) / count
-        centre = float(sums[place].mean())
-        return cls(sessions, sums - centre, -centre)
-
-    def similarity(self, codes: NDArray[np.int32]) -> Values:
-        """Return the similarity of each session (n,)."""
-        place = self.codes.searchsorted(codes)
-        known = self.codes.take(place, mode="clip") == codes
-        similarity: Values = np.where(known, self.similarities.take(place, mode="clip"), self.others)
-        return similarity
-
-
 class Turns:
     """Measures turns for one question.
 
     A turn gains by the similarity of the `retrieval.neighbour_turns` turns on each side: by their mean, and by the best
     of them. The turn after a question gains by the similarity of that question. A question loses a little, because it
     contains no answer. These terms halve with every doubling of the length, because a long message needs less context.
-    A turn also gains by the best candidates of its session.
 
     Long messages lose, because their words say less each. Later pieces of a message lose, because the first piece
     introduces the others. A turn also loses by its mean cosine to a sample of turns, because a turn that is similar to
     all others is specific to no question.
 
-    The terms of the neighbours and the session and the mean cosine are centred at their mean over the candidates, so
-    that turns as such have no advantage over other memories.
+    The terms of the neighbours and the mean cosine are centred at their mean over the candidates, so that turns as such
+    have no advantage over other memories.
     """
 
     def __init__(
@@ -155,7 +117,6 @@ class Turns:
         self._speakers = SpeakersByName(store, view, words) if learns else None
         self._counts = any(getattr(config.retrieval, name) for name in TURN_WEIGHTS)
         self._centre: tuple[float, float] | None = None
-        self._sessions: _Sessions | None = None
         self._mean_vector: NDArray[np.float32] | None = None
         self._usual: float | None = None
 
@@ -180,7 +141,6 @@ class Turns:
             tags = self._store.has_tags(_MESSAGE_TAGS, self._view, here)
             levels = _level(tags[: len(LENGTH_TAGS)])
             parts.neighbours[turns] = self._around(here, own[turns], measure) * self._decayed(levels)
-            parts.neighbours[turns] += self._of_session(here, own[turns])
             parts.message[turns] = self._of_message(here, levels, _level(tags[len(LENGTH_TAGS) : -1]), tags[-1])
         return parts
 
@@ -203,10 +163,9 @@ class Turns:
         similarity, asks = measure(distinct), asking[every.searchsorted(distinct)]
         count = np.bincount(near.owner, minlength=size)
         mean = np.bincount(near.owner, similarity[place], size) / np.maximum(count, 1)
-        if config.retrieval.neighbour_best:
-            best = np.full(size, -np.inf)
-            np.maximum.at(best, near.owner, similarity[place])
-            mean += config.retrieval.neighbour_best * np.where(count > 0, best - mean, 0.0)
+        best = np.full(size, -np.inf)
+        np.maximum.at(best, near.owner, similarity[place])
+        mean += config.retrieval.neighbour_best * np.where(count > 0, best - mean, 0.0)
         asked = near.before & asks[place]
         answered = np.bincount(near.owner[asked], similarity[place[asked]], size)
         answers = np.bincount(near.owner[asked], minlength=size) > 0
@@ -215,16 +174,6 @@ class Turns:
         around = config.retrieval.neighbour_weight * np.where(count > 0, mean - self._centre[0], 0.0)
         around += config.retrieval.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
         return around - config.retrieval.question_cost * asking[every.searchsorted(rows)].astype(np.float64)
-
-    def _of_session(self, rows: Rows, own: Values) -> Values:
-        config = self._config.retrieval
-        if not config.session_weight:
-            return np.zeros(rows.size)
-        codes = self._view.scope.take(rows)
-        if self._sessions is None:
-            # The candidates are measured first.
-            self._sessions = _Sessions.of(codes, own, config.session_turns)
-        return config.session_weight * self._sessions.similarity(codes)
 
     def _of_message(self, rows: Rows, length: Values, place: Values, by_user: NDArray[np.bool_]) -> Values:
         config = self._config.retrieval
