@@ -19,6 +19,7 @@ from neurogated.contextual import Contextual
 from neurogated.core.arguments import names_arguments
 from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.model import MemoryNode
+from neurogated.core.references import MemoryRef, id_of, listed
 from neurogated.core.scope import Scope
 from neurogated.core.trace import Feedback, Recall, RecalledMemory
 from neurogated.dissonance import Dissonance
@@ -36,9 +37,6 @@ from neurogated.runtime import Runtime
 from neurogated.upkeep import Upkeep
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
-
-MemoryRef = str | UUID | MemoryNode | RecalledMemory
-"""A memory, or its id."""
 
 
 @names_arguments
@@ -220,7 +218,7 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
         if (ids is None) == (not filters):
             raise InputError("give either the ids of memories or filters such as user_id='ana'")
         if ids is not None:
-            names = self._writer.delete(map(_id, _listed(ids)))
+            names = self._writer.delete(map(id_of, listed(ids)))
         else:
             if all(value is None or value in ((), [], frozenset(), set()) for value in filters.values()):
                 raise InputError(f"no filter has a value ({', '.join(filters)}); name the memories to delete")
@@ -308,8 +306,8 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
             UnknownIdError: an id never was in the memory. Nothing is changed.
             InputError: a value is not an id.
         """
-        given, strength = list(_listed(relevant_node_ids)), strength_of(outcome)
-        ids = list(dict.fromkeys(map(_id, given)))
+        given, strength = list(listed(relevant_node_ids)), strength_of(outcome)
+        ids = list(dict.fromkeys(map(id_of, given)))
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
         with self._writer.exclusively():
             if self._runtime.is_frozen():
@@ -382,15 +380,3 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
         for recall in recalls:
             self._recalled(recall, options)
         return recalls
-
-
-def _listed(ids: MemoryRef | Iterable[MemoryRef]) -> Iterable[MemoryRef]:
-    if isinstance(ids, str | UUID | MemoryNode | RecalledMemory):
-        return [ids]
-    if not isinstance(ids, Iterable):
-        raise InputError(f"the ids are {ids!r}, but must be an id or a list of ids")
-    return ids
-
-
-def _id(one: MemoryRef) -> str:
-    return one.id if isinstance(one, MemoryNode | RecalledMemory) else str(one)

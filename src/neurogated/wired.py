@@ -20,6 +20,7 @@ from neurogated.core.scope import AnyUser
 from neurogated.core.trace import Recall
 from neurogated.core.view import GraphView
 from neurogated.ingestion.writer import Writer
+from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
 from neurogated.runtime import Event, Runtime
 from neurogated.tiers.canvas import Owner
@@ -34,11 +35,13 @@ class Wired(ABC):
         store: the graph.
         config: the settings.
         retriever: recalls without counting accesses.
+        plasticity: learns from accesses and feedback.
     """
 
     config: MemoryConfig
     store: GraphStorePort
     retriever: NeuroRetriever
+    plasticity: PlasticityEngine
     _writer: Writer
     _parts: Parts
     _runtime: Runtime

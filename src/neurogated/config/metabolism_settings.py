@@ -161,9 +161,6 @@ class MetabolismSettings:
     context_repetition: float = setting(
         0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
     )
-    context_length: float = setting(
-        0.0, "the value of a memory for the context is divided by this power of its tokens", low=0.0, high=1.0
-    )
     context_depth: int = setting(8, "tokens of the budget for each memory that is recalled for a context", low=1)
 
     def __post_init__(self) -> None:

@@ -81,8 +81,7 @@ class ContextBuilder:
             np.array(sizes[len(lines) :], dtype=np.int64),
             _likeness(memories),
         )
-        settings = self._settings
-        picked = pack(candidates, budget - frame, settings.context_repetition, settings.context_length)
+        picked = pack(candidates, budget - frame, self._settings.context_repetition)
         while picked and self._tokens([lines[one.place] for one in picked]) > budget:
             # A text can have more tokens than its lines together.
             picked.pop()

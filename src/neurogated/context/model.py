@@ -26,7 +26,7 @@ class Choice:
     neighbour: str | None
     """Id of the memory from which activation reached it; None if its own similarity found it."""
     value: float
-    """The value by which it was chosen: its score, as a share of the best, minus the costs of length and repetition."""
+    """The value by which it was chosen: its score, as a share of the best, minus the cost of repetition."""
     repetition: float
     """Cosine with the most similar memory chosen before, 0–1."""
     repeats: str | None

@@ -8,11 +8,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
-
-import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsExclusion
@@ -20,12 +19,13 @@ from neurogated.core.clock import Clock
 from neurogated.core.conflicts import CONFLICT
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import Filter
-from neurogated.core.model import MemoryEdge, MemoryNode, Vector, as_vector
+from neurogated.core.model import MemoryEdge, MemoryNode, as_vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
 from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis, causal_pairs
+from neurogated.ingestion.checks import Check, unchecked
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Part
@@ -46,13 +46,6 @@ _ATTEMPTS = 3
 """Maximum attempts to analyse a text. The last attempt holds the write lock."""
 
 
-Check = Callable[[GraphDelta, Sequence[MemoryNode]], GraphDelta]
-
-
-def _unchecked(delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:  # noqa: ARG001 - as every check
-    return delta
-
-
 class Writer:
     """Cuts documents into chunks, embeds new chunks, and writes nodes and edges through `store.apply`."""
 
@@ -64,7 +57,7 @@ class Writer:
         config: MemoryConfig,
         clock: Clock,
         *,
-        check: Check = _unchecked,
+        check: Check = unchecked,
     ) -> None:
         """Take the parts; `check` adds conflicts to each delta, given the memories whose texts or times are new."""
         self._store = store
@@ -126,6 +119,12 @@ class Writer:
         batch = self._planner.plan(parts)
         embedding.begin(chain.from_iterable(self._texts(batch, batch.nodes(self._clock())).values()))
         return batch
+
+    def joining(self, join: Check) -> Writer:
+        """Return this writer with a further check, which adds to each delta."""
+        other, check = copy(self), self._check
+        other._check = lambda delta, fresh: join(check(delta, fresh), fresh)  # noqa: SLF001 - a copy of this writer
+        return other
 
     def resume(self) -> Iterator[int]:
         """Retry the pending judgements in batches, and yield the number of settled ones of each batch.
@@ -358,7 +357,7 @@ class Writer:
         there |= {node.id: node for node in (*nodes, *named.nodes)}
         causes = self._analysis.find_causes(self._pairs(batch, new_ids | retold, there), there, at)
         stage("waiting for vectors")
-        vectors = dict(zip(texts, map(as_vector, _means(embedding, texts.values())), strict=True))
+        vectors = dict(zip(texts, map(as_vector, embedding.means(texts.values())), strict=True))
         ready = [there[node.id].changed(embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
         sequences = {
             edge.key: edge
@@ -399,12 +398,3 @@ class Writer:
         found = [node.id for node in checked.nodes if node.kind == CONFLICT and not self._store.has_node(node.id)]
         self._store.apply(checked)
         self.found_conflicts.extend(found)
-
-
-def _means(embedding: EmbeddingAhead, texts: Collection[Sequence[str]]) -> Iterator[Vector]:
-    """Yield a vector for each list of texts: the vector of a single text, or the normalised mean of several."""
-    vectors = iter(embedding.take(list(chain.from_iterable(texts))) if texts else ())
-    for several in texts:
-        own = [np.asarray(next(vectors)) for _ in several]
-        mean = np.mean(own, axis=0)
-        yield own[0] if len(own) == 1 else mean / (np.linalg.norm(mean) or 1.0)
