@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from neurogated.config.memory_config import MemoryConfig
     from neurogated.config.metabolism_settings import MetabolismSettings
     from neurogated.config.retrieval_settings import RetrievalSettings
+    from neurogated.core.conflicts import Conflict
     from neurogated.core.delta import (
         Access,
         Charge,
@@ -74,6 +75,7 @@ __all__ = [
     "Changes",
     "Charge",
     "Condition",
+    "Conflict",
     "Decay",
     "Details",
     "Document",
@@ -157,6 +159,7 @@ _HOMES = {
     "Changes": "ingestion.revision",
     "Charge": "core.delta",
     "Condition": "core.filters",
+    "Conflict": "core.conflicts",
     "Decay": "core.delta",
     "Details": "ingestion.contents",
     "Document": "ingestion.document",

@@ -13,6 +13,7 @@ from neurogated.asynchronous import Asynchronous
 from neurogated.browsing import Browsing
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.conflict.checker import ConflictChecker
 from neurogated.consolidating import Consolidation
 from neurogated.core.arguments import names_arguments
 from neurogated.core.filters import FilterOptions, owned
@@ -91,7 +92,8 @@ class NeuroGraphMemory(Dissonance, Upkeep, Metabolism, Consolidation, Browsing, 
         workers = 1 if self._parts.language_model is None else self.config.llm.concurrency
         judges = self._parts.causal_judge, self._parts.entity_finder
         analysis = Analysis(*judges, workers, self._parts.encoder, self._parts.statement_judge)
-        writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
+        check = ConflictChecker(self.store, self._parts.pair_judge, self.config.metabolism).checked
+        writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock, check=check)
         self._writer = self._runtime.writers.shared(self.config.namespace, self.store, writer)
         self._begin_background()
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Unpack
 from uuid import UUID
 
 from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.facts import Fact
-from neurogated.core.filters import FilterOptions, filter_of
+from neurogated.core.filters import FilterOptions, memories_among
 from neurogated.core.model import checked_count
 from neurogated.core.same_as import others_of
 from neurogated.core.scope import AnyUser
@@ -158,7 +159,7 @@ class Metabolism(Wired):
         Raises:
             UnknownIdError: the id is not in the memory.
         """
-        return self._writer.separate(str(node_id))
+        return bool(self._writer.write(partial(self._writer.duplicates.separation, str(node_id))))
 
     def deduplicate(self) -> int:
         """Link the memories that say the same, if they are not linked yet; return the number of new links.
@@ -247,7 +248,7 @@ class Metabolism(Wired):
             now: the time; the clock's when left out.
             **filters: which memories; see `FilterOptions`.
         """
-        view = self.store.view(filters=filter_of(filters))
+        view = self.store.view(filters=memories_among(filters))
         return TierManager(self.config.metabolism).tiers(self.store, view, self._moment(now))
 
     def tiers_course(
@@ -258,7 +259,7 @@ class Metabolism(Wired):
         The forecast assumes no further use. The past has the memories of that time with their present uses, because
         uses are not journaled.
         """
-        manager, wanted, present = TierManager(self.config.metabolism), filter_of(filters), self._moment(now)
+        manager, wanted, present = TierManager(self.config.metabolism), memories_among(filters), self._moment(now)
         course = []
         for number in range(-steps, steps + 1):
             at = present + number * step

@@ -16,6 +16,7 @@ from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.facts import FACT
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView
 from neurogated.ingestion.writer import Writer
 from neurogated.runtime import Event, Runtime
 from neurogated.tiers.canvas import Owner
@@ -60,7 +61,7 @@ class Wired(ABC):
 
     def _clear_caches(self) -> None:
         """Empty the caches of values derived from texts."""
-        for cache in self._parts.caches:
+        for cache in (*self._parts.caches, self._parts.pair_judge, self._parts.statement_judge):
             cache.clear()
 
     def _enter(self, owner: Owner, relevance: Mapping[str, float]) -> None:
@@ -69,23 +70,21 @@ class Wired(ABC):
 
     def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         """Let the projections follow a write, and call the callbacks of its event."""
-        has_facts = event == "added" and self._has_facts(about[0])
-        if event != "added" or has_facts:
-            erasing = event == "deleted"
-            self._runtime.follow(self.store, self.config.namespace, has_facts=has_facts, erasing=erasing)
+        namespace, has_facts = self.config.namespace, False
         if event == "added":
-            self._put_on_canvas(about[0][-self.config.metabolism.canvas_size :])
+            view = self.store.view()
+            kinds = np.unique(view.kind.take(view.known_rows(about[0])))
+            has_facts = FACT in [view.kinds[kind] for kind in kinds.tolist()]
+            self._put_on_canvas(view, about[0][-self.config.metabolism.canvas_size :])
         elif event == "deleted":
-            self._parts.canvas.remove(self.config.namespace, about[0])
+            self._parts.canvas.remove(namespace, about[0])
+        if event != "added" or has_facts:
+            self._runtime.follow(self.store, namespace, has_facts=has_facts, erasing=event == "deleted")
         self._runtime.tell(event, *about)
 
-    def _has_facts(self, ids: Sequence[str]) -> bool:
-        view = self.store.view()
-        return any(view.kinds[kind] == FACT for kind in np.unique(view.kind.take(view.known_rows(ids))).tolist())
-
-    def _put_on_canvas(self, ids: Sequence[str]) -> None:
+    def _put_on_canvas(self, view: GraphView, ids: Sequence[str]) -> None:
         """Put added memories on the canvases of their sessions."""
-        view, added = self.store.view(), defaultdict[Owner, dict[str, float]](dict)
+        added = defaultdict[Owner, dict[str, float]](dict)
         for row in view.known_rows(ids).tolist():
             scope = view.scope_of(row)
             added[Owner(scope.user_id, scope.session_id)][view.ids[row]] = 1.0

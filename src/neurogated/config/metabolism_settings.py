@@ -45,6 +45,9 @@ class MetabolismSettings:
     duplicate_cosine: float = setting(
         0.7, "two memories are compared for duplication from this cosine on", low=0.0, high=1.0
     )
+    duplicate_words: int = setting(
+        4, "two memories are compared for duplication if at most this many words of each are not in the other", low=0
+    )
 
     # Energy
     half_life_days: float = setting(
@@ -144,6 +147,12 @@ class MetabolismSettings:
     )
     consolidation_fade: float = setting(
         0.5, "the energy of a memory is multiplied by this when it becomes part of a fact", low=0.0, high=1.0
+    )
+
+    # Conflicts
+    check_conflicts: bool = setting(True, "compare new memories with stored ones, and record what contradicts")
+    conflict_facts: int = setting(
+        64, "latest facts about the same subject with which a new fact is compared", low=0, high=10_000
     )
 
     def __post_init__(self) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from neurogated.core.words import words_of
+
 __all__ = [
     "BROKEN",
     "CONVERSE",
@@ -23,15 +25,9 @@ __all__ = [
     "QUANTIFIERS",
     "RECIPROCAL",
     "SUBJECTS",
-    "words_of",
 ]
 
 _CASE = re.IGNORECASE
-
-
-def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(text.split())
 
 
 _QUESTION = r"[?？]\s*[\"”’»)\]]*\s*$|[吗呢]\s*[。.!！]?\s*$|^\s*¿|^\s*(?:est-ce|do you|are you|is it|did you)\b"

@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Mapping
-from importlib import resources
 
 from neurogated.conflict import cues
 from neurogated.conflict.alignment import Alignment, Pair, is_swapped
 from neurogated.conflict.statement import Statement
 from neurogated.conflict.tokens import WORD, Token
 from neurogated.conflict.word_relations import word_relations
+from neurogated.core.packaged import packaged_json
+from neurogated.core.words import words_of
 
 __all__ = ["difference"]
 
 _PAST = {
-    "en": cues.words_of("was were did had wasn't weren't didn't hadn't"),
-    "de": cues.words_of("war waren hatte hatten"),
-    "es": cues.words_of("era eran estaba estaban fue fueron había tenía"),
-    "fr": cues.words_of("était étaient avait avaient"),
+    "en": words_of("was were did had wasn't weren't didn't hadn't"),
+    "de": words_of("war waren hatte hatten"),
+    "es": words_of("era eran estaba estaban fue fueron había tenía"),
+    "fr": words_of("était étaient avait avaient"),
 }
 _PRESENT = {
-    "en": cues.words_of("is are am 'm 're does do will shall 'll isn't aren't don't doesn't"),
-    "de": cues.words_of("ist sind bin habe hat haben"),
-    "es": cues.words_of("es son está están soy estoy hay tiene tengo"),
-    "fr": cues.words_of("est sont suis a ont ai"),
+    "en": words_of("is are am 'm 're does do will shall 'll isn't aren't don't doesn't"),
+    "de": words_of("ist sind bin habe hat haben"),
+    "es": words_of("es son está están soy estoy hay tiene tengo"),
+    "fr": words_of("est sont suis a ont ai"),
 }
 _PERFECT = {
-    "en": cues.words_of("been being got has have 've"),
-    "de": cues.words_of("worden gewesen gehabt"),
-    "es": cues.words_of("ha han he sido estado"),
-    "fr": cues.words_of("été eu"),
+    "en": words_of("been being got has have 've"),
+    "de": words_of("worden gewesen gehabt"),
+    "es": words_of("ha han he sido estado"),
+    "fr": words_of("été eu"),
 }
 """Helping verbs of tenses that are near the past and the present."""
 _OWNED = re.compile(
@@ -118,7 +118,7 @@ def _numbered(statement: Statement, found: Alignment, beside: int) -> list[tuple
 @functools.cache
 def _telling() -> tuple[tuple[str, ...], Mapping[str, int]]:
     """Return the Chinese words that change what a text says, and the others with the number of their meaning."""
-    data = json.loads(resources.files(__package__).joinpath("small_words.json").read_text(encoding="utf-8"))
+    data = packaged_json(__package__, "small_words.json")
     return tuple(data["telling_han"]), {word: n for n, words in enumerate(data["telling"]) for word in words}
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
 import re
-from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +15,7 @@ from neurogated.conflict.statement import Statement, read_statement
 from neurogated.conflict.tokens import Token
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.keywords import fold
+from neurogated.core.packaged import packaged_json
 
 __all__ = ["FEATURES", "certain", "detail", "features", "same_value", "value_kind"]
 
@@ -65,7 +64,7 @@ def _same_token(one: Token, other: Token) -> bool:
 
 @functools.cache
 def _coefficients() -> tuple[NDArray[np.float64], float]:
-    data = json.loads(resources.files(__package__).joinpath("specificity.json").read_text(encoding="utf-8"))
+    data = packaged_json(__package__, "specificity.json")
     return np.array([data["weights"][name] for name in FEATURES]), float(data["bias"])
 
 

@@ -16,9 +16,9 @@ from neurogated.core.found import Found
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope, ScopeFilter
+from neurogated.core.sentiment import SentimentScale
 from neurogated.ingestion.importance import ImportanceJudge, Remark
 from neurogated.ingestion.places import place_of
-from neurogated.ingestion.sentiment import SentimentScale
 from neurogated.ingestion.sessions import place_at
 
 __all__ = ["Encoder", "Focus"]

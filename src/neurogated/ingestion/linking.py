@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.conflicts import conflicts_about
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.derivation import common_metadata, derived_from, is_derived, same_source
 from neurogated.core.edge_type import EdgeType
@@ -90,12 +91,17 @@ class Linker:
         )
 
     def _with_derived(self, gone: Iterable[str], changed: Sequence[MemoryNode] = ()) -> list[str]:
-        """Return the ids of nodes to remove, and of the nodes that were derived from them or from changed nodes."""
+        """Return the ids of nodes to remove, and of the nodes that were derived from them or from changed nodes.
+
+        Conflicts of removed nodes, and of nodes with a new text, are removed too.
+        """
         view = self._store.view()
         stored = {node.id: node for node in self._store.get_nodes([node.id for node in changed], missing_ok=True)}
         outdated = [node.id for node in changed if node.id in stored and not same_source(stored[node.id], node)]
+        retold = [node.id for node in changed if node.id in stored and stored[node.id].content != node.content]
         given = list(dict.fromkeys(gone))
-        return list(dict.fromkeys((*given, *derived_from(view, [*given, *outdated]))))
+        removed = (*given, *derived_from(view, [*given, *outdated]))
+        return list(dict.fromkeys((*removed, *conflicts_about(view, [*removed, *retold]))))
 
     def _following(self, changed: Sequence[MemoryNode], gone: Collection[str]) -> list[MemoryNode]:
         """Return the derived memories whose metadata changes with that of their sources."""

@@ -17,25 +17,26 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.arguments import names_arguments
-from neurogated.core.clock import Clock, checked_moment, from_micros, to_micros, utc_now
+from neurogated.core.clock import Clock, checked_moment, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
+from neurogated.core.sentiment import SentimentScale
 from neurogated.core.text import checked_text
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
+from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.ranking import Found, Ranking, best_places, memories_of, relays_of
-from neurogated.retrieval.similarity import QuestionSimilarity, Scored, Similarities
+from neurogated.retrieval.similarity import QuestionSimilarity, Scored
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.stopwatch import Stopwatch
-from neurogated.retrieval.time_spans import span_of
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
 
@@ -50,7 +51,9 @@ _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _S
 # Seconds that a recall waits at most for its turn; then it runs without one.
 _MAX_WAIT = 0.05
 _WOKEN = "no awake memory scored metabolism.wake_score, so dormant memories were searched too"
-_COSINE_ALONE = dict.fromkeys(("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS), 0.0)
+_COSINE_ALONE = dict.fromkeys(
+    ("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS, *DIMENSION_WEIGHTS), 0.0
+)
 
 
 class RecallOptions(FilterOptions, total=False):
@@ -126,11 +129,12 @@ class NeuroRetriever:
         self._clock = clock
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
-        self._law = EnergyLaw.of(config.metabolism)
+        self._law = EnergyLaw(config.metabolism)
         # How much deeper the last search had to go because of dormant nodes.
         self._deeper = 1.0
         self._classic = config.ACTIVATION == "classic"
-        self._gates = config.retrieval.switches.gate_hops and not self._classic
+        gated = config.retrieval.gate_exponent or config.retrieval.selectivity
+        self._gates = gated > 0 and not self._classic
         # In the classic mode only the cosine selects the anchors, as the specification says.
         self._similarity_config = config.replace(retrieval=_COSINE_ALONE) if self._classic else config
 
@@ -249,8 +253,18 @@ class NeuroRetriever:
             store, view, self._similarity_config, query=query, vector=vector, kernel=kernel, admission=admission
         )
         likeness.propose(max(wanted, self._config.retrieval.candidates), nearest)
-        timely = self._timely(store, view, asked, likeness)
-        anchors = self._anchors(view, likeness.known)
+        dimensions = Dimensions(
+            store,
+            view,
+            self._similarity_config,
+            likeness,
+            query=query,
+            vector=vector,
+            kernel=kernel,
+            present=asked.present,
+            scale=SentimentScale.of_embedder(self._embedder.name),
+        )
+        anchors = [(view.ids[row], start) for row, start in dimensions.anchors(self._config.TOP_K_ANCHORS)]
         own.lap("search")
         gate = self._gate(likeness) if self._gates else None
         activation = self._activation.spread(view, dict(anchors), kernel, gate)
@@ -258,7 +272,7 @@ class NeuroRetriever:
         if self._classic:
             ranking = self._by_activation(activation, likeness, wanted, admission)
         else:
-            ranking = self._by_score(activation, likeness, wanted, admission, timely)
+            ranking = self._by_score(activation, likeness, wanted, admission, dimensions)
         own.lap("rank")
         return Found(tuple(anchors), activation, ranking, own.seconds)
 
@@ -281,10 +295,6 @@ class NeuroRetriever:
             relays=relays_of(found, memories),
         )
 
-    def _anchors(self, view: GraphView, candidates: Similarities) -> list[tuple[str, float]]:
-        best = best_places(view, candidates.rows, candidates.similarity, self._config.TOP_K_ANCHORS)
-        return [(view.ids[int(candidates.rows[place])], float(candidates.similarity[place])) for place in best]
-
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
         """Return a gate: a node's similarity to the question divided by that of the best candidate, 0–1."""
         best = float(likeness.known.similarity.max(initial=0.0))
@@ -304,31 +314,19 @@ class NeuroRetriever:
         terms = {"start": activation.anchors.at(ranked), "activation": activation.spread.at(ranked)}
         return Ranking(likeness.known.at(ranked), scores, terms | {"recency": np.zeros(ranked.size)}, terms)
 
-    def _timely(self, store: GraphStorePort, view: GraphView, asked: _Asked, likeness: QuestionSimilarity) -> Rows:
-        """Return the rows of memories in the time span that the question names, ascending.
-
-        Keyword search also proposes the memories that contain the span's dates.
-        """
-        present = from_micros(asked.present)
-        span = span_of(asked.query, present) if self._config.retrieval.time_span_weight else None
-        if span is None:
-            return np.empty(0, dtype=np.int64)
-        dated, _ = store.keyword_rows(span.dates, self._config.retrieval.candidates, view)
-        likeness.of(np.sort(dated))
-        rows = likeness.admitted.rows
-        nodes = {node.id: node for node in store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)}
-        inside = [view.ids[row] in nodes and span.holds(nodes[view.ids[row]].timestamp) for row in rows.tolist()]
-        timely: Rows = rows[np.array(inside, dtype=np.bool_)]
-        return timely
-
     def _by_score(
-        self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission, timely: Rows
+        self,
+        activation: Activation,
+        likeness: QuestionSimilarity,
+        wanted: int,
+        admission: Admission,
+        dimensions: Dimensions,
     ) -> Ranking:
         """Rank candidates and active nodes by the weighted sum of similarity, spread activation, recency and energy.
 
         The weights are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT`, `RECENCY_WEIGHT` and
         `retrieval.energy_weight`. The trust in the graph multiplies the activation (see `neurogated.retrieval.trust`).
-        Less activation counts for long messages. Memories at the rows `timely` gain `retrieval.time_span_weight`.
+        Less activation counts for long messages. Memories gain by the dimensions that the question names.
         """
         config, view = self._config, activation.view
         reached, values = _admitted(admission, *activation.spread)
@@ -338,8 +336,8 @@ class NeuroRetriever:
         energy_weight, energy = config.retrieval.energy_weight, np.zeros(known.rows.size)
         if energy_weight:
             energy = self._law.energy(view, known.rows, admission.now)
-        in_time = config.retrieval.time_span_weight * np.isin(known.rows, timely).astype(np.float64)
-        base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + in_time
+        gains = dimensions.terms(known.rows)
+        base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + sum(gains.values())
         base += energy_weight * energy
         if not (matches := best_places(view, known.rows, base, 2)):
             return Ranking(known, base, {}, {})
@@ -360,7 +358,7 @@ class NeuroRetriever:
             "activation": lift,
             "recency": config.RECENCY_WEIGHT * recency,
             "energy": energy_weight * energy,
-            "time": in_time,
+            **gains,
             "held_back": score - (base + lift),
         }
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
