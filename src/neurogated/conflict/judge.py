@@ -20,6 +20,7 @@ from neurogated.conflict.verdicts import INDEPENDENT, duplicate, independent
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.ports import Embedder
+from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 
 __all__ = ["Content", "PairJudge"]
@@ -125,6 +126,7 @@ def _sentences(content: Content) -> list[Statement]:
     text = content if isinstance(content, str) else content.get("content") or content.get("text")
     if not isinstance(text, str):
         return [read_statement(content)]
+    checked_text("a text to compare", text)
     parts = [part for part in _SENTENCE.split(" ".join(text.split())) if part.strip()] or [text]
     if isinstance(content, str):
         return [read_statement(part) for part in parts]

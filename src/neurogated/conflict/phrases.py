@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from itertools import chain
 
 from neurogated.core.packaged import packaged_json
 
@@ -16,7 +15,8 @@ _HALF_PAST = re.compile(rf"\bhalf past (?P<hour>\d{{1,2}}|{'|'.join(_HOURS)})\b"
 
 @functools.cache
 def _phrases() -> tuple[tuple[re.Pattern[str], str], ...]:
-    every = chain.from_iterable(packaged_json(__package__, "small_words.json")["phrases"].values())
+    data = packaged_json(__package__, "small_words.json")
+    every = [pair for pairs in data["phrases"].values() for pair in pairs]
     return tuple((re.compile(phrase, re.IGNORECASE), plain) for phrase, plain in every)
 
 

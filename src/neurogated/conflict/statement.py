@@ -15,6 +15,7 @@ from neurogated.conflict.phrases import plainer
 from neurogated.conflict.tokens import AUXILIARIES, HAN, WORD, Token, characters_in, spaces, words_in
 from neurogated.core.keywords import fold
 from neurogated.core.language import language_of
+from neurogated.core.text import checked_text
 from neurogated.core.words import words_of
 from neurogated.errors import InputError
 
@@ -107,7 +108,7 @@ def _part(content: Mapping[str, Any], *names: str) -> str:
     value = next((content[name] for name in names if content.get(name) is not None), None)
     if value is None:
         raise InputError(f"the fact {dict(content)!r} has no {names[0]}; give a text, or subject, attribute and value")
-    return " ".join(str(value).split())
+    return " ".join(checked_text(f"the {names[0]} of the fact", str(value)).split())
 
 
 def _day(moment: object) -> tuple[int, int, int] | None:
