@@ -96,6 +96,7 @@ FIXED_CONSTANTS = {
     "core/language.py": {"_ENOUGH"},  # characters that identify a language
     "ingestion/foreign_names.py": {"_LONGEST_NUMBER", "_LONGEST_JOINT", "_LONGEST_GERMAN_NAME"},  # of grammar
     "ingestion/sessions.py": {"_STEP", "_FIRST"},  # room between positions
+    "ingestion/duplicates.py": {"_BEGINNING"},  # forms of a word
     "ingestion/writer.py": {"_ATTEMPTS"},  # more attempts are rare; the last runs under the lock
     "core/quoting.py": {"_BYTES_A_TOKEN"},  # an upper estimate; callers count exactly
     "llm/bounds.py": {"_THOUGHT_TOKENS", "_CHARACTERS_A_TOKEN", "_FRAME"},  # upper estimates; see prompts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Unpack
 from uuid import UUID
 
@@ -155,7 +156,7 @@ class Metabolism(Wired):
         Raises:
             UnknownIdError: the id is not in the memory.
         """
-        return self._writer.separate(str(node_id))
+        return bool(self._writer.write(partial(self._writer.duplicates.separation, str(node_id))))
 
     def deduplicate(self) -> int:
         """Link the memories that say the same, if they are not linked yet; return the number of new links.

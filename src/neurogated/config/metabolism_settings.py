@@ -45,6 +45,9 @@ class MetabolismSettings:
     duplicate_cosine: float = setting(
         0.7, "two memories are compared for duplication from this cosine on", low=0.0, high=1.0
     )
+    duplicate_words: int = setting(
+        4, "two memories are compared for duplication if at most this many words of each are not in the other", low=0
+    )
 
     # Energy
     half_life_days: float = setting(

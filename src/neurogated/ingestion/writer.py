@@ -29,7 +29,7 @@ from neurogated.ingestion.checks import Check, unchecked
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Part
-from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
+from neurogated.ingestion.duplicates import Duplicates
 from neurogated.ingestion.edge_builder import sequence_edges
 from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.encoder import Focus
@@ -74,8 +74,8 @@ class Writer:
         chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
         self._chunker = chunker
         self._planner = Planner(store, chunker, config, clock)
-        self._duplicates = Duplicates(store, analysis.statement_judge, config)
-        self._linker = Linker(store, config, self._duplicates)
+        self.duplicates = Duplicates(store, analysis.statement_judge, config)
+        self._linker = Linker(store, config, self.duplicates)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
         """Store documents, and yield the node ids of each document after it is stored.
@@ -188,31 +188,17 @@ class Writer:
                 node_id
             ]
 
+    def write(self, plan: Callable[[datetime], GraphDelta]) -> GraphDelta:
+        """Write the delta that `plan` computes under the write lock, if it changes anything; return it."""
+        with self.exclusively():
+            delta = plan(self._clock())
+            if delta:
+                self._commit(delta)
+            return delta
+
     def deduplicate(self) -> int:
         """Link the stored memories that say the same, in batches; return how many edges were added."""
-        pairs, added = self._duplicates.unjudged(), 0
-        for begin in range(0, len(pairs), self._config.indexing.batch_size):
-            with self.exclusively():
-                at = self._clock()
-                batch = pairs[begin : begin + self._config.indexing.batch_size]
-                added += self._link(self._duplicates.between(batch, at), "deduplicate", at)
-        return added
-
-    def separate(self, node_id: str) -> bool:
-        """Take a memory out of its group of duplicates for good, in one delta; return whether it had one.
-
-        Raises:
-            UnknownIdError: the node does not exist.
-        """
-        with self.exclusively():
-            self._store.get_node(node_id)
-            at = self._clock()
-            return bool(self._link(self._duplicates.separation(node_id, at), "separate", at))
-
-    def _link(self, links: DuplicateLinks, reason: str, at: datetime) -> int:
-        if links.put:
-            self._commit(GraphDelta(removed_edges=tuple(links.removed), edges=tuple(links.put), reason=reason, at=at))
-        return len(links.put)
+        return sum(len(self.write(batch).edges) for batch in self.duplicates.batches())
 
     def writes_to(self, store: GraphStorePort) -> bool:
         """Return whether this writer writes to `store`."""

@@ -48,8 +48,7 @@ _log = logging.getLogger(__name__)
 
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
-# Seconds that a recall waits at most for its turn; then it runs without one.
-_MAX_WAIT = 0.05
+_MAX_WAIT = 0.05  # seconds that a recall waits for its turn; then it runs without one
 WOKEN = "the awake memories scored too little, so dormant memories were searched too"
 """The note of a recall that found dormant memories; see `metabolism.wake_score` and `wake_factor`."""
 _COSINE_ALONE = dict.fromkeys(
@@ -131,8 +130,7 @@ class NeuroRetriever:
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
         self._law = EnergyLaw(config.metabolism)
-        # How much deeper the last search had to go because of dormant nodes.
-        self._deeper = 1.0
+        self._deeper = 1.0  # how much deeper the last search had to go because of dormant nodes
         self._classic = config.ACTIVATION == "classic"
         gated = config.retrieval.gate_exponent or config.retrieval.selectivity
         self._gates = gated > 0 and not self._classic
@@ -340,9 +338,8 @@ class NeuroRetriever:
         likeness.of(reached)
         known = likeness.admitted
         recency = self._recency(view, known.rows, admission.now)
-        energy_weight, energy = config.retrieval.energy_weight, np.zeros(known.rows.size)
-        if energy_weight:
-            energy = self._law.energy(view, known.rows, admission.now)
+        energy_weight = config.retrieval.energy_weight
+        energy = self._law.energy(view, known.rows, admission.now) if energy_weight else np.zeros(known.rows.size)
         gains = dimensions.terms(known.rows)
         base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + sum(gains.values())
         base += energy_weight * energy
