@@ -170,13 +170,20 @@ class Metabolism(Wired):
         owner, now = Owner(user_id, session_id), to_micros(self._parts.clock())
         return self._parts.canvas.read(self.store, self.config.namespace, owner, top_k=top_k, now=now, vector=vector)
 
+    def _on_canvas(self, user_id: str | None, session_id: str | None, now: int) -> dict[str, float]:
+        """Return the scores of the memories on a canvas, for the first phase of a recall."""
+        owner = Owner(user_id, session_id)
+        found = self._parts.canvas.read(self.store, self.config.namespace, owner, top_k=None, now=now)
+        return {one.id: one.score for one in found}
+
     def _recalled(self, recall: Recall, options: RecallOptions) -> None:
-        """Put the memories of a recall on the canvas, and call the callbacks."""
+        """Put the memories of a recall and their active neighbours on the canvas, and call the callbacks."""
         user_id = options.get("user_id")
         is_present = options.get("as_of") is None and options.get("valid_at") is None
         if is_present and recall and not isinstance(user_id, AnyUser):
             best = max(memory.score for memory in recall)
-            relevance = {memory.id: memory.score / best for memory in recall if memory.score > 0.0}
+            scores = {**recall.lit, **{memory.id: memory.score for memory in recall}}
+            relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
             self._enter(Owner(user_id, options.get("session_id")), relevance)
         self._runtime.tell("recalled", recall)
 
