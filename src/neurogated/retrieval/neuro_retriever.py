@@ -194,9 +194,7 @@ class NeuroRetriever:
             return []
         given, queries = queries, [shortened(query, self._config.retrieval.max_query_chars) for query in queries]
         store = self._store if as_of is None else self._store.as_of(as_of)
-        canvas: Mapping[str, float] = {}
-        if self._on_canvas is not None and as_of is None and not isinstance(user := filters.get("user_id"), AnyUser):
-            canvas = self._on_canvas(user, filters.get("session_id"), present)
+        canvas = self._canvas(filters, present) if as_of is None else {}
         shared = Stopwatch()
         stage("embedding the question")
         vectors = self._embedder.embed_queries(list(queries))
@@ -222,6 +220,13 @@ class NeuroRetriever:
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         return [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
+
+    def _canvas(self, filters: FilterOptions, present: int) -> Mapping[str, float]:
+        """Return the scores of the memories on the working canvas; nothing if it has no weight or belongs to nobody."""
+        user = filters.get("user_id")
+        if self._on_canvas is None or isinstance(user, AnyUser):
+            return {}
+        return self._on_canvas(user, filters.get("session_id"), present)
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
