@@ -80,6 +80,7 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
                 embedder=self._parts.embedder,
                 kernel_source=self._parts.kernel_source,
                 clock=self._parts.clock,
+                on_canvas=self._on_canvas,
             )
         except ConfigError:
             if parts is None:

@@ -202,6 +202,12 @@ class Metabolism(Wired):
         owner, now = Owner(user_id, session_id), to_micros(self._parts.clock())
         return self._parts.canvas.read(self.store, self.config.namespace, owner, top_k=top_k, now=now, vector=vector)
 
+    def _on_canvas(self, user_id: str | None, session_id: str | None, now: int) -> dict[str, float]:
+        """Return the scores of the memories on a canvas, for the first phase of a recall."""
+        owner = Owner(user_id, session_id)
+        found = self._parts.canvas.read(self.store, self.config.namespace, owner, top_k=None, now=now)
+        return {one.id: one.score for one in found}
+
     def energy(self, node_id: str | UUID, now: datetime | None = None) -> float:
         """Return the energy of a memory, 0–1: it halves with every half-life and grows with every use.
 

@@ -77,7 +77,7 @@ class Wired(ABC):
         self._parts.canvas.enter(view, self.config.namespace, owner, relevance, now)
 
     def _recalled(self, recall: Recall, options: RecallOptions) -> None:
-        """Put the memories of a recall on the canvas, call the callbacks, and count the accesses.
+        """Put memories and active neighbours on the canvas, call the callbacks, and count the accesses.
 
         Recalls from the past leave the canvas and the accesses as they are.
         """
@@ -85,7 +85,8 @@ class Wired(ABC):
         is_present = options.get("as_of") is None and options.get("valid_at") is None
         if is_present and recall and not isinstance(user_id, AnyUser):
             best = max(memory.score for memory in recall)
-            relevance = {memory.id: memory.score / best for memory in recall if memory.score > 0.0}
+            scores = {**recall.lit, **{memory.id: memory.score for memory in recall}}
+            relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
             self._enter(Owner(user_id, options.get("session_id")), relevance, self.store.view())
         self._runtime.tell("recalled", recall)
         if is_present and not (self.config.read_only or self._runtime.is_frozen()):

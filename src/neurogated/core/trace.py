@@ -57,8 +57,8 @@ class RecalledMemory:
     several hops are added to one."""
     contributions: Mapping[str, float] = field(default_factory=dict)
     """Terms that add up to the score. Gated: `similarity`, `activation`, `recency`, `energy` and `time` after their
-    weights, and `held_back` (≤ 0), which keeps the score below the best match; also `place`, `sentiment`, `cause` or
-    `effect` if the question means one. Classic: `start` and `activation`."""
+    weights, and `held_back` (≤ 0), which keeps the score below the best match; also `place`, `sentiment`, `cause`,
+    `effect` or `canvas` if the question means one. Classic: `start` and `activation`."""
     same_as: tuple[str, ...] = ()
     """Ids of the memories that say the same, which the recall leaves out unless it has `include_duplicates`."""
 
@@ -98,6 +98,8 @@ class Recall:
     relays: Mapping[str, tuple[PathStep, ...]] = field(default_factory=dict)
     """Nodes that passed activation to a memory and are neither memories of this recall nor anchors. Each id has the
     flows into the node, strongest first, in the unit of the part `activation`."""
+    lit: Mapping[str, float] = field(default_factory=dict)
+    """The neighbours with most activation that are not among the memories, by id, in the same unit."""
 
     def __iter__(self) -> Iterator[RecalledMemory]:
         return iter(self.memories)

@@ -24,6 +24,7 @@ from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
+from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.text import checked_text
 from neurogated.core.trace import Recall, RecalledMemory
@@ -33,7 +34,9 @@ from neurogated.errors import InputError
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.ranking import Found, Ranking, best_places, memories_of, relays_of
+from neurogated.retrieval.local_spread import OnCanvas
+from neurogated.retrieval.queries import checked_score, shortened
+from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, relays_of
 from neurogated.retrieval.similarity import QuestionSimilarity, Scored
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.stopwatch import Stopwatch
@@ -87,6 +90,8 @@ class _Asked(NamedTuple):
     """The rows that vector search found, and their cosines."""
     present: int
     """The present, in microseconds since 1970 UTC."""
+    canvas: Mapping[str, float]
+    """Scores of the memories on the working canvas; empty if it has no weight."""
 
 
 @names_arguments
@@ -101,6 +106,7 @@ class NeuroRetriever:
         embedder: Embedder | None = None,
         kernel_source: KernelSource | None = None,
         clock: Clock = utc_now,
+        on_canvas: OnCanvas | None = None,
     ) -> None:
         """Take the graph.
 
@@ -111,6 +117,7 @@ class NeuroRetriever:
             embedder: makes the vectors of questions. Default: the embedder that `config` names.
             kernel_source: chooses the kernel of a question. Default: the source that `config` names.
             clock: returns the time.
+            on_canvas: reads the working canvas, from which recalls spread first if `retrieval.canvas_weight` is not 0.
 
         Raises:
             EmbedderMismatchError: `config` names another embedder than the one that made the store's vectors.
@@ -127,6 +134,7 @@ class NeuroRetriever:
         self._embedder = embedder
         self._kernels = UniformKernelSource() if config.retrieval.switches.uniform_kernel else kernel_source
         self._clock = clock
+        self._on_canvas = on_canvas if config.retrieval.canvas_weight else None
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
         self._law = EnergyLaw(config.metabolism)
@@ -182,11 +190,12 @@ class NeuroRetriever:
         checked_moment("valid_at", valid_at)
         checked_moment("now", now)
         present = to_micros(self._clock() if now is None else now)
-        least, wanted_nodes = _checked_score(min_score), filter_of(filters)
+        least, wanted_nodes = checked_score(min_score), filter_of(filters)
         if not queries:
             return []
-        given, queries = queries, [_cut(query, self._config.retrieval.max_query_chars) for query in queries]
+        given, queries = queries, [shortened(query, self._config.retrieval.max_query_chars) for query in queries]
         store = self._store if as_of is None else self._store.as_of(as_of)
+        canvas = self._canvas(filters, present) if as_of is None else {}
         shared = Stopwatch()
         stage("embedding the question")
         vectors = self._embedder.embed_queries(list(queries))
@@ -203,7 +212,7 @@ class NeuroRetriever:
             admissions = [Admission(view, law, present, self._deeper, groups) for _ in queries]
             depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
             nearest = store.nearest_rows(list(vectors), depth, view)
-            asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present)))
+            asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present), repeat(canvas)))
             shared.lap("search")
             stage("spreading activation")
             found = [self._find_awake(store, *each, wanted) for each in zip(asked, admissions, strict=True)]
@@ -213,6 +222,13 @@ class NeuroRetriever:
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         return [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
+
+    def _canvas(self, filters: FilterOptions, present: int) -> Mapping[str, float]:
+        """Return the scores of the memories on the working canvas; nothing if it has no weight or belongs to nobody."""
+        user = filters.get("user_id")
+        if self._on_canvas is None or isinstance(user, AnyUser):
+            return {}
+        return self._on_canvas(user, filters.get("session_id"), present)
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
@@ -252,7 +268,7 @@ class NeuroRetriever:
 
     def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
-        _, query, vector, kernel, nearest, _ = asked
+        _, query, vector, kernel, nearest, *_ = asked
         view, own = admission.view, Stopwatch()
         likeness = QuestionSimilarity(
             store, view, self._similarity_config, query=query, vector=vector, kernel=kernel, admission=admission
@@ -268,6 +284,7 @@ class NeuroRetriever:
             kernel=kernel,
             present=asked.present,
             scale=SentimentScale.of_embedder(self._embedder.name),
+            canvas=asked.canvas,
         )
         anchors = [(view.ids[row], start) for row, start in dimensions.anchors(self._config.TOP_K_ANCHORS)]
         own.lap("search")
@@ -287,7 +304,7 @@ class NeuroRetriever:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())
         cut = asked.given != asked.query
-        shortened = (f"the query has {len(asked.given)} characters; its beginning and end were searched for",) * cut
+        note = (f"the query has {len(asked.given)} characters; its beginning and end were searched for",) * cut
         return Recall(
             asked.given,
             memories,
@@ -296,8 +313,9 @@ class NeuroRetriever:
             self._config.ACTIVATION,
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
-            notes=((asked.kernel.note,) if asked.kernel.note else ()) + shortened + found.notes,
+            notes=((asked.kernel.note,) if asked.kernel.note else ()) + note + found.notes,
             relays=relays_of(found, memories),
+            lit=found.ranking.lit,
         )
 
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
@@ -366,7 +384,9 @@ class NeuroRetriever:
             "held_back": score - (base + lift),
         }
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
-        return Ranking(known.at(known.rows[best]), score[best], parts, terms, trust, trust / subjects, scales[best])
+        lit = lit_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
+        ranked, share = known.at(known.rows[best]), trust / subjects
+        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], lit)
 
     def _recency(self, view: GraphView, rows: Rows, present: int) -> Values:
         """Return 1 for an access now, halved for every `retrieval.recency_half_life_days` since the last access."""
@@ -375,23 +395,6 @@ class NeuroRetriever:
         half_life = timedelta(days=self._config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
         age = np.maximum(0, present - view.last_accessed.take(rows))
         return np.asarray(np.exp2(-age / max(half_life, 1)), dtype=np.float64)
-
-
-def _cut(query: str, most: int) -> str:
-    """Return a query of at most `most` characters: of a longer one its beginning and its end, where questions are."""
-    if len(query) <= most:
-        return query
-    text, half = query.strip(), (most - 1) // 2
-    return text if len(text) <= most else f"{text[:half]} {text[-half:]}"
-
-
-def _checked_score(score: object) -> float:
-    """Return the minimum score, -∞ if `score` is None; raise InputError if it is no number."""
-    if score is None:
-        return -np.inf
-    if isinstance(score, bool) or not isinstance(score, int | float) or score != score:  # noqa: PLR0124 - NaN
-        raise InputError(f"min_score is {score!r}, but must be a number")
-    return score
 
 
 def _admitted(admission: Admission, rows: Rows, values: Values) -> tuple[Rows, Values]:
