@@ -169,7 +169,7 @@ def _last_day(memory: NeuroGraphMemory, life: Life, now: datetime) -> dict[str, 
     rows = view.live_nodes()
     nodes = memory.store.get_nodes([view.ids[row] for row in rows.tolist()])
     tokens = np.array(memory.retriever._embedder.count_tokens([node.content for node in nodes]))  # noqa: SLF001
-    dormant = EnergyLaw.of(memory.config.metabolism).dormant(view, rows, to_micros(now))
+    dormant = EnergyLaw(memory.config.metabolism).dormant(view, rows, to_micros(now))
     facts = np.array([node.id in sources for node in nodes])
     recalls = [memory.recall(question.text, user_id=life.user, top_n=TOP_N) for question in life.questions]
     found = map(found_gold, recalls, life.questions, repeat(sources))

@@ -175,8 +175,8 @@ class Upkeep(Wired):
         """Call `callback` after each event in any namespace; return a function that unregisters it.
 
         Args:
-            event: `added` (with the ids), `updated` (the new version), `deleted` (the ids), `recalled` (the `Recall`)
-                or `learned` (the ids, and the outcome from -1 to 1).
+            event: `added` (with the ids), `updated` (the new version), `deleted` (the ids), `recalled` (the `Recall`),
+                `learned` (the ids, and the outcome from -1 to 1) or `conflict` (a new `Conflict`).
             callback: runs in the thread of the write or recall; its errors are logged.
 
         Raises:

@@ -101,7 +101,7 @@ def test_the_best_awake_results_are_those_of_a_complete_search(asleep: list[bool
         calls.append(depth)
         return rows[:depth], -rows[:depth].astype(np.float64)
 
-    admission = Admission(view, EnergyLaw.of(MemoryConfig().metabolism), now, deeper)
+    admission = Admission(view, EnergyLaw(MemoryConfig().metabolism), now, deeper)
     found, scores = admission.best(count, search)
     expected = [row for row, sleeps in enumerate(asleep) if not sleeps][:count]
     assert found.tolist() == expected == (-scores).tolist()

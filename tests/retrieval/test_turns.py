@@ -15,8 +15,7 @@ from neurogated.core.found import Found
 from neurogated.core.keywords import fold
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.turns import asks, length_level
-from neurogated.retrieval.answers import asks_for_answer
-from neurogated.retrieval.overviews import asks_for_overview
+from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import is_first_person, neighbours
 

@@ -68,8 +68,8 @@ def test_every_memory_is_in_one_tier_and_one_layer(memories: list[dict[str, Any]
     found = TierManager(MetabolismSettings(canvas_size=size)).tiers(store, store.view(), now)
     expected = [_expected(memory) for memory in memories]
     web = sorted((-energy, n) for n, (tier, _, energy) in enumerate(expected) if tier == "web")
-    assert [name for name, _ in found.canvas] == [f"n{n}" for _, n in web[:size]]
-    assert [energy for _, energy in found.canvas] == pytest.approx([-energy for energy, _ in web[:size]])
+    assert [name for name, _ in found.most_energy] == [f"n{n}" for _, n in web[:size]]
+    assert [energy for _, energy in found.most_energy] == pytest.approx([-energy for energy, _ in web[:size]])
     assert found.energy == pytest.approx(sum(energy for *_, energy in expected) / max(1, len(expected)))
     counts = {tier: sum(one == tier for one, _, _ in expected) for tier in TIERS}
     moved = min(size, counts["web"])
@@ -165,7 +165,7 @@ def test_the_energy_of_a_deleted_memory_is_gone(memory: Memory) -> None:
     assert memory.get(node_id).charge > 0
     memory.delete(node_id)
     memory.compact()
-    assert memory.tiers().canvas == ()
+    assert memory.tiers().most_energy == ()
     assert all(entry.delta.touch.charges == {} for entry in memory.store.journal())
     assert memory.energy(memory.put("The heron stood in the reeds.", 0.3)) == 0.3
 

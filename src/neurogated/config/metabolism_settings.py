@@ -39,6 +39,13 @@ class MetabolismSettings:
     temporal_weight: float = setting(0.2, "weight of a temporal edge", low=0.0, high=1.0)
     active_memories: int = setting(64, "memories of a user, accessed last, that count as active", low=1)
 
+    find_duplicates: bool = setting(
+        True, "link memories of one owner that say the same, and recall only the clearest of them"
+    )
+    duplicate_cosine: float = setting(
+        0.7, "two memories are compared for duplication from this cosine on", low=0.0, high=1.0
+    )
+
     # Energy
     half_life_days: float = setting(
         180.0, "half-life of the energy of a memory without access, in days", low=_SHORTEST, high=_LONGEST
@@ -143,6 +150,21 @@ class MetabolismSettings:
     consolidation_fade: float = setting(
         0.5, "the energy of a memory is multiplied by this when it becomes part of a fact", low=0.0, high=1.0
     )
+
+    # Conflicts
+    check_conflicts: bool = setting(True, "compare new memories with stored ones, and record what contradicts")
+    conflict_facts: int = setting(
+        64, "latest facts about the same subject with which a new fact is compared", low=0, high=10_000
+    )
+
+    # Context
+    context_repetition: float = setting(
+        0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
+    )
+    context_length: float = setting(
+        0.0, "the value of a memory for the context is divided by this power of its tokens", low=0.0, high=1.0
+    )
+    context_depth: int = setting(8, "tokens of the budget for each memory that is recalled for a context", low=1)
 
     def __post_init__(self) -> None:
         check(self, "metabolism.")

@@ -33,8 +33,8 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 __all__ = ["Planner", "later_chunks", "stored"]
 
 _CHUNK = "chunk-"
-_RESERVED = re.compile(f"(?:{_CHUNK}|fact-)[0-9a-f]{{32}}")
-"""The form of the ids of facts, and of texts without an id of the caller."""
+_RESERVED = re.compile(f"(?:{_CHUNK}|fact-|conflict-)[0-9a-f]{{32}}")
+"""The form of the ids of facts and conflicts, and of texts without an id of the caller."""
 
 
 class Planner:

@@ -42,7 +42,7 @@ class EnergyController:
 
     def __init__(self, settings: MetabolismSettings) -> None:
         self._settings = settings
-        self.law = EnergyLaw.of(settings)
+        self.law = EnergyLaw(settings)
 
     def energy(self, view: GraphView, node_id: str, now: datetime) -> float:
         """Return the energy of a node at the time `now`, 0–1; raises UnknownIdError."""

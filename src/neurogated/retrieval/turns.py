@@ -17,9 +17,8 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
-from neurogated.retrieval.answers import asks_for_answer
 from neurogated.retrieval.called_names import SpeakersByName
-from neurogated.retrieval.overviews import asks_for_overview
+from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
 
 __all__ = ["TURN_WEIGHTS", "Neighbours", "TurnParts", "Turns", "is_first_person", "neighbours"]
 

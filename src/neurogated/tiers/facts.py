@@ -32,8 +32,7 @@ def read_facts(
     Names are compared without regard to case. A fact without known parts has no name.
     """
     view = store.view(valid_at=valid_at, filters=replace(filter_of(options), kinds=(FACT,)))
-    rows = view.live_nodes()
-    names = [view.ids[row] for row in rows[view.admitted(rows)].tolist()]
+    names = [view.ids[row] for row in view.admitted_nodes().tolist()]
     return [
         fact
         for fact in facts_of(store, view, names)

@@ -38,8 +38,8 @@ class Tiers:
     """The number of memories in each of `TIERS`."""
     layers: Mapping[str, int]
     """The number of memories in each of `LAYERS`."""
-    canvas: tuple[tuple[str, float], ...]
-    """Ids and energies of the memories on the canvas, most energy first."""
+    most_energy: tuple[tuple[str, float], ...]
+    """Ids and energies of the memories in the tier `canvas`, most energy first."""
     energy: float
     """The mean energy of the memories, 0–1."""
 
@@ -48,13 +48,12 @@ class TierManager:
     """Computes tiers. It changes nothing; `tick` returns a journal entry of the memories that fell dormant."""
 
     def __init__(self, settings: MetabolismSettings) -> None:
-        self._law = EnergyLaw.of(settings)
+        self._law = EnergyLaw(settings)
         self._canvas_size = settings.canvas_size
 
     def tiers(self, store: GraphStorePort, view: GraphView, now: datetime) -> Tiers:
         """Return the tiers of the memories that the view admits, at the time `now`."""
-        rows, micros = view.live_nodes(), to_micros(now)
-        rows = rows[view.admitted(rows)]
+        rows, micros = view.admitted_nodes(), to_micros(now)
         energy, dormant = self._law.energy(view, rows, micros), self._law.dormant(view, rows, micros)
         kinds = list(view.kinds)
         code = kinds.index(_CRYSTAL_KIND) if _CRYSTAL_KIND in kinds else -1
