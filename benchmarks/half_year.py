@@ -133,7 +133,7 @@ def live(life: Life, settings: Mapping[str, str], embeddings: Path | None, *, fo
         parts = dataclasses.replace(parts, embedder=CachedEmbedder(parts.embedder, embeddings))
     first, sources = dict[str, float](), dict[str, AbstractSet[Hashable]]()
     with NeuroGraphMemory(config, parts=parts) as memory:
-        for at, event in schedule(life):
+        for at, event in [*schedule(life), (timedelta(days=DAYS), None)]:
             while timedelta(days=days + 1) <= at:
                 days += 1
                 clock.now = start + timedelta(days=days)
@@ -148,7 +148,7 @@ def live(life: Life, settings: Mapping[str, str], embeddings: Path | None, *, fo
                     timestamp=event.timestamp,
                     metadata={SOURCES_KEY: [event.name]},
                 )
-            else:
+            elif event is not None:
                 recall = memory.recall(event.text, user_id=life.user, top_n=TOP_N)
                 first[str(event.id)] = found_gold(recall, event, sources)
         memory.freeze()
