@@ -249,10 +249,7 @@ class NeuroRetriever:
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
     def _find_awake(self, store: GraphStorePort, asked: _Asked, admission: Admission, wanted: int) -> Found:
-        """Leave dormant nodes out, unless the best of the others scores too little.
-
-        That is less than `metabolism.wake_score`, or than `metabolism.wake_factor` times the best dormant node.
-        """
+        """Leave dormant nodes out, unless the others score too little for `wake_score` or `wake_factor`."""
         whole = Admission(admission.view, None, asked.present, groups=admission.groups)
         found = self._find(store, asked, wanted, whole)
         rows, score, law = found.ranking.likeness.rows, found.ranking.score, admission.law
@@ -260,7 +257,7 @@ class NeuroRetriever:
             return found
         least = max(self._config.metabolism.wake_score, self._config.metabolism.wake_factor * score[asleep].max())
         woken = found._replace(notes=(WOKEN,))
-        if not asleep.all() and score[~asleep].max() < least:
+        if score[~asleep].max(initial=least if asleep.all() else -np.inf) < least:
             return woken
         awake = self._find(store, asked, wanted, admission)
         self._deeper = admission.deeper
