@@ -35,7 +35,7 @@ from neurogated.core.ports import (
     QuestionJudge,
     VectorIndex,
 )
-from neurogated.core.projections import CanvasStorage, FactProjection
+from neurogated.core.projections import CanvasStorage, FactProjection, remove_file
 from neurogated.core.sentiment import SentimentScale
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.registry import build_embedder
@@ -145,6 +145,8 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
     try:
         facts, canvas = _fact_follower(config), _working_canvas(config, store)
         store.bind_embedder(embedder.name, None)
+        if facts is not None and not config.read_only:
+            facts.resume(store, config.namespace)
         where = config.storage if config.storage == "memory" else config.save_dir
         _log.info("opened a memory: %s, namespace %r, embedder %s", where, config.namespace, embedder.name)
         if config.storage != "memory" and not config.read_only:
@@ -177,7 +179,7 @@ def _fact_follower(config: MemoryConfig) -> FactFollower | None:
     file = Path(config.save_dir) / _FACTS
     if (config.force_index_from_scratch or url == _OFF) and not config.read_only and config.storage != "memory":
         # Without its follower, the file would keep erased words.
-        file.unlink(missing_ok=True)
+        remove_file(file)
     if url == _OFF or (url is None and (config.storage == "memory" or not find_spec("sqlalchemy"))):
         return None
 

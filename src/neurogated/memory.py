@@ -15,6 +15,7 @@ from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.conflict.checker import ConflictChecker
 from neurogated.consolidating import Consolidation
+from neurogated.contextual import Contextual
 from neurogated.core.arguments import names_arguments
 from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.model import MemoryNode
@@ -41,7 +42,7 @@ MemoryRef = str | UUID | MemoryNode | RecalledMemory
 
 
 @names_arguments
-class NeuroGraphMemory(Dissonance, Upkeep, Metabolism, Consolidation, Browsing, Asynchronous):
+class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation, Browsing, Asynchronous):
     """A memory: add texts and messages, and recall them by questions.
 
     When a call returns, its writes are on disk. Use it as a context manager, or call `close`.
@@ -380,10 +381,6 @@ class NeuroGraphMemory(Dissonance, Upkeep, Metabolism, Consolidation, Browsing, 
             recalls = self.retriever.recall_batch(queries, **options)
         for recall in recalls:
             self._recalled(recall, options)
-        gathers = not (self.config.read_only or self._runtime.is_frozen())
-        if gathers and options.get("as_of") is None and options.get("valid_at") is None:
-            for recall in recalls:
-                self._runtime.accesses.add(self.store, recall.access)
         return recalls
 
 

@@ -16,8 +16,11 @@ from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.facts import FACT
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.scope import AnyUser
+from neurogated.core.trace import Recall
 from neurogated.core.view import GraphView
 from neurogated.ingestion.writer import Writer
+from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
 from neurogated.runtime import Event, Runtime
 from neurogated.tiers.canvas import Owner
 
@@ -30,10 +33,12 @@ class Wired(ABC):
     Attributes:
         store: the graph.
         config: the settings.
+        retriever: recalls without counting accesses.
     """
 
     config: MemoryConfig
     store: GraphStorePort
+    retriever: NeuroRetriever
     _writer: Writer
     _parts: Parts
     _runtime: Runtime
@@ -67,6 +72,21 @@ class Wired(ABC):
     def _enter(self, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:
         now = to_micros(self._parts.clock())
         self._parts.canvas.enter(view, self.config.namespace, owner, relevance, now)
+
+    def _recalled(self, recall: Recall, options: RecallOptions) -> None:
+        """Put the memories of a recall on the canvas, call the callbacks, and count the accesses.
+
+        Recalls from the past leave the canvas and the accesses as they are.
+        """
+        user_id = options.get("user_id")
+        is_present = options.get("as_of") is None and options.get("valid_at") is None
+        if is_present and recall and not isinstance(user_id, AnyUser):
+            best = max(memory.score for memory in recall)
+            relevance = {memory.id: memory.score / best for memory in recall if memory.score > 0.0}
+            self._enter(Owner(user_id, options.get("session_id")), relevance, self.store.view())
+        self._runtime.tell("recalled", recall)
+        if is_present and not (self.config.read_only or self._runtime.is_frozen()):
+            self._runtime.accesses.add(self.store, recall.access)
 
     def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         """Let the projections follow a write, and call the callbacks of its event."""

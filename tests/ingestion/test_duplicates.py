@@ -118,6 +118,14 @@ def test_a_group_survives_the_deletion_and_the_change_of_its_front(memory: Neuro
     assert len(links(memory)) == 2
 
 
+def test_a_memory_that_is_about_another_time_leaves_its_group(memory: NeuroGraphMemory) -> None:
+    front, *others = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(3))
+    memory.update(others[0], metadata={"seen": True})
+    assert len(links(memory)) == 2
+    memory.update(front, valid_to=MAY)
+    assert links(memory) == {others[1]: others[0]}
+
+
 def test_a_filter_that_hides_the_front_shows_another_member(memory: NeuroGraphMemory) -> None:
     front, *others = (said(memory, "I live in Leeds.", session_id=str(n // 2)) for n in range(4))
     assert recalled(memory, session_id="1") == {others[1]: (others[2],)}

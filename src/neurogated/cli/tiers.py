@@ -49,11 +49,16 @@ def command(arguments: argparse.Namespace) -> int:
     width = max(map(len, (*tiers.counts, *tiers.layers)))
     lines = [f"{name:<{width}}  {count}" for counts in (tiers.counts, tiers.layers) for name, count in counts.items()]
     lines.insert(len(tiers.counts), "")
-    lines += ["", *(f"{energy:.3f}  {name}  {' '.join(texts.get(name, '').split())}" for name, energy in top)]
+    lines += [
+        "",
+        f"{tiers.energy:.3f}  mean energy",
+        *(f"{energy:.3f}  {name}  {' '.join(texts.get(name, '').split())}" for name, energy in top),
+    ]
     shown: dict[str, object] = {
         "at": tiers.at.isoformat(),
         "counts": dict(tiers.counts),
         "layers": dict(tiers.layers),
+        "energy": tiers.energy,
         "most_energy": [{"id": name, "energy": energy, "content": texts.get(name)} for name, energy in top],
     }
     if arguments.page:

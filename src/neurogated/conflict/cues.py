@@ -24,6 +24,7 @@ __all__ = [
     "PRONOUNS",
     "QUANTIFIERS",
     "RECIPROCAL",
+    "SUBJECTS",
 ]
 
 _CASE = re.IGNORECASE
@@ -197,6 +198,8 @@ _PRONOUNS = {
     "she": "she her hers she's ella",
     "they": "they them their theirs they're they've ellos ellas ils elles leur leurs",
 }
+SUBJECTS = words_of("i he we they ich er wir du yo tú él je tu il ils")
+"""Pronouns that are the subject."""
 PRONOUNS = {word: f"@{name}" for name, words in _PRONOUNS.items() for word in words.split()}
 """The person that a pronoun means, by the word."""
 _QUANTIFIERS = {

@@ -25,6 +25,7 @@ _ADDED = re.compile(r"(?<=\w) (?:in|at|under|for|by|as of|of|with|on|bei|von|fü
 _SPECIFIC = re.compile(r"\d|@|\b[A-ZÄÖÜ]{2,}\b|(?<!^)\b[A-ZÄÖÜ]\w|^[A-ZÄÖÜ]\w")
 _DATE = re.compile(r"\d{4}(?:-\d\d){1,2}|(?:1[5-9]|20)\d\d")
 _CODE = re.compile(r"[^A-Z]*\d\S*|\S+@\S+")
+_AND = re.compile(r",? and |, ")
 _WILD = re.compile(r"(?<=\d)\.[x*]\b", re.IGNORECASE)
 FEATURES = ("words", "indefinite", "specific", "shared", "contained", "broader", "cosine", "added", "alike")
 
@@ -45,6 +46,9 @@ def same_value(first: str, second: str) -> bool:
     """Return whether two values are equal except for case, spaces, and the way that numbers and dates are written."""
     one, other = (" ".join(fold(value).split()).strip(" .") for value in (first, second))
     if one == other:
+        return True
+    parts = [_AND.split(value) for value in (one, other)]
+    if len(parts[0]) > 1 and sorted(parts[0]) == sorted(parts[1]):
         return True
     ours, theirs = read_statement(first), read_statement(second)
     if len(ours.tokens) != len(theirs.tokens) or not ours.tokens or ours.is_negated != theirs.is_negated:

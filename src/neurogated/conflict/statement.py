@@ -11,9 +11,11 @@ from typing import Any
 
 from neurogated.conflict import cues
 from neurogated.conflict.moments import Found, Window, find_moments
+from neurogated.conflict.phrases import plainer
 from neurogated.conflict.tokens import AUXILIARIES, HAN, WORD, Token, characters_in, spaces, words_in
 from neurogated.core.keywords import fold
 from neurogated.core.language import language_of
+from neurogated.core.text import checked_text
 from neurogated.core.words import words_of
 from neurogated.errors import InputError
 
@@ -106,7 +108,7 @@ def _part(content: Mapping[str, Any], *names: str) -> str:
     value = next((content[name] for name in names if content.get(name) is not None), None)
     if value is None:
         raise InputError(f"the fact {dict(content)!r} has no {names[0]}; give a text, or subject, attribute and value")
-    return " ".join(str(value).split())
+    return " ".join(checked_text(f"the {names[0]} of the fact", str(value)).split())
 
 
 def _day(moment: object) -> tuple[int, int, int] | None:
@@ -125,7 +127,7 @@ def _day(moment: object) -> tuple[int, int, int] | None:
 @functools.lru_cache(_REMEMBERED)
 def read_text(text: str, language: str | None = None) -> Statement:
     """Return the statement of a text, read in the given language or in its own."""
-    text = _NO_ONE.sub("nobody", " ".join(text.split()))
+    text = plainer(_NO_ONE.sub("nobody", " ".join(text.split())))
     language = language or _language(text)
     han = language == "zh"
     holder, said = _holder(text)

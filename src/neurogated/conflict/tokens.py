@@ -198,8 +198,9 @@ def characters_in(text: str, language: str) -> tuple[list[Token], bool, str]:
 def _han_numbers(text: str, language: str) -> Iterator[Token]:
     for match in _HAN_NUMBER.finditer(text):
         if (number := number_of(match[0], language)) is not None:
-            amount = quantities(number[0], "", text[: match.start()])
-            yield Token(match[0], f"#{amount}", "", match.start(), after_verb=match.start() > 1, quantity=amount)
+            unit = "岁" if text[match.end()] == "岁" else ""
+            amount = quantities(number[0], unit, text[: match.start()])
+            yield Token(match[0] + unit, f"#{amount}", "", match.start(), after_verb=match.start() > 1, quantity=amount)
 
 
 def spaces(match: re.Match[str]) -> str:

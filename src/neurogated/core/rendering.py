@@ -148,8 +148,8 @@ def subjects_among(found: Iterable[str]) -> frozenset[str]:
 
 
 def places_among(found: Iterable[str]) -> frozenset[str]:
-    """Return the tags of places among a node's tags."""
-    return frozenset(tag for tag in found if tag.startswith(_PLACE))
+    """Return the names of places among a node's tags."""
+    return frozenset(tag.removeprefix(_PLACE) for tag in found if tag.startswith(_PLACE))
 
 
 def _found_title(node: Text) -> str | None:

@@ -14,7 +14,7 @@ from neurogated.core.judgements import RelationKind, StatementJudge
 from neurogated.core.keywords import fold
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.same_as import fronts
+from neurogated.core.same_as import fronts, has_groups
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.ingestion.groups import Groups
@@ -45,15 +45,16 @@ class Duplicates:
         self._swept = 0
 
     def among(
-        self, nodes: Sequence[MemoryNode], similar: Iterable[MemoryEdge], leaving: Collection[str], at: datetime
+        self, nodes: Sequence[MemoryNode], similar: Iterable[MemoryEdge], gone: Collection[str], at: datetime
     ) -> DuplicateLinks:
         """Return the changes when `nodes` are written with their SIM edges.
 
-        Memories that are `leaving`, because they are removed or have a new text, leave their groups first.
+        Memories that are `gone`, or are about something else now, leave their groups first.
         """
-        groups = Groups(self._store.view())
-        known = {node.id: node for node in nodes}
-        self._leave(groups, leaving, known)
+        view, known = self._store.view(), {node.id: node for node in nodes}
+        groups = Groups(view)
+        if has_groups(view):
+            self._leave(groups, self._leaving(view, gone, known), known)
         if self._judge is not None:
             near = [edge for edge in similar if edge.weight >= self._least]
             self._join(groups, [edge.key for edge in sorted(near, key=lambda edge: -edge.weight)], known)
@@ -63,7 +64,7 @@ class Duplicates:
         """Return the changes that take a memory out of its group for good."""
         groups = Groups(self._store.view())
         others = [one for one in groups.group(node_id) if one != node_id]
-        self._leave(groups, [node_id], {})
+        self._leave(groups, {node_id}, {})
         for other in others:
             groups.separate(node_id, other)
         return _links(groups, at)
@@ -86,6 +87,13 @@ class Duplicates:
         groups = Groups(self._store.view())
         self._join(groups, pairs, {})
         return _links(groups, at)
+
+    def _leaving(self, view: GraphView, gone: Collection[str], known: Mapping[str, MemoryNode]) -> set[str]:
+        rows = view.known_rows((*gone, *known))
+        linked = np.unique(view.arcs(rows, EdgeType.SAME_AS, both_ways=True).origin)
+        names = {view.ids[row] for row in rows[linked].tolist()}
+        before = self._store.get_nodes([name for name in names if name in known])
+        return names.intersection(gone) | {node.id for node in before if _theme(node) != _theme(known[node.id])}
 
     def _leave(self, groups: Groups, leaving: Collection[str], known: Mapping[str, MemoryNode]) -> None:
         for members in groups.without(leaving):
@@ -142,6 +150,10 @@ def _frame(node: MemoryNode) -> object:
     owner = node.scope.user_id, node.scope.agent_id
     kind = "" if node.kind in _TOLD else node.kind
     return owner, kind, voice, node.title and fold(node.title), unnamed, node.valid_from, node.valid_to
+
+
+def _theme(node: MemoryNode) -> object:
+    return node.content, node.timestamp, _frame(node)
 
 
 def _said(node: MemoryNode) -> dict[str, object]:

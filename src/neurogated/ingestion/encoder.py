@@ -14,11 +14,11 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.filters import Filter
 from neurogated.core.found import Found
 from neurogated.core.model import MemoryNode, checked_unit
+from neurogated.core.places import place_of
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.sentiment import SentimentScale
 from neurogated.ingestion.importance import ImportanceJudge, Remark
-from neurogated.ingestion.places import place_of
 from neurogated.ingestion.sessions import place_at
 
 __all__ = ["Encoder", "Focus"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.conflicts import conflicts_about
 from neurogated.core.delta import GraphDelta, PendingTask
-from neurogated.core.derivation import derived_from, is_derived, same_source
+from neurogated.core.derivation import common_metadata, derived_from, is_derived, same_source
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -46,7 +47,7 @@ class Linker:
         # Stored nodes may have new vectors that are not stored yet.
         similarities = list(fitted(similar, analysed.nodes) if analysed.known else similar)
         stage("finding duplicates")
-        same = self._duplicates.among(analysed.nodes, similarities, [*gone, *analysed.retold], at)
+        same = self._duplicates.among(analysed.nodes, similarities, gone, at)
         temporal = temporal_edges(self._store, analysed.new, self._config.metabolism, at, gone)
         put = (*analysed.sequences, *similarities, *mentions.put, *analysed.causes, *temporal, *same.put)
         outdated = (*self._edges_of(analysed.moved, EdgeType.SIM), *self._edges_of(analysed.retold, EdgeType.CAUSE))
@@ -57,7 +58,7 @@ class Linker:
         return GraphDelta(
             removed_edges=tuple(removed),
             removed_nodes=tuple(gone),
-            nodes=tuple(analysed.nodes),
+            nodes=(*analysed.nodes, *self._following(analysed.known, gone)),
             edges=put,
             weights=tuple(mentions.reweighted),
             queued=analysed.failed,
@@ -101,6 +102,21 @@ class Linker:
         given = list(dict.fromkeys(gone))
         removed = (*given, *derived_from(view, [*given, *outdated]))
         return list(dict.fromkeys((*removed, *conflicts_about(view, [*removed, *retold]))))
+
+    def _following(self, changed: Sequence[MemoryNode], gone: Collection[str]) -> list[MemoryNode]:
+        """Return the derived memories whose metadata changes with that of their sources."""
+        if not changed:
+            return []
+        view, found = self._store.view(), {node.id: node for node in changed}
+        names = [name for name in derived_from(view, found) if name not in gone]
+        for fact in self._store.get_nodes(names, missing_ok=True):
+            arcs = view.arcs(view.rows([fact.id]), EdgeType.DERIVED_FROM)
+            sources = self._store.get_nodes([view.ids[row] for row in arcs.target.tolist()])
+            before, now = common_metadata(sources), common_metadata([found.get(one.id, one) for one in sources])
+            own = {key: value for key, value in fact.metadata.items() if before.get(key) != value}
+            if before != now:
+                found[fact.id] = replace(fact, metadata={**now, **own})
+        return [found[name] for name in names if name in found]
 
     def _originals(self, nodes: Iterable[MemoryNode]) -> Iterator[MemoryNode]:
         """Yield the nodes that were not derived from others."""

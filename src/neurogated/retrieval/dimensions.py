@@ -111,7 +111,7 @@ class Dimensions:
 
     def _place(self) -> Callable[[Rows], Values] | None:
         """Match memories of events at the place. Of these, the most similar to the question are proposed."""
-        tags = sorted(self._likeness.places)
+        tags = self._likeness.places
         if not tags:
             return None
         few = self._store.rare_nodes_with(dict.fromkeys(tags, _MOST_AT_A_PLACE), self._view)

@@ -34,8 +34,6 @@ class Admission:
     """How many results a search must find for each one that it admits; learned from the last search."""
     groups: bool = False
     """Whether it admits only one memory of each group of memories that say the same."""
-    refused_dormant: bool = False
-    """Whether it has refused a dormant node so far."""
     replaced: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The rows of the fronts of groups, of which `best` has refused other members."""
 
@@ -55,11 +53,7 @@ class Admission:
 
     def _is_awake(self, rows: Rows, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which of the nodes `among` are not dormant."""
-        if self.law is None:
-            return among
-        dormant = among & self.law.dormant(self.view, rows, self.now)
-        self.refused_dormant |= bool(dormant.any())
-        return among & ~dormant
+        return among if self.law is None else among & ~self.law.dormant(self.view, rows, self.now)
 
     def depth(self, count: int) -> int:
         """Return how many results to search for, so that about `count` of them are admitted."""

@@ -40,7 +40,7 @@ from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
 
-__all__ = ["NeuroRetriever", "RecallOptions"]
+__all__ = ["WOKEN", "NeuroRetriever", "RecallOptions"]
 
 Values = NDArray[np.float64]
 
@@ -50,7 +50,8 @@ _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 # Seconds that a recall waits at most for its turn; then it runs without one.
 _MAX_WAIT = 0.05
-_WOKEN = "no awake memory scored metabolism.wake_score, so dormant memories were searched too"
+WOKEN = "the awake memories scored too little, so dormant memories were searched too"
+"""The note of a recall that found dormant memories; see `metabolism.wake_score` and `wake_factor`."""
 _COSINE_ALONE = dict.fromkeys(
     ("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS, *DIMENSION_WEIGHTS), 0.0
 )
@@ -234,16 +235,22 @@ class NeuroRetriever:
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
     def _find_awake(self, store: GraphStorePort, asked: _Asked, admission: Admission, wanted: int) -> Found:
-        """Leave dormant nodes out, unless the best of the others scores less than `metabolism.wake_score`."""
-        found = self._find(store, asked, wanted, admission)
-        if admission.law is not None:
-            self._deeper = admission.deeper
-        best = float(found.ranking.score.max(initial=-np.inf))
-        if not admission.refused_dormant or best >= self._config.metabolism.wake_score:
+        """Leave dormant nodes out, unless the best of the others scores too little.
+
+        That is less than `metabolism.wake_score`, or than `metabolism.wake_factor` times the best dormant node.
+        """
+        whole = Admission(admission.view, None, asked.present, groups=admission.groups)
+        found = self._find(store, asked, wanted, whole)
+        rows, score, law = found.ranking.likeness.rows, found.ranking.score, admission.law
+        if law is None or not (asleep := law.dormant(admission.view, rows, asked.present)).any():
             return found
-        waking = Admission(admission.view, None, asked.present, groups=admission.groups)
-        again = self._find(store, asked, wanted, waking)
-        return again._replace(notes=(_WOKEN,))
+        least = max(self._config.metabolism.wake_score, self._config.metabolism.wake_factor * score[asleep].max())
+        woken = found._replace(notes=(WOKEN,))
+        if not asleep.all() and score[~asleep].max() < least:
+            return woken
+        awake = self._find(store, asked, wanted, admission)
+        self._deeper = admission.deeper
+        return awake if awake.ranking.score.max(initial=-np.inf) >= least else woken
 
     def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""

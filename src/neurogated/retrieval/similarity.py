@@ -13,8 +13,9 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.derivation import is_derived
 from neurogated.core.kernel import DIMENSIONS, Kernel
 from neurogated.core.keywords import fold
+from neurogated.core.places import named_places
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import names_in, places_among, subjects_among, trait_tag
+from neurogated.core.rendering import names_in, place_tag, places_among, subjects_among, trait_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
 from neurogated.retrieval.derived import shares_of_sources
@@ -134,9 +135,10 @@ class QuestionSimilarity:
             name for name in titles if not any(name != other and f" {name} " in f" {other} " for other in titles)
         )
         """Subjects that the question names, as folded words."""
-        self.places = places_among(found)
+        places = places_among(found)
+        self.places = sorted(map(place_tag, named_places(query, places)))
         """Tags of the places that the question names."""
-        self._subjects = found - self.places if config.retrieval.subject_weight else frozenset()
+        self._subjects = found.difference(map(place_tag, places)) if config.retrieval.subject_weight else frozenset()
         self._traits = {tag: share for tag, share in kernel.tags.items() if tag not in DIMENSIONS}
         self._tags = [*self._subjects, *map(trait_tag, self._traits)]
         self._best_keywords = 0.0

@@ -82,6 +82,20 @@ class FactFollower:
             return error
         return None
 
+    def resume(self, store: GraphStorePort, namespace: str) -> None:
+        """Write the changes that the file of the rows missed; a database of the user waits for the next write."""
+        if self._file is not None:
+            self.follow(store, namespace)
+
+    def settle(self) -> StorageError | None:
+        """Leave no removed words in files; return the error if that is not possible now."""
+        try:
+            if self._is_there():
+                self._opened().settle()
+        except StorageError as error:
+            return error
+        return None
+
     def catch_up(self, store: GraphStorePort, namespace: str) -> int:
         """Write the changes of a graph, and return their number; raises StorageError."""
         count = self._opened().catch_up(store, namespace)
