@@ -35,6 +35,7 @@ FIXED_CONSTANTS = {
     "core/model.py": {"_DEEPEST", "MOST_COUNTED", "LAST_POSITION", "DEFAULT_IMPORTANCE"},  # columns; a default
     "core/node_kind.py": {"_MOST_KINDS"},  # a width of the file format
     "core/column_view.py": {"_MANY_SCOPES"},  # the faster of two equal methods
+    "core/scope_rows.py": {"_FILTERS", "_ROOM"},  # a cache; an array that grows
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
     "context/model.py": {"CONTEXT_TOKENS"},  # the default of an argument
     "core/clock.py": {"_EPOCH", "_MOST_STEPS", "MICROS_A_DAY"},  # the time zero of the file format; of a drawn curve
