@@ -376,7 +376,7 @@ class NeuroGraphMemory(Dissonance, Upkeep, Metabolism, Consolidation, Browsing, 
 
     def _recalls(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[Recall]:
         with self._runtime.work("recalling"):
-            recalls = self.retriever.recall_batch(queries, **options)
+            recalls = list(map(self._with_questions, self.retriever.recall_batch(queries, **options)))
         for recall in recalls:
             self._recalled(recall, options)
         gathers = not (self.config.read_only or self._runtime.is_frozen())

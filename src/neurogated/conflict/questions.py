@@ -13,7 +13,7 @@ from neurogated.core.model import MemoryNode
 
 __all__ = ["asked"]
 
-_LONGEST = 200
+_LONGEST, _ENOUGH = 200, 500
 _QUESTIONS = {
     "contradiction": {
         "en": "You said “{0}” and also “{1}”. Which of them is right?",
@@ -55,7 +55,7 @@ def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, judge: Pair
     if conflict.loser is not None:
         state = conflict.outcome
         texts = texts[::-1] if conflict.loser == second.id else texts
-    language = read_text(" ".join(texts)).language
+    language = read_text(f"{first.content[:_ENOUGH]} {second.content[:_ENOUGH]}").language
     form = _QUESTIONS.get(state, _QUESTIONS[RelationKind.CONTRADICTION.value])
     question = form.get(language, form["en"]).format(*(_short(text) for text in texts))
     return replace(conflict, reason=reason, question=question)

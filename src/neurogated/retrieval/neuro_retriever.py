@@ -25,13 +25,14 @@ from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
 from neurogated.core.text import checked_text
-from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.core.trace import Recall
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.ranking import Found, Ranking, best_places, memories_of, relays_of
+from neurogated.retrieval.replaced import Conflicts, Memories, by_conflicts
 from neurogated.retrieval.similarity import QuestionSimilarity, Scored, Similarities
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.stopwatch import Stopwatch
@@ -205,9 +206,10 @@ class NeuroRetriever:
             shared.skip()
             stage("fetching texts")
             memories = memories_of(store, view, found, least)
+            memories, conflicts = by_conflicts(store, view, queries, memories, wanted, past=valid_at is not None)
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
-        return [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
+        return [self._recall(*each, share) for each in zip(asked, found, memories, conflicts, strict=True)]
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
@@ -260,7 +262,7 @@ class NeuroRetriever:
         return Found(tuple(anchors), activation, ranking, own.seconds)
 
     def _recall(
-        self, asked: _Asked, found: Found, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
+        self, asked: _Asked, found: Found, memories: Memories, conflicts: Conflicts, share: Mapping[str, float]
     ) -> Recall:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())
@@ -276,6 +278,7 @@ class NeuroRetriever:
             trust=found.ranking.trust,
             notes=((asked.kernel.note,) if asked.kernel.note else ()) + shortened + found.notes,
             relays=relays_of(found, memories),
+            conflicts=conflicts,
         )
 
     def _anchors(self, view: GraphView, candidates: Similarities) -> list[tuple[str, float]]:
