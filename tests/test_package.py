@@ -29,12 +29,15 @@ FIXED_CONSTANTS = {
     "cli/parser.py": {"_COLUMN"},  # of a terminal
     "cli/app.py": {"EXIT_OK", "EXIT_FAILED", "EXIT_USAGE", "EXIT_INTERRUPTED"},  # conventions of shells
     "core/edge_type.py": {"_MOST_TYPES"},  # a width of the file format
+    "core/sentiment.py": {"_DIGITS"},  # of a file
+    "retrieval/dimensions.py": {"_MOST_AT_A_PLACE"},  # the cost of a lookup
     "retrieval/dormancy.py": {"_DEEPER"},  # a search that starts again
     "core/model.py": {"_DEEPEST", "MOST_COUNTED", "LAST_POSITION", "DEFAULT_IMPORTANCE"},  # columns; a default
     "core/node_kind.py": {"_MOST_KINDS"},  # a width of the file format
     "core/column_view.py": {"_MANY_SCOPES"},  # the faster of two equal methods
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
-    "core/clock.py": {"_EPOCH", "MICROS_A_DAY"},  # the time zero of the file format
+    "context/model.py": {"CONTEXT_TOKENS"},  # the default of an argument
+    "core/clock.py": {"_EPOCH", "_MOST_STEPS", "MICROS_A_DAY"},  # the time zero of the file format; of a drawn curve
     "cli/chat.py": {"_WIDTH", "_TEXT_WIDTH", "_ORIGIN_WIDTH"},  # of the terminal
     "cli/doctor.py": {"_LEAST_FREE_GIB", "_GIB", "_MILLISECONDS"},
     "cli/list_.py": {"_PAGE"},  # the default of a flag
@@ -88,8 +91,8 @@ FIXED_CONSTANTS = {
     "ingestion/first_subject.py": {"_MOST_WORDS", "_MOST_TERM_WORDS"},
     "ingestion/aliases.py": {"_THREE"},
     "ingestion/entities.py": {"_LONGEST_TERM", "_LONGEST_NUMBER"},
-    "ingestion/sentiment.py": {"_DIGITS"},  # of a file
-    "ingestion/places.py": {"_REACH"},  # characters before a name
+  # of a file
+    "core/places.py": {"_REACH"},  # characters before a name
     "ingestion/importance.py": {"_MOST_KEYWORDS", "_MOST_PLACES", "_TOLD_BEFORE"},  # scales of fitted features
     "core/language.py": {"_ENOUGH"},  # characters that identify a language
     "ingestion/foreign_names.py": {"_LONGEST_NUMBER", "_LONGEST_JOINT", "_LONGEST_GERMAN_NAME"},  # of grammar
@@ -186,7 +189,7 @@ FIXED_CONSTANTS = {
     "storage/verify.py": {"_AT_ONCE"},
     "storage/log/records.py": {"_AT_ONCE"},
     "core/ports.py": {"SCORE_TOLERANCE"},  # of single precision
-    "core/arguments.py": {"_SHOWN"},  # quoted characters of a value
+    "core/arguments.py": {"_PRINTABLE_BITS", "_SHOWN"},  # of Python; quoted characters of a value
     # SQLite's file format.
     "storage/log/sqlite/sealing.py": {"_HEADER_SIZE", "_PAGE_SIZE_AT", "_PAGES_AT", "_LARGEST_PAGE"},
     # A line of fixed length; file permissions

@@ -3,7 +3,7 @@
     python tools/fit_sentiment.py [--embedder all-MiniLM-L6-v2]
 
 The sentences are in `sentiment_texts.tsv`, which was written for this project. The direction is added to
-`src/neurogated/ingestion/sentiment.json`.
+`src/neurogated/core/sentiment.json`.
 """
 
 import argparse
@@ -14,10 +14,10 @@ import numpy as np
 
 from neurogated import MemoryConfig
 from neurogated.compose import build_text_embedder
-from neurogated.ingestion.sentiment import SentimentScale
+from neurogated.core.sentiment import SentimentScale
 
 TEXTS = Path(__file__).with_name("sentiment_texts.tsv")
-OUT = Path(__file__).parent.parent / "src/neurogated/ingestion/sentiment.json"
+OUT = Path(__file__).parent.parent / "src/neurogated/core/sentiment.json"
 
 
 def main() -> None:

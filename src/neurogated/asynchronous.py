@@ -10,6 +10,7 @@ from typing import Any, Unpack
 from uuid import UUID
 
 from neurogated.browsing import Page
+from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.conflicts import Conflict, Status
 from neurogated.core.filters import FilterOptions
 from neurogated.core.model import MemoryNode
@@ -48,6 +49,11 @@ class Asynchronous:
     async def aretrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
         """Run `retrieve` in a thread."""
         return [memory.content for memory in await self.arecall(query, **options)]
+
+    async def aget_context(self, task: str, token_budget: int = CONTEXT_TOKENS, **options: Any) -> Context:  # noqa: ANN401 - those of `get_context`
+        """Run `get_context` in a thread."""
+        context: Context = await self._in_thread("get_context", task, token_budget, **options)
+        return context
 
     async def afeedback(
         self, relevant_node_ids: Iterable[str | UUID | RecalledMemory], outcome: Outcome = "success"

@@ -82,8 +82,7 @@ class Browsing:
     def _rows(self, filters: FilterOptions) -> tuple[GraphView, Rows]:
         """Return a view, and its rows of the nodes that the filter admits, in the order they were added."""
         view = self.store.view(filters=memories_among(filters))
-        rows = view.live_nodes()
-        return view, rows[view.admitted(rows)]
+        return view, view.admitted_nodes()
 
     @overload
     def history(self) -> builtins.list[HistoryEntry]: ...

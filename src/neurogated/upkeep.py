@@ -126,6 +126,8 @@ class Upkeep(Wired):
                 erased = self.store.compact(history=True) if history else self.store.compact()
         graphs = list(self._graphs())
         errors = [self._runtime.follow(graph.store, graph.config.namespace, erasing=True) for graph in graphs]
+        if self._runtime.facts is not None:
+            errors.append(self._runtime.facts.settle())
         self._clear_caches()
         if (error := next(filter(None, errors), None)) is not None:
             raise StorageError(f"the memory is compacted, but rows of erased facts may remain: {error}; compact again")

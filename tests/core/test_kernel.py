@@ -50,7 +50,7 @@ def test_a_kernel_on_the_way_lies_between_both_in_everything(start: Kernel, end:
         ):
             assert value == pytest.approx(low + share * (high - low))
     for tag in {*start.tags, *end.tags}:
-        low, high = start.tags.get(tag, 0.0), end.tags.get(tag, 0.0)
+        low, high = start.share(tag), end.share(tag)
         assert middle.tags[tag] == pytest.approx(low + share * (high - low))
 
 

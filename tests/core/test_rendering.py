@@ -17,6 +17,7 @@ from neurogated.core.rendering import (
     keyword_text,
     names_in,
     own_tag,
+    place_tag,
     render,
     speaker_tag,
     subject_tag,
@@ -140,18 +141,19 @@ def test_every_title_that_is_a_name_is_found_in_a_text_that_holds_it(title: str)
 _NAMED = st.lists(st.sampled_from(["ann", "saw", "the", "苏"]), max_size=9)
 
 
-@given(st.lists(_NAMED, max_size=3), _NAMED, _NAMED)
+@given(st.lists(_NAMED, max_size=3), _NAMED, _NAMED, _NAMED)
 def test_the_names_in_texts_that_some_node_has_are_told(
-    texts: list[list[str]], title: list[str], speaker: list[str]
+    texts: list[list[str]], title: list[str], speaker: list[str], place: list[str]
 ) -> None:
-    existing = tags(node(title=" ".join(title) or None, speaker=" ".join(speaker) or None))
+    found = Found(place=" ".join(place) or None)
+    existing = tags(node(title=" ".join(title) or None, speaker=" ".join(speaker) or None, found=found))
     expected = []
     for words in texts:
         runs = {" ".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)}
-        expected.append(existing & {*map(subject_tag, runs), *map(speaker_tag, runs)})
+        expected.append(existing & {*map(subject_tag, runs), *map(speaker_tag, runs), *map(place_tag, runs)})
     assert names_in(texts, existing.intersection) == expected
     about = [frozenset(tag for tag in found if tag.startswith("subject")) for found in expected]
-    assert names_in(texts, existing.intersection, speakers=False) == about
+    assert names_in(texts, existing.intersection, subjects_only=True) == about
 
 
 @pytest.mark.parametrize("title", [" " * 100_000 + "x", "(" * 100_000, "(a) " * 30_000 + "x", "," * 100_000])

@@ -343,7 +343,9 @@ def test_sample_is_large_enough_and_asks_every_kind_of_question() -> None:
     passages = [passage for document in collection.documents for passage in document.passages]
     assert len(passages) >= 60
     assert len(collection.questions) >= 40
-    assert {"why", "consequence", "when", "next", "like", "two-hop"} <= {q.kind for q in collection.questions}
+    assert {"why", "consequence", "when", "next", "like", "two-hop", "place", "sentiment"} <= {
+        q.kind for q in collection.questions
+    }
 
 
 def test_sample_is_numbered_by_position_and_its_gold_paragraphs_are_those_of_the_corpus() -> None:

@@ -16,10 +16,6 @@ class RetrievalSwitches:
     """Parts of the recall that an ablation turns off."""
 
     damp_hubs: bool = setting(True, "a node divides its activation among its edges of a type instead of copying it")
-    gate_hops: bool = setting(
-        True,
-        "more activation flows to nodes that are similar to the question; turning it off also disables selectivity",
-    )
     move_once: bool = setting(
         True, "only the activation of the last hop spreads further, so that no activation decays twice"
     )
@@ -64,8 +60,9 @@ class RetrievalSettings:
 
     # Turns of a conversation: these add to the similarity before the division by the sum of the weights.
     neighbour_turns: int = setting(2, "turns before and after a turn whose similarity counts for it; 0: none", low=0)
-    neighbour_weight: float = setting(
-        0.75, "weight of the mean similarity of the turns around a turn", low=0.0, high=_MOST
+    neighbour_weight: float = setting(0.75, "weight of the similarity of the turns around a turn", low=0.0, high=_MOST)
+    neighbour_best: float = setting(
+        0.7, "share of the best of these turns in their similarity; the rest is their mean", low=0.0, high=1.0
     )
     answer_weight: float = setting(
         0.25, "weight of a question's similarity for the turn that follows it", low=0.0, high=_MOST
@@ -92,6 +89,21 @@ class RetrievalSettings:
     time_span_weight: float = setting(
         0.25,
         "weight if a memory's timestamp is in the time span that the question names, such as last week",
+        low=0.0,
+        high=_MOST,
+    )
+    place_weight: float = setting(
+        0.1, "weight if a memory's event happened at a place that the question names", low=0.0, high=_MOST
+    )
+    sentiment_weight: float = setting(
+        0.1,
+        "weight of a memory's sentiment if the question names a feeling, such as upset or proud",
+        low=0.0,
+        high=_MOST,
+    )
+    cause_weight: float = setting(
+        0.1,
+        "weight of the causes of the best matches if a question asks for a reason, or of their effects",
         low=0.0,
         high=_MOST,
     )
@@ -125,7 +137,7 @@ class RetrievalSettings:
 
     # Flow of activation
     max_frontier: int = setting(10, "nodes with the most activation that pass it on in each hop", low=1)
-    closed_edge_types: str = setting("", "edge types without flow, separated by commas, such as SIM,TERM")
+    closed_edge_types: str = setting("SAME_AS", "edge types without flow, separated by commas, such as SIM,TERM")
     gate_exponent: float = setting(
         0.5, "exponent of the similarity in the gate of a hop; 0: no gate", low=0.0, high=100.0
     )
@@ -135,15 +147,17 @@ class RetrievalSettings:
     selectivity: float = setting(6.0, "exponent of the similarity in the gate of those edge types", low=0.0, high=100.0)
 
     # Kernels: a weight 0–2 for each edge type. After a slash follows the weight against the stored direction.
-    # @tag: the weight 0–1 of a tag that a memory should have.
+    # @tag: the weight 0–1 of a tag that a memory should have. If left out, @span, @place and @sentiment are 1.
     kernel_fact: str = setting(
         "MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0", "kernel of questions for plain facts"
     )
     kernel_why: str = setting(
-        "CAUSE=2.0, MENTION=2.0, TERM=1.0, SEQ=0.1/0.3, SIM=0.1, ASSOC=1.0", "kernel of questions for a reason"
+        "CAUSE=2.0, MENTION=2.0, TERM=1.0, SEQ=0.1/0.3, SIM=0.1, ASSOC=1.0, @cause=1.0",
+        "kernel of questions for a reason",
     )
     kernel_consequence: str = setting(
-        "CAUSE=1.5, MENTION=2.0, TERM=1.0, SEQ=0.4/0.1, SIM=0.2, ASSOC=1.0", "kernel of questions for a consequence"
+        "CAUSE=1.5, MENTION=2.0, TERM=1.0, SEQ=0.4/0.1, SIM=0.2, ASSOC=1.0, @effect=1.0",
+        "kernel of questions for a consequence",
     )
     kernel_when: str = setting(
         "MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0, @time=1.0",

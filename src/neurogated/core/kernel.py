@@ -10,8 +10,15 @@ from typing import Any, ClassVar, Literal, overload
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import InputError
 
-__all__ = ["EdgeWeights", "Kernel"]
+__all__ = ["CAUSE", "DIMENSIONS", "EFFECT", "PLACE", "SENTIMENT", "SPAN", "EdgeWeights", "Kernel"]
 
+SPAN, PLACE, SENTIMENT = "span", "place", "sentiment"
+"""Tags for the time span, place and feeling that a question names. A kernel without such a tag counts it fully."""
+CAUSE, EFFECT = "cause", "effect"
+"""Tags for the causes and the effects of the memories that a question is about."""
+DIMENSIONS = frozenset((SPAN, PLACE, SENTIMENT, CAUSE, EFFECT))
+"""The tags of a kernel that are sources of anchors; the other tags are traits of memories."""
+_NAMED = frozenset((SPAN, PLACE, SENTIMENT))
 _KEYS = ("weights", "justification")
 
 
@@ -48,7 +55,8 @@ class Kernel(Mapping[str, Any]):
     against: Mapping[EdgeType, float] = field(default_factory=dict)
     """0–2 per edge type, against the stored direction, if it differs from `weights`."""
     tags: Mapping[str, float] = field(default_factory=dict)
-    """0–1 per tag: how strongly to prefer memories that have it, such as `time` for a question about a time."""
+    """0–1 per tag: how strongly to prefer memories that have it, such as `time` for a question about a time; see
+    `share`."""
     note: str = ""
     """A remark for the caller on how the kernel was computed, such as that the language model failed."""
 
@@ -88,6 +96,10 @@ class Kernel(Mapping[str, Any]):
         """Return the weight of an edge of this type against its stored direction."""
         return self.against.get(edge_type, self[edge_type])
 
+    def share(self, tag: str) -> float:
+        """Return how strongly to prefer memories with a tag; a tag that the question itself names counts fully."""
+        return self.tags.get(tag, float(tag in _NAMED))
+
     def towards(self, other: Kernel, share: float, justification: str) -> Kernel:
         """Return the interpolation between this kernel (`share` 0) and `other` (`share` 1)."""
 
@@ -99,7 +111,7 @@ class Kernel(Mapping[str, Any]):
             {kind: between(self[kind], other[kind]) for kind in types},
             justification,
             {kind: between(self.backwards(kind), other.backwards(kind)) for kind in types},
-            {tag: between(self.tags.get(tag, 0.0), other.tags.get(tag, 0.0)) for tag in {*self.tags, *other.tags}},
+            {tag: between(self.share(tag), other.share(tag)) for tag in {*self.tags, *other.tags}},
         )
 
     @classmethod

@@ -22,6 +22,8 @@ __all__ = [
     "names_in",
     "opening_tag",
     "own_tag",
+    "place_tag",
+    "places_among",
     "render",
     "speaker_tag",
     "subject_names",
@@ -36,6 +38,7 @@ TIME = "time"
 """The trait of a memory whose content mentions a time."""
 _SUBJECT = "subject "
 _SPEAKER = "speaker "
+_PLACE = "at "
 _OPENS = "opens "
 _QUALIFIER = re.compile("[(\uff08][^()\uff08\uff09]*[)\uff09]\\s*$")
 _COMMA = re.compile("[,，]")
@@ -108,11 +111,12 @@ def keyword_text(node: Described) -> str:
 def tags(node: Described) -> frozenset[str]:
     """Return the tags of a node for the inverted index; each contains a blank.
 
-    They name its subjects, its speaker, the trait of mentioning a time, its document, the properties of a turn, and
-    the tags that its owner gave it.
+    They name its subjects, its speaker, its place, the trait of mentioning a time, its document, the properties of a
+    turn, and the tags that its owner gave it.
     """
     named = [subject_tag(name) for name in subject_names(node)]
     named += [speaker_tag(name) for name in _names(node.speaker)]
+    named += map(place_tag, subjects(node.found.place))
     found = [*named, *map(opening_tag, named), *map(own_tag, node.tags)]
     found += [trait_tag(TIME)] * bool(node.found.times)
     if node.found.document_id is not None:
@@ -143,6 +147,11 @@ def subjects_among(found: Iterable[str]) -> frozenset[str]:
     return frozenset(tag.removeprefix(_SUBJECT) for tag in found if tag.startswith(_SUBJECT))
 
 
+def places_among(found: Iterable[str]) -> frozenset[str]:
+    """Return the names of places among a node's tags."""
+    return frozenset(tag.removeprefix(_PLACE) for tag in found if tag.startswith(_PLACE))
+
+
 def _found_title(node: Text) -> str | None:
     """Return the derived title if the text does not contain it, as in a later chunk of a document."""
     return next((name for name in node.found.names[:1] if name not in node.content), None)
@@ -156,6 +165,11 @@ def subject_tag(name: str) -> str:
 def speaker_tag(name: str) -> str:
     """Return the tag of the texts of the speaker `name`, in folded words."""
     return f"{_SPEAKER}{name}"
+
+
+def place_tag(name: str) -> str:
+    """Return the tag of memories of events at the place `name`, in folded words."""
+    return f"{_PLACE}{name}"
 
 
 def trait_tag(trait: str) -> str:
@@ -180,18 +194,18 @@ def opening_tag(tag: str) -> str:
 
 
 def names_in(
-    texts: Sequence[Sequence[str]], existing: Callable[[Iterable[str]], Collection[str]], *, speakers: bool = True
+    texts: Sequence[Sequence[str]], existing: Callable[[Iterable[str]], Collection[str]], *, subjects_only: bool = False
 ) -> list[frozenset[str]]:
-    """Return for each text the existing tags of the subjects and speakers that it names.
+    """Return for each text the existing tags of the subjects, speakers and places that it names.
 
     Every run of words could be a name. Only runs whose first word begins an existing name are looked up.
 
     Args:
         texts: the folded words of each text.
         existing: returns those of some tags that at least one node has; it is called twice.
-        speakers: whether names of speakers count, besides those of subjects.
+        subjects_only: whether only names of subjects count.
     """
-    kinds = (_SUBJECT, _SPEAKER)[: 1 + speakers]
+    kinds = (_SUBJECT,) if subjects_only else (_SUBJECT, _SPEAKER, _PLACE)
     begun = existing({_OPENS + kind + word for words in texts for kind in kinds for word in words})
     runs = [{run for kind in kinds for run in _runs(words, kind, begun)} for words in texts] if begun else []
     known = existing(set().union(*runs)) if any(runs) else ()

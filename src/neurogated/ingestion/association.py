@@ -50,9 +50,7 @@ def temporal_edges(
 
 
 def _active(view: GraphView, settings: MetabolismSettings) -> list[str]:
-    rows = view.live_nodes()
-    if view.among is not None:
-        rows = np.intersect1d(rows, view.among, assume_unique=True)
+    rows = view.admitted_nodes()
     last = rows[np.argsort(-view.last_accessed.take(rows), kind="stable")][: settings.active_memories]
     best = last[np.argsort(-view.base_energy.take(last), kind="stable")][: settings.temporal_neighbors]
     return [view.ids[row] for row in best.tolist()]

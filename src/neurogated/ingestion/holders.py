@@ -133,7 +133,7 @@ class TextChange:
                 if any(way <= text.terms for way in ways(name))
             ]
             for text, tags in zip(
-                texts, names_in([text.words for text in texts], existing, speakers=False), strict=True
+                texts, names_in([text.words for text in texts], existing, subjects_only=True), strict=True
             )
         ]
         found = iter(named)

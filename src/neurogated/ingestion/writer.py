@@ -20,7 +20,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.conflicts import CONFLICT
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import Filter
-from neurogated.core.model import MemoryEdge, MemoryNode, Vector
+from neurogated.core.model import MemoryEdge, MemoryNode, Vector, as_vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
@@ -29,6 +29,7 @@ from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis, causal_pai
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Part
+from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
 from neurogated.ingestion.edge_builder import sequence_edges
 from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.encoder import Focus
@@ -80,7 +81,8 @@ class Writer:
         chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
         self._chunker = chunker
         self._planner = Planner(store, chunker, config, clock)
-        self._linker = Linker(store, config)
+        self._duplicates = Duplicates(store, analysis.statement_judge, config)
+        self._linker = Linker(store, config, self._duplicates)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
         """Store documents, and yield the node ids of each document after it is stored.
@@ -186,6 +188,32 @@ class Writer:
             return self._put(lambda: self._planner.plan(self._planner.revision(node_id, change)), embedding, "update")[
                 node_id
             ]
+
+    def deduplicate(self) -> int:
+        """Link the stored memories that say the same, in batches; return how many edges were added."""
+        pairs, added = self._duplicates.unjudged(), 0
+        for begin in range(0, len(pairs), self._config.indexing.batch_size):
+            with self.exclusively():
+                at = self._clock()
+                batch = pairs[begin : begin + self._config.indexing.batch_size]
+                added += self._link(self._duplicates.between(batch, at), "deduplicate", at)
+        return added
+
+    def separate(self, node_id: str) -> bool:
+        """Take a memory out of its group of duplicates for good, in one delta; return whether it had one.
+
+        Raises:
+            UnknownIdError: the node does not exist.
+        """
+        with self.exclusively():
+            self._store.get_node(node_id)
+            at = self._clock()
+            return bool(self._link(self._duplicates.separation(node_id, at), "separate", at))
+
+    def _link(self, links: DuplicateLinks, reason: str, at: datetime) -> int:
+        if links.put:
+            self._commit(GraphDelta(removed_edges=tuple(links.removed), edges=tuple(links.put), reason=reason, at=at))
+        return len(links.put)
 
     def writes_to(self, store: GraphStorePort) -> bool:
         """Return whether this writer writes to `store`."""
@@ -330,8 +358,8 @@ class Writer:
         there |= {node.id: node for node in (*nodes, *named.nodes)}
         causes = self._analysis.find_causes(self._pairs(batch, new_ids | retold, there), there, at)
         stage("waiting for vectors")
-        vectors = dict(zip(texts, _means(embedding, texts.values()), strict=True))
-        ready = [replace(there[node.id], embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
+        vectors = dict(zip(texts, map(as_vector, _means(embedding, texts.values())), strict=True))
+        ready = [there[node.id].changed(embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
         sequences = {
             edge.key: edge
             for chained in batch.chains

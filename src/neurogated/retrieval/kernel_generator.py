@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.defaults import default_models
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
-from neurogated.core.kernel import Kernel
+from neurogated.core.kernel import DIMENSIONS, Kernel
 from neurogated.core.ports import LanguageModel, QuestionJudge
 from neurogated.core.rendering import TIME
 from neurogated.errors import ConfigError, InputError, LLMError
@@ -131,7 +131,8 @@ def _configured(config: MemoryConfig, kind: QuestionKind) -> Kernel:
         kernel = Kernel.parse(getattr(config.retrieval, setting), kind.value)
     except (InputError, ConfigError) as error:
         raise ConfigError(f"retrieval.{setting} cannot be read: {error}") from None
-    unknown = sorted(kernel.tags.keys() - {TIME})
-    if unknown:
-        raise ConfigError(f"retrieval.{setting} looks for @{unknown[0]}, a tag that no memory has; there is @{TIME}")
+    known = {TIME, *DIMENSIONS}
+    if unknown := sorted(kernel.tags.keys() - known):
+        there = ", ".join(f"@{tag}" for tag in sorted(known))
+        raise ConfigError(f"retrieval.{setting} looks for @{unknown[0]}, a tag that no memory has; there is {there}")
     return kernel

@@ -17,30 +17,31 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.arguments import names_arguments
-from neurogated.core.clock import Clock, checked_moment, from_micros, to_micros, utc_now
+from neurogated.core.clock import Clock, checked_moment, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
+from neurogated.core.sentiment import SentimentScale
 from neurogated.core.text import checked_text
-from neurogated.core.trace import Recall
+from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
+from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.ranking import Found, Ranking, best_places, memories_of, relays_of
-from neurogated.retrieval.replaced import Conflicts, Memories, by_conflicts
-from neurogated.retrieval.similarity import QuestionSimilarity, Scored, Similarities
+from neurogated.retrieval.replaced import with_conflicts
+from neurogated.retrieval.similarity import QuestionSimilarity, Scored
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.stopwatch import Stopwatch
-from neurogated.retrieval.time_spans import span_of
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
 
-__all__ = ["NeuroRetriever", "RecallOptions"]
+__all__ = ["WOKEN", "NeuroRetriever", "RecallOptions"]
 
 Values = NDArray[np.float64]
 
@@ -50,8 +51,11 @@ _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 # Seconds that a recall waits at most for its turn; then it runs without one.
 _MAX_WAIT = 0.05
-_WOKEN = "no awake memory scored metabolism.wake_score, so dormant memories were searched too"
-_COSINE_ALONE = dict.fromkeys(("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS), 0.0)
+WOKEN = "the awake memories scored too little, so dormant memories were searched too"
+"""The note of a recall that found dormant memories; see `metabolism.wake_score` and `wake_factor`."""
+_COSINE_ALONE = dict.fromkeys(
+    ("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS, *DIMENSION_WEIGHTS), 0.0
+)
 
 
 class RecallOptions(FilterOptions, total=False):
@@ -67,6 +71,8 @@ class RecallOptions(FilterOptions, total=False):
     """Leave out memories with a lower score."""
     include_dormant: bool
     """Whether to find dormant memories too; see `metabolism.dormant_energy`."""
+    include_duplicates: bool
+    """Whether to find all memories that say the same, and not only the clearest; see `metabolism.find_duplicates`."""
     now: datetime | None
     """The present, for recency and for time spans such as "last week"; default: the clock's time."""
 
@@ -125,11 +131,12 @@ class NeuroRetriever:
         self._clock = clock
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
-        self._law = EnergyLaw.of(config.metabolism)
+        self._law = EnergyLaw(config.metabolism)
         # How much deeper the last search had to go because of dormant nodes.
         self._deeper = 1.0
         self._classic = config.ACTIVATION == "classic"
-        self._gates = config.retrieval.switches.gate_hops and not self._classic
+        gated = config.retrieval.gate_exponent or config.retrieval.selectivity
+        self._gates = gated > 0 and not self._classic
         # In the classic mode only the cosine selects the anchors, as the specification says.
         self._similarity_config = config.replace(retrieval=_COSINE_ALONE) if self._classic else config
 
@@ -158,13 +165,13 @@ class NeuroRetriever:
         valid_at: datetime | None = None,
         min_score: float | None = None,
         include_dormant: bool = False,
+        include_duplicates: bool = False,
         now: datetime | None = None,
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
         """Return the recall of each query.
 
-        One call embeds all queries, one vector search finds their neighbours, and one call fetches all texts. All
-        recalls read the same view.
+        The queries are embedded, searched and fetched together. All recalls read the same view.
         """
         for query in queries:
             checked_text("the query", query)
@@ -178,8 +185,7 @@ class NeuroRetriever:
         checked_moment("valid_at", valid_at)
         checked_moment("now", now)
         present = to_micros(self._clock() if now is None else now)
-        least = _checked_score(min_score)
-        wanted_nodes = filter_of(filters)
+        least, wanted_nodes = _checked_score(min_score), filter_of(filters)
         if not queries:
             return []
         given, queries = queries, [_cut(query, self._config.retrieval.max_query_chars) for query in queries]
@@ -196,7 +202,8 @@ class NeuroRetriever:
             stage("searching")
             view = store.view(valid_at=valid_at, filters=wanted_nodes)
             law = self._law if as_of is None and not include_dormant else None
-            admissions = [Admission(view, law, present, self._deeper) for _ in queries]
+            groups = self._config.metabolism.find_duplicates and as_of is None and not include_duplicates
+            admissions = [Admission(view, law, present, self._deeper, groups) for _ in queries]
             depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
             nearest = store.nearest_rows(list(vectors), depth, view)
             asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present)))
@@ -206,10 +213,10 @@ class NeuroRetriever:
             shared.skip()
             stage("fetching texts")
             memories = memories_of(store, view, found, least)
-            memories, conflicts = by_conflicts(store, view, queries, memories, wanted, past=valid_at is not None)
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
-        return [self._recall(*each, share) for each in zip(asked, found, memories, conflicts, strict=True)]
+        recalls = [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
+        return with_conflicts(store, view, recalls, wanted, past=valid_at is not None)
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
@@ -230,15 +237,22 @@ class NeuroRetriever:
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
     def _find_awake(self, store: GraphStorePort, asked: _Asked, admission: Admission, wanted: int) -> Found:
-        """Leave dormant nodes out, unless the best of the others scores less than `metabolism.wake_score`."""
-        found = self._find(store, asked, wanted, admission)
-        if admission.law is not None:
-            self._deeper = admission.deeper
-        best = float(found.ranking.score.max(initial=-np.inf))
-        if not admission.refused_dormant or best >= self._config.metabolism.wake_score:
+        """Leave dormant nodes out, unless the best of the others scores too little.
+
+        That is less than `metabolism.wake_score`, or than `metabolism.wake_factor` times the best dormant node.
+        """
+        whole = Admission(admission.view, None, asked.present, groups=admission.groups)
+        found = self._find(store, asked, wanted, whole)
+        rows, score, law = found.ranking.likeness.rows, found.ranking.score, admission.law
+        if law is None or not (asleep := law.dormant(admission.view, rows, asked.present)).any():
             return found
-        again = self._find(store, asked, wanted, Admission(admission.view, None, asked.present))
-        return again._replace(notes=(_WOKEN,))
+        least = max(self._config.metabolism.wake_score, self._config.metabolism.wake_factor * score[asleep].max())
+        woken = found._replace(notes=(WOKEN,))
+        if not asleep.all() and score[~asleep].max() < least:
+            return woken
+        awake = self._find(store, asked, wanted, admission)
+        self._deeper = admission.deeper
+        return awake if awake.ranking.score.max(initial=-np.inf) >= least else woken
 
     def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
@@ -248,8 +262,18 @@ class NeuroRetriever:
             store, view, self._similarity_config, query=query, vector=vector, kernel=kernel, admission=admission
         )
         likeness.propose(max(wanted, self._config.retrieval.candidates), nearest)
-        timely = self._timely(store, view, asked, likeness)
-        anchors = self._anchors(view, likeness.known)
+        dimensions = Dimensions(
+            store,
+            view,
+            self._similarity_config,
+            likeness,
+            query=query,
+            vector=vector,
+            kernel=kernel,
+            present=asked.present,
+            scale=SentimentScale.of_embedder(self._embedder.name),
+        )
+        anchors = [(view.ids[row], start) for row, start in dimensions.anchors(self._config.TOP_K_ANCHORS)]
         own.lap("search")
         gate = self._gate(likeness) if self._gates else None
         activation = self._activation.spread(view, dict(anchors), kernel, gate)
@@ -257,12 +281,12 @@ class NeuroRetriever:
         if self._classic:
             ranking = self._by_activation(activation, likeness, wanted, admission)
         else:
-            ranking = self._by_score(activation, likeness, wanted, admission, timely)
+            ranking = self._by_score(activation, likeness, wanted, admission, dimensions)
         own.lap("rank")
         return Found(tuple(anchors), activation, ranking, own.seconds)
 
     def _recall(
-        self, asked: _Asked, found: Found, memories: Memories, conflicts: Conflicts, share: Mapping[str, float]
+        self, asked: _Asked, found: Found, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
     ) -> Recall:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())
@@ -278,12 +302,7 @@ class NeuroRetriever:
             trust=found.ranking.trust,
             notes=((asked.kernel.note,) if asked.kernel.note else ()) + shortened + found.notes,
             relays=relays_of(found, memories),
-            conflicts=conflicts,
         )
-
-    def _anchors(self, view: GraphView, candidates: Similarities) -> list[tuple[str, float]]:
-        best = best_places(view, candidates.rows, candidates.similarity, self._config.TOP_K_ANCHORS)
-        return [(view.ids[int(candidates.rows[place])], float(candidates.similarity[place])) for place in best]
 
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
         """Return a gate: a node's similarity to the question divided by that of the best candidate, 0–1."""
@@ -304,31 +323,19 @@ class NeuroRetriever:
         terms = {"start": activation.anchors.at(ranked), "activation": activation.spread.at(ranked)}
         return Ranking(likeness.known.at(ranked), scores, terms | {"recency": np.zeros(ranked.size)}, terms)
 
-    def _timely(self, store: GraphStorePort, view: GraphView, asked: _Asked, likeness: QuestionSimilarity) -> Rows:
-        """Return the rows of memories in the time span that the question names, ascending.
-
-        Keyword search also proposes the memories that contain the span's dates.
-        """
-        present = from_micros(asked.present)
-        span = span_of(asked.query, present) if self._config.retrieval.time_span_weight else None
-        if span is None:
-            return np.empty(0, dtype=np.int64)
-        dated, _ = store.keyword_rows(span.dates, self._config.retrieval.candidates, view)
-        likeness.of(np.sort(dated))
-        rows = likeness.admitted.rows
-        nodes = {node.id: node for node in store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)}
-        inside = [view.ids[row] in nodes and span.holds(nodes[view.ids[row]].timestamp) for row in rows.tolist()]
-        timely: Rows = rows[np.array(inside, dtype=np.bool_)]
-        return timely
-
     def _by_score(
-        self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission, timely: Rows
+        self,
+        activation: Activation,
+        likeness: QuestionSimilarity,
+        wanted: int,
+        admission: Admission,
+        dimensions: Dimensions,
     ) -> Ranking:
         """Rank candidates and active nodes by the weighted sum of similarity, spread activation, recency and energy.
 
         The weights are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT`, `RECENCY_WEIGHT` and
         `retrieval.energy_weight`. The trust in the graph multiplies the activation (see `neurogated.retrieval.trust`).
-        Less activation counts for long messages. Memories at the rows `timely` gain `retrieval.time_span_weight`.
+        Less activation counts for long messages. Memories gain by the dimensions that the question names.
         """
         config, view = self._config, activation.view
         reached, values = _admitted(admission, *activation.spread)
@@ -338,11 +345,10 @@ class NeuroRetriever:
         energy_weight, energy = config.retrieval.energy_weight, np.zeros(known.rows.size)
         if energy_weight:
             energy = self._law.energy(view, known.rows, admission.now)
-        in_time = config.retrieval.time_span_weight * np.isin(known.rows, timely).astype(np.float64)
-        base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + in_time
+        gains = dimensions.terms(known.rows)
+        base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + sum(gains.values())
         base += energy_weight * energy
-        matches = best_places(view, known.rows, base, 2)
-        if not matches:
+        if not (matches := best_places(view, known.rows, base, 2)):
             return Ranking(known, base, {}, {})
         trust = trust_in_graph(base[matches], config)
         # If a question names several subjects, such as two that it compares, these rank before their neighbours.
@@ -361,7 +367,7 @@ class NeuroRetriever:
             "activation": lift,
             "recency": config.RECENCY_WEIGHT * recency,
             "energy": energy_weight * energy,
-            "time": in_time,
+            **gains,
             "held_back": score - (base + lift),
         }
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
@@ -373,8 +379,7 @@ class NeuroRetriever:
             return np.zeros(rows.size)
         half_life = timedelta(days=self._config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
         age = np.maximum(0, present - view.last_accessed.take(rows))
-        recency: Values = np.exp2(-age / max(half_life, 1))
-        return recency
+        return np.asarray(np.exp2(-age / max(half_life, 1)), dtype=np.float64)
 
 
 def _cut(query: str, most: int) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.same_as import others_of
 from neurogated.core.trace import PathStep, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.similarity import PARTS, Similarities
@@ -64,10 +65,11 @@ def _ranked(found: Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) -
     parts = _by_row({"similarity": likeness.similarity, **ranking.parts, **{n: getattr(likeness, n) for n in PARTS}})
     scales = np.ones(likeness.rows.size) if ranking.scales is None else ranking.scales
     terms, flows = _by_row(ranking.contributions), activation.flows_into(likeness.rows, scales)
-    rows = zip(ids, likeness.rows.tolist(), ranking.score.tolist(), scales.tolist(), parts, flows, terms, strict=True)
-    for node_id, row, score, scale, part, inflow, term in rows:
+    same = others_of(activation.view, likeness.rows)
+    columns = (ids, likeness.rows.tolist(), ranking.score.tolist(), scales.tolist(), parts, flows, terms, same)
+    for node_id, row, score, scale, part, inflow, term, others in zip(*columns, strict=True):
         if node_id in nodes:
-            yield RecalledMemory(nodes[node_id], score, part, activation.path(row, scale), inflow, term)
+            yield RecalledMemory(nodes[node_id], score, part, activation.path(row, scale), inflow, term, others)
 
 
 def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:

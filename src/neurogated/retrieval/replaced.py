@@ -9,14 +9,10 @@ from dataclasses import replace
 from neurogated.core.conflicts import Conflict, conflicts_about
 from neurogated.core.keywords import fold
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.trace import RecalledMemory
+from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
 
-__all__ = ["Conflicts", "Memories", "by_conflicts"]
-
-Memories = tuple[RecalledMemory, ...]
-"""Best first."""
-Conflicts = tuple[Conflict, ...]
+__all__ = ["with_conflicts"]
 
 # English, German, French, Spanish and Chinese, folded.
 _PAST = re.compile(
@@ -26,36 +22,32 @@ _PAST = re.compile(
 )
 
 
-def by_conflicts(
-    store: GraphStorePort,
-    view: GraphView,
-    queries: Sequence[str],
-    recalled: Sequence[Memories],
-    most: int,
-    *,
-    past: bool,
-) -> tuple[list[Memories], list[Conflicts]]:
-    """Return the memories of each query in present order, and their conflicts without reasons and questions.
+def with_conflicts(
+    store: GraphStorePort, view: GraphView, recalls: Sequence[Recall], most: int, *, past: bool
+) -> list[Recall]:
+    """Return recalls with their conflicts, which have no reasons and questions yet, and in present order.
 
     Args:
         store: the graph.
         view: the graph at one time.
-        queries: the questions.
-        recalled: the memories of each.
+        recalls: one for each query.
         most: how many memories each has.
         past: whether the order stays as it is, as for a question that asks for the past.
     """
-    conflicts = [_conflicts_of(store, view, memories) for memories in recalled]
-    if past or not any(conflicts):
-        return list(recalled), conflicts
-    ordered = (
-        memories if _PAST.search(fold(query)) else _in_present_order(store, view, memories, known, most)
-        for query, memories, known in zip(queries, recalled, conflicts, strict=True)
-    )
-    return list(ordered), conflicts
+    return [_with_conflicts(store, view, recall, most, past=past) for recall in recalls]
 
 
-def _conflicts_of(store: GraphStorePort, view: GraphView, memories: Memories) -> Conflicts:
+def _with_conflicts(store: GraphStorePort, view: GraphView, recall: Recall, most: int, *, past: bool) -> Recall:
+    conflicts = _conflicts_of(store, view, recall.memories)
+    if not conflicts:
+        return recall
+    if past or _PAST.search(fold(recall.query)):
+        return replace(recall, conflicts=conflicts)
+    memories = _in_present_order(store, view, recall.memories, conflicts, most)
+    return replace(recall, memories=memories, conflicts=conflicts)
+
+
+def _conflicts_of(store: GraphStorePort, view: GraphView, memories: Sequence[RecalledMemory]) -> tuple[Conflict, ...]:
     """Return the conflicts that are open, and those with a memory that is superseded or wrong."""
     names = conflicts_about(view, [memory.id for memory in memories])
     found = map(Conflict.of, store.get_nodes(names, missing_ok=True)) if names else ()
@@ -63,8 +55,12 @@ def _conflicts_of(store: GraphStorePort, view: GraphView, memories: Memories) ->
 
 
 def _in_present_order(
-    store: GraphStorePort, view: GraphView, memories: Memories, conflicts: Conflicts, most: int
-) -> Memories:
+    store: GraphStorePort,
+    view: GraphView,
+    memories: Sequence[RecalledMemory],
+    conflicts: Sequence[Conflict],
+    most: int,
+) -> tuple[RecalledMemory, ...]:
     """Return memories with each one that is superseded or wrong below the one that replaced it.
 
     The memory that replaced it takes its rank and score, even if the question alone would not have found it.

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.derivation import is_derived
-from neurogated.core.kernel import Kernel
+from neurogated.core.kernel import DIMENSIONS, Kernel
 from neurogated.core.keywords import fold
+from neurogated.core.places import named_places
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import names_in, subjects_among, trait_tag
+from neurogated.core.rendering import names_in, place_tag, places_among, subjects_among, trait_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
 from neurogated.retrieval.derived import shares_of_sources
@@ -127,7 +128,6 @@ class QuestionSimilarity:
         self._config = config
         self._query = query
         self._vector = vector
-        self._kernel = kernel
         (found,) = names_in([split_words(fold(query))], partial(store.existing_tags, view=view))
         titles = subjects_among(found)
         # A name within a longer name is no subject of its own, such as "Leland" in "Leland, North Carolina".
@@ -135,8 +135,12 @@ class QuestionSimilarity:
             name for name in titles if not any(name != other and f" {name} " in f" {other} " for other in titles)
         )
         """Subjects that the question names, as folded words."""
-        self._subjects = found if config.retrieval.subject_weight else frozenset()
-        self._tags = [*self._subjects, *map(trait_tag, kernel.tags)]
+        places = places_among(found)
+        self.places = sorted(map(place_tag, named_places(query, places)))
+        """Tags of the places that the question names."""
+        self._subjects = found.difference(map(place_tag, places)) if config.retrieval.subject_weight else frozenset()
+        self._traits = {tag: share for tag, share in kernel.tags.items() if tag not in DIMENSIONS}
+        self._tags = [*self._subjects, *map(trait_tag, self._traits)]
         self._best_keywords = 0.0
         self._turns = Turns(store, view, config, query=query, vector=vector)
         self._total = (
@@ -156,7 +160,7 @@ class QuestionSimilarity:
             # A fact has the words of several memories, so its BM25 is no measure for theirs.
             originals = ~is_derived(self._view, by_keywords[0])
             self._best_keywords = float(by_keywords[1].max(initial=0.0, where=originals))
-        rows = _distinct(np.concatenate((nearest[0], by_keywords[0])))
+        rows = _distinct(np.concatenate((nearest[0], by_keywords[0], self._admission.replaced)))
         self.known = self._measure(rows, nearest, by_keywords)
         self._scale()
         return self.known
@@ -226,7 +230,7 @@ class QuestionSimilarity:
             held = self._store.has_tags(self._tags, self._view, rows)
             named: NDArray[np.bool_] = np.logical_or.reduce(held[: len(self._subjects)])
             subject = named.astype(np.float64)
-            for share, tagged in zip(self._kernel.tags.values(), held[len(self._subjects) :], strict=True):
+            for share, tagged in zip(self._traits.values(), held[len(self._subjects) :], strict=True):
                 tags = np.maximum(tags, share * tagged)
         own = cosine + config.retrieval.keyword_weight * keywords
         turns = self._turns.measure(rows, own, self._own_similarity)

@@ -72,26 +72,23 @@ class WorkingCanvas:
         """Use the server `shared` if it is given."""
         self._size = settings.canvas_size
         self._half_life = settings.canvas_half_life_minutes * MICROS_A_DAY / _MINUTES_A_DAY
-        self._law = EnergyLaw.of(settings)
+        self._law = EnergyLaw(settings)
         self._local = LocalCanvases(settings.canvas_count)
         self._shared = shared
         # By namespace: the number of a change, and nodes as they are after it.
         self._nodes: dict[str, tuple[int, dict[str, MemoryNode]]] = {}
         self._outage = Outage("this process uses a canvas of its own meanwhile", settings.server_retry_seconds)
 
-    def enter(
-        self, store: GraphStorePort, namespace: str, owner: Owner, relevance: Mapping[str, float], now: int
-    ) -> None:
+    def enter(self, view: GraphView, namespace: str, owner: Owner, relevance: Mapping[str, float], now: int) -> None:
         """Put memories on the canvas of an owner and on that of the user without a session.
 
         Args:
-            store: the graph.
+            view: the graph.
             namespace: its name.
             owner: a user and a session.
             relevance: 0–1, by id.
             now: microseconds since 1970 UTC.
         """
-        view = store.view()
         rows = view.known_rows(relevance)
         names = [view.ids[row] for row in rows.tolist()]
         shares = np.array([relevance[name] for name in names], dtype=np.float64)
@@ -186,7 +183,7 @@ class WorkingCanvas:
 
     def _built(self, view: GraphView) -> dict[str, float]:
         """Return the best memories that a view admits, as if each had been fully relevant at its last access."""
-        rows = view.live_nodes() if view.among is None else view.among[view.alive.take(view.among)]
+        rows = view.admitted_nodes()
         held = self._held(view, rows, np.ones(rows.size), view.last_accessed.take(rows))
         if rows.size > self._size:
             best = np.argpartition(-held, self._size)[: self._size]

@@ -16,7 +16,7 @@ from neurogated.storage.index.text.term_dictionary import TermDictionary
 
 __all__ = ["Counters", "Numbers", "TableSnapshot"]
 
-_FORMAT = 4
+_FORMAT = 5
 _STATE = "state.json"
 # A dictionary is at least this many times as long as the next, so that long ones are seldom rewritten.
 _RATIO = 8

@@ -7,13 +7,13 @@ middle.
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from neurogated.core.packaged import packaged_json
 
 __all__ = ["SentimentScale"]
 
@@ -52,8 +52,16 @@ class SentimentScale:
         """Return the sentiment of the text with this vector, -1 to 1."""
         return round(float(np.clip(self._direction @ vector - self._offset, -1.0, 1.0)), 2)
 
+    @property
+    def happy(self) -> NDArray[np.float32]:
+        """The direction from unhappy to happy, of length 1."""
+        return (self._direction / np.linalg.norm(self._direction)).astype(np.float32)
+
+    def sentiments(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sentiments (n,) of texts by the cosines of their vectors with `happy`."""
+        return np.clip(np.linalg.norm(self._direction) * cosines - self._offset, -1.0, 1.0)
+
 
 @lru_cache(maxsize=1)
 def _directions() -> dict[str, dict[str, Any]]:
-    text = files("neurogated.ingestion").joinpath(_DIRECTIONS).read_text(encoding="utf-8")
-    return dict(json.loads(text))
+    return packaged_json(__package__, _DIRECTIONS)

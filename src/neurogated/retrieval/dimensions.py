@@ -1,0 +1,163 @@
+"""Anchors of several dimensions: the time, the place, the feeling and the causes that a question means.
+
+A question that names none of them has no dimension, and its recall does not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.clock import from_micros
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.kernel import CAUSE, EFFECT, PLACE, SENTIMENT, SPAN, Kernel
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.sentiment import SentimentScale
+from neurogated.core.view import GraphView, Rows
+from neurogated.retrieval.feelings import feeling_of
+from neurogated.retrieval.ranking import best_places
+from neurogated.retrieval.similarity import QuestionSimilarity
+from neurogated.retrieval.time_spans import span_of
+
+__all__ = ["DIMENSION_WEIGHTS", "Dimension", "Dimensions"]
+
+Values = NDArray[np.float64]
+
+DIMENSION_WEIGHTS = ("time_span_weight", "place_weight", "sentiment_weight", "cause_weight")
+"""The settings of `config.retrieval` that weight the dimensions."""
+_TIME = "time"
+# Beyond this many memories at a place, the place alone says too little to propose them.
+_MOST_AT_A_PLACE = 1000
+
+
+class Dimension(NamedTuple):
+    """A dimension that a question names."""
+
+    name: str
+    weight: float
+    """Gain of the score of a memory that matches fully: the setting multiplied by the share in the kernel."""
+    match: Callable[[Rows], Values]
+    """Returns how well memories match (n,), 0–1."""
+
+
+class Dimensions:
+    """The dimensions of one question. Each proposes candidates, and adds to the score of the memories that match."""
+
+    def __init__(
+        self,
+        store: GraphStorePort,
+        view: GraphView,
+        config: MemoryConfig,
+        likeness: QuestionSimilarity,
+        *,
+        query: str,
+        vector: NDArray[np.float32],
+        kernel: Kernel,
+        present: int,
+        scale: SentimentScale | None,
+    ) -> None:
+        """Propose candidates to `likeness`; `present` is in microseconds since 1970 UTC."""
+        self._store = store
+        self._view = view
+        self._config = config
+        self._likeness = likeness
+        self._query = query
+        self._vector = vector
+        self._present = present
+        self._scale = scale
+        weights = {
+            SPAN: (config.retrieval.time_span_weight, self._time),
+            PLACE: (config.retrieval.place_weight, self._place),
+            SENTIMENT: (config.retrieval.sentiment_weight, self._sentiment),
+            CAUSE: (config.retrieval.cause_weight, lambda: self._linked(inwards=True)),
+            EFFECT: (config.retrieval.cause_weight, lambda: self._linked(inwards=False)),
+        }
+        self._found = [
+            Dimension(_TIME if tag == SPAN else tag, weight * kernel.share(tag), match)
+            for tag, (weight, find) in weights.items()
+            if weight * kernel.share(tag) and (match := find()) is not None
+        ]
+
+    def terms(self, rows: Rows) -> dict[str, Values]:
+        """Return the gain of nodes by dimension, each (n,)."""
+        return {_TIME: np.zeros(rows.size)} | {one.name: one.weight * one.match(rows) for one in self._found}
+
+    def anchors(self, count: int) -> Iterator[tuple[int, float]]:
+        """Yield the rows of the best candidates, each with its activation at the start: similarity and gain, ≤ 1."""
+        known = self._likeness.known
+        scores = known.similarity
+        if self._found:
+            scores = np.minimum(1.0, scores + sum(self.terms(known.rows).values()))
+        for place in best_places(self._view, known.rows, scores, count):
+            yield int(known.rows[place]), float(scores[place])
+
+    def _time(self) -> Callable[[Rows], Values] | None:
+        """Match memories whose timestamp is in the span. Keyword search proposes those that contain its dates."""
+        span = span_of(self._query, from_micros(self._present))
+        if span is None:
+            return None
+        dated, _ = self._store.keyword_rows(span.dates, self._config.retrieval.candidates, self._view)
+        self._likeness.of(np.sort(dated))
+        rows = self._likeness.admitted.rows
+        ids = [self._view.ids[row] for row in rows.tolist()]
+        moments = {node.id: node.timestamp for node in self._store.get_nodes(ids, missing_ok=True)}
+        timely = rows[np.array([span.holds(moments.get(name)) for name in ids], dtype=np.bool_)]
+        return lambda some: np.isin(some, timely).astype(np.float64)
+
+    def _place(self) -> Callable[[Rows], Values] | None:
+        """Match memories of events at the place. Of these, the most similar to the question are proposed."""
+        tags = self._likeness.places
+        if not tags:
+            return None
+        few = self._store.rare_nodes_with(dict.fromkeys(tags, _MOST_AT_A_PLACE), self._view)
+        self._propose_nearest(self._view.known_rows(chain.from_iterable(few.values())))
+        return lambda some: np.logical_or.reduce(self._store.has_tags(tags, self._view, some)).astype(np.float64)
+
+    def _sentiment(self) -> Callable[[Rows], Values] | None:
+        """Match memories by the strength of the feeling. Vector search towards the feeling proposes some."""
+        scale, feeling = self._scale, feeling_of(self._query)
+        if scale is None or not feeling:
+            return None
+        happy = scale.happy
+        towards = self._vector + feeling * happy
+        towards /= np.linalg.norm(towards) or 1.0
+        ((rows, _),) = self._store.nearest_rows([towards], self._config.retrieval.candidates, self._view)
+        self._likeness.of(np.sort(rows))
+
+        def match(some: Rows) -> Values:
+            return np.maximum(0.0, feeling * scale.sentiments(self._store.similarities(happy, self._view, some)))
+
+        return match
+
+    def _linked(self, *, inwards: bool) -> Callable[[Rows], Values] | None:
+        """Match the causes of the best candidates, or their effects if not `inwards`, by weight and similarity."""
+        admitted = self._likeness.admitted
+        best = best_places(self._view, admitted.rows, admitted.similarity, self._config.TOP_K_ANCHORS)
+        arcs = self._view.arcs(admitted.rows[best], EdgeType.CAUSE, inwards=inwards)
+        shown = ~np.isin(arcs.target, self._view.hidden)
+        if not shown.any():
+            return None
+        rows, place = np.unique(arcs.target[shown], return_inverse=True)
+        values = np.zeros(rows.size)
+        np.maximum.at(values, place, arcs.weight[shown] * admitted.similarity[best][arcs.origin[shown]].clip(0.0, 1.0))
+        self._likeness.of(rows)
+
+        def match(some: Rows) -> Values:
+            at = rows.searchsorted(some).clip(max=rows.size - 1)
+            return np.where(rows[at] == some, values[at], 0.0)
+
+        return match
+
+    def _propose_nearest(self, rows: Rows) -> None:
+        """Measure those of some nodes that are the most similar to the question."""
+        rows = rows[self._view.admitted(rows) & ~np.isin(rows, self._view.hidden)]
+        most = self._config.retrieval.candidates
+        if rows.size > most:
+            cosines = self._store.similarities(self._vector, self._view, rows)
+            rows = np.sort(rows[np.argpartition(-cosines, most)[:most]])
+        self._likeness.of(rows)
