@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
+from neurogated import ANY_USER, Conflict, MemoryConfig, MetabolismSettings, NeuroGraphMemory
 from neurogated.conflict.claims import claims_in, contradicted, repeats
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -16,14 +16,16 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def memory() -> Iterator[NeuroGraphMemory]:
-    config = MemoryConfig(storage="memory", embedding_name="hash", metabolism={"conflict_similarity": 0.1})
+    config = MemoryConfig(
+        storage="memory", embedding_name="hash", metabolism=MetabolismSettings(conflict_similarity=0.1)
+    )
     with NeuroGraphMemory(config) as memory:
         yield memory
 
 
 def said(memory: NeuroGraphMemory, text: str, day: int = 0, **message: str) -> str:
     content = {"role": "user", "content": text, "timestamp": START + day * DAY, **message}
-    return memory.add(content, user_id="ana", session_id=f"day {day}")[0]  # type: ignore[arg-type]
+    return memory.add(content, user_id="ana", session_id=f"day {day}")[0]
 
 
 def found(memory: NeuroGraphMemory) -> list[Conflict]:

@@ -187,8 +187,17 @@ class ConflictChecker:
 
 def _precedes(old: MemoryNode, new: MemoryNode) -> bool:
     """Return whether the same person said the one before the other."""
-    is_said = is_compared(old) and old.found.statement is None
-    return is_said and old.id != new.id and voice_of(old) == voice_of(new) and moment_of(old) <= moment_of(new)
+    is_said = is_compared(old) and old.found.statement is None and old.id != new.id and not _is_one_message(old, new)
+    return is_said and voice_of(old) == voice_of(new) and moment_of(old) <= moment_of(new)
+
+
+def _is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
+    """Return whether two memories are pieces of one message."""
+    parts, places = (one.found.part, other.found.part), (one.position, other.position)
+    if None in parts or None in places or one.scope != other.scope:
+        return False
+    (first, words), (second, others) = parts  # type: ignore[misc]
+    return words == others and places[1] - places[0] == second - first  # type: ignore[operator]
 
 
 def _is_certain(earlier: MemoryNode, later: MemoryNode, found: _Found) -> bool:

@@ -38,7 +38,7 @@ _NEVER = (
     re.compile(
         r"\b(?:je|nous) n['’e ]\s?(?:ai|avons|suis|sommes|étais) (?:encore )?jamais (?P<what>[^,;:.!?]+)", _CASE
     ),
-    re.compile(r"我们?(?:从来|從來|从|從)?(?:没有|沒有|没|沒|未)(?P<what>[^，。；！？]+?)[过過]"),
+    re.compile(r"我们?(?:从来|從來|从|從)?(?:没有|沒有|没|沒|未)(?P<what>[^，。；！？]*[过過][^，。；！？]*)"),
 )
 _ENOUGH = re.compile(
     r"\b(?:so|but|because|since|which|considering|by|due to|after|as|that|when|while|thanks|using|before)\b", _CASE
@@ -78,7 +78,8 @@ _CHANGED = (
 )
 _UNREAL = re.compile(
     r"\b(?:want(?:ed)? to|plan(?:ning|s)? (?:to|on)|hop(?:e|ing) to|would|might|if|thinking (?:of|about)"
-    r"|consider(?:ing)?|wish|going to|gonna|(?:will|should|could|may) (?:i|we))\b"
+    r"|consider(?:ing)?|wish|going to|gonna|(?:will|should|could|may|can) (?:i|we|you)"
+    r"|how (?:do|can|to))\b"
     r"|\b(?:möchte|will ich|würde|wenn|überlege|plane)\b"
     r"|\b(?:quiero|quisiera|si|planeo)\b|\b(?:je veux|je voudrais|si)\b"
     r"|想要?|打算|如果|计划",
@@ -133,10 +134,9 @@ def claims_in(sentence: str) -> Iterator[Claim]:
         for match in pattern.finditer(sentence):
             yield from _claim(_ENOUGH.split(match["what"], maxsplit=1)[0])
     for clause in _CLAUSE.split(sentence):
-        match = next(filter(None, (pattern.search(clause) for pattern in _CHANGED)), None)
-        if match is not None:
-            value = match["value"] if "value" in match.groupdict() else clause
-            amounts = _amounts(_ENOUGH.split(value, maxsplit=1)[0])[:1]
+        matches = (pattern.search(clause) for pattern in _CHANGED)
+        if (match := next((one for one in matches if one is not None), None)) is not None:
+            amounts = _amounts(_ENOUGH.split(match["value"], maxsplit=1)[0])[:1]
             before = " ".join(clause[: match.start()].split()[-_BEFORE:])
             said = f"{before} {_ENOUGH.split(clause[match.start() :], maxsplit=1)[0]}"
             yield from _claim(said, amounts) if amounts else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from neurogated.conflict.cues import PRONOUNS, words_of
+from neurogated.conflict.cues import PRONOUNS
 from neurogated.conflict.judge import Content
 from neurogated.conflict.slots import slot_of
 from neurogated.conflict.statement import read_text
@@ -12,6 +12,7 @@ from neurogated.core.conflicts import CONFLICT
 from neurogated.core.facts import FACT
 from neurogated.core.model import MemoryNode
 from neurogated.core.sentences import split_sentences
+from neurogated.core.words import words_of
 
 __all__ = ["Owner", "content_of", "is_compared", "is_personal", "owner_of", "statements_in", "voice_of"]
 
@@ -19,6 +20,7 @@ Owner = tuple[str | None, ...]
 """User, agent, and the session if there is no user, because such sessions may be those of different persons."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_MARKUP = re.compile(r"[<>{}=|\\#]")
 _NO_STATEMENT = ("?", "？", "!", "！", "…", ":")
 _SPEAKER = frozenset({"@i", "@we"})
 _OWN = re.compile(
@@ -69,7 +71,7 @@ def is_personal(text: str) -> bool:
 
     Conversations are full of sentences such as "It's great to hear that", which say nothing that lasts.
     """
-    if text[-1:] in _NO_STATEMENT:
+    if text[-1:] in _NO_STATEMENT or _MARKUP.search(text):
         return False
     statement = read_text(text)
     if statement.mode or statement.holder or not statement.tokens:
