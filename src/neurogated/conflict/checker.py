@@ -39,6 +39,7 @@ class _Found(NamedTuple):
     old: MemoryNode
     relation: Relation
     sentences: tuple[int, int] = (0, 0)
+    rule: str = "statement"
 
 
 class ConflictChecker:
@@ -113,9 +114,10 @@ class ConflictChecker:
                 if any(repeats(claim, sentences, share) for _, sentences in said):
                     continue
                 places = ((old, contradicted(claim, sentences, share)) for old, sentences in said)
-                hit = max(((old, at) for old, at in places if at is not None), key=_time_of_hit, default=None)
-                if hit is not None:
-                    yield _Found(hit[0], claim.relation, (hit[1], place))
+                hits = [(old, at) for old, at in places if at is not None]
+                if hits:
+                    old, at = max(hits, key=lambda hit: _nearness(claim, *hit))
+                    yield _Found(old, claim.relation, (at, place), claim.rule)
 
     def _said_before(self, claim: Claim, node: MemoryNode, before: Sequence[MemoryNode]) -> list[MemoryNode]:
         scope = ScopeFilter(node.scope.user_id, alone=True)
@@ -176,6 +178,7 @@ class ConflictChecker:
             relation.confidence,
             scope=_scope_of(old),
             sentences=found.sentences,
+            rule=found.rule,
         )
         earlier = old if moment_of(old) < moment_of(new) else new if moment_of(new) < moment_of(old) else None
         if earlier is not None and _is_certain(earlier, old if earlier is new else new, found):
@@ -214,8 +217,10 @@ def _is_certain(earlier: MemoryNode, later: MemoryNode, found: _Found) -> bool:
     return len(texts) == 1 and any(one.is_new or one.is_past for one in news)
 
 
-def _time_of_hit(hit: tuple[MemoryNode, int]) -> tuple[float, int]:
-    return moment_of(hit[0]).timestamp(), hit[0].position or 0
+def _nearness(claim: Claim, node: MemoryNode, place: int) -> tuple[float, float]:
+    """Return what decides between sentences: most words of the claim; then the last amount, or the first experience."""
+    moment = moment_of(node).timestamp()
+    return claim.share_of(statements_in(node)[place]), moment if claim.amounts else -moment
 
 
 def _are_apart(one: MemoryNode, other: MemoryNode) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from neurogated.conflict.statement import read_text
 from neurogated.conflict.tokens import Token
@@ -18,7 +18,7 @@ from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.keywords import split_keywords
 from neurogated.core.language import FUNCTION_WORDS
 
-__all__ = ["Claim", "claims_in", "contradicted", "repeats"]
+__all__ = ["REASONS", "Claim", "claims_in", "contradicted", "nearest_clause", "repeats"]
 
 _CASE = re.IGNORECASE
 _CLAUSE = re.compile(
@@ -93,6 +93,11 @@ _LIGHT = frozenset(
         rescheduled moved postponed delayed je jemals schon alguna vez jamais encore antes"""
     )
 ) | frozenset(split_keywords(" ".join(chain.from_iterable(FUNCTION_WORDS.values()))))
+REASONS = {
+    "denied": "The later one denies that this ever happened.",
+    "changed": "The later one says that an amount or a time changed.",
+}
+"""By the rule of a claim."""
 _BEFORE = 7
 """Words before the announcement that belong to a claim."""
 _LEAST = 2
@@ -111,13 +116,20 @@ class Claim:
     """The new amount or time; empty for a denied experience."""
 
     @property
+    def rule(self) -> str:
+        """The rule by which it contradicts."""
+        return "changed" if self.amounts else "denied"
+
+    @property
     def relation(self) -> Relation:
         """The relation of an earlier sentence to the claim."""
         if self.amounts:
-            return Relation(RelationKind.SUPERSESSION, _CONFIDENCE, "A later statement says that an amount changed.")
-        return Relation(
-            RelationKind.CONTRADICTION, _CONFIDENCE, "A later statement denies that this ever happened.", "contested"
-        )
+            return Relation(RelationKind.SUPERSESSION, _CONFIDENCE, REASONS[self.rule])
+        return Relation(RelationKind.CONTRADICTION, _CONFIDENCE, REASONS[self.rule], "contested")
+
+    def share_of(self, text: str) -> float:
+        """Return the share of the claim's words that a text has, 0–1."""
+        return len(self.keys.intersection(split_keywords(text))) / len(self.keys)
 
     def covers(self, keys: frozenset[str], least: float) -> bool:
         """Return whether a sentence with these stems holds enough of the claim."""
@@ -134,8 +146,7 @@ def claims_in(sentence: str) -> Iterator[Claim]:
         for match in pattern.finditer(sentence):
             yield from _claim(_ENOUGH.split(match["what"], maxsplit=1)[0])
     for clause in _CLAUSE.split(sentence):
-        matches = (pattern.search(clause) for pattern in _CHANGED)
-        if (match := next((one for one in matches if one is not None), None)) is not None:
+        for match in islice(chain.from_iterable(pattern.finditer(clause) for pattern in _CHANGED), 1):
             amounts = _amounts(_ENOUGH.split(match["value"], maxsplit=1)[0])[:1]
             before = " ".join(clause[: match.start()].split()[-_BEFORE:])
             said = f"{before} {_ENOUGH.split(clause[match.start() :], maxsplit=1)[0]}"
@@ -175,9 +186,15 @@ def contradicted(claim: Claim, sentences: Sequence[str], least: float) -> int | 
 
 def _is_unreal(claim: Claim, sentence: str) -> bool:
     """Return whether the clause that shares most with a claim is planned, supposed, wished or denied."""
-    clauses = [clause for clause in _CLAUSE.split(sentence) if clause]
-    nearest = max(clauses, key=lambda clause: len(claim.keys.intersection(split_keywords(clause))), default="")
+    nearest = nearest_clause(sentence, claim.words)
     return _UNREAL.search(nearest) is not None or any(pattern.search(nearest) for pattern in _NEVER)
+
+
+def nearest_clause(sentence: str, other: str) -> str:
+    """Return the clause of a sentence that shares most words with another text, the first of several."""
+    clauses = [clause for clause in _CLAUSE.split(sentence) if clause]
+    keys = _keys(other)
+    return max(clauses, key=lambda clause: len(keys.intersection(split_keywords(clause))), default=sentence)
 
 
 def _keys(text: str) -> frozenset[str]:
