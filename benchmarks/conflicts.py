@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from neurogated import ANY_USER, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.conflict.checker import ConflictChecker
 from neurogated.conflict.judge import PairJudge
 from neurogated.core.conflicts import Conflict
@@ -95,7 +95,7 @@ def speed(path: Path, memories: int) -> None:
     turns = [turn["content"] for one in conversations for turn in turns_of(one["conversation"])]
     with opened() as memory:
         embedder = memory._parts.embedder  # noqa: SLF001 - the checker alone is timed
-        vectors = embedder.embed_documents([turn["content"] for turn in turns[:1000]])
+        vectors = embedder.embed_documents([turn["content"] for turn in turns[:1600]])
         memory.store.bind_embedder(embedder.name, embedder.dimension)
         for begin in range(0, memories, 1000):
             numbers = range(begin, min(begin + 1000, memories))
@@ -105,9 +105,11 @@ def speed(path: Path, memories: int) -> None:
         checker = ConflictChecker(memory.store, PairJudge(embedder), memory.config.metabolism)
         seconds = []
         for n, turn in enumerate(turns[1000:1600]):
-            node = node_of(f"new {n}", turn, vectors[0])
+            node = node_of(f"new {n}", turn, vectors[1000 + n])
+            near = memory.store.nearest(vectors[1000 + n], memory.config.MAX_SIM_NEIGHBORS)
+            edges = tuple(MemoryEdge(node.id, one, EdgeType.SIM, max(0.0, min(1.0, cosine))) for one, cosine in near)
             start = time.perf_counter()
-            checker.checked(GraphDelta(nodes=(node,)), (node,))
+            checker.checked(GraphDelta(nodes=(node,), edges=edges), (node,))
             seconds.append(time.perf_counter() - start)
         seconds.sort()
         mean, median, last = sum(seconds) / len(seconds), seconds[len(seconds) // 2], seconds[int(0.95 * len(seconds))]

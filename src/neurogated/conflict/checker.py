@@ -145,7 +145,7 @@ class ConflictChecker:
             for old in (earlier[name] for name in near if name in earlier)
             if _precedes(old, node)
             for mine, theirs in product(ours, self._short(old))
-            if mine[2] & theirs[2]
+            if len(mine[2] & theirs[2]) >= self._settings.conflict_overlap * min(len(mine[2]), len(theirs[2])) > 0
         )
         for old, (place, text, _), (at, said, _) in islice(pairs, self._settings.conflict_pairs):
             relation = self._judge.compare(content_of(old, said), content_of(node, text))
