@@ -67,8 +67,9 @@ FIXED_CONSTANTS = {
         "_REACH", "_PHRASE_SHARE", "_CLAUSE_SHARE", "_LONG_SHARE", "_LONG", "_INDIRECT", "_OVERLAP_GAIN", "_QUOTED",
     },
     # Thresholds, confidences and sizes of the judge of pairs; `benchmarks.dissonance` measures them.
-    "conflict/passages.py": {"_LONGEST"},  # a limit for what counts as a sentence
-    "conflict/questions.py": {"_LONGEST"},  # of a quotation
+    "conflict/checker.py": {"_CERTAIN"},
+    "conflict/claims.py": {"_BEFORE", "_LEAST", "_CONFIDENCE"},
+    "conflict/questions.py": {"_LONGEST", "_ENOUGH"},  # of a quotation
     "conflict/alignment.py": {"_LEAST_STEM", "_LEAST_PREFIX", "_INFLECTED", "_LONGEST"},
     "conflict/exclusive.py": {"_NEAREST", "_MARGIN", "_MOST_WORDS", "_REMEMBERED"},
     "conflict/facts.py": {"_DETAILED", "_SHORT"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from neurogated.conflict.judge import Content
@@ -16,6 +17,7 @@ from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter, UserChoice
 from neurogated.core.text import checked_text
+from neurogated.core.trace import Recall
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.runtime import Event
 from neurogated.wired import Wired
@@ -108,6 +110,12 @@ class Dissonance(Wired):
         nodes: dict[str, MemoryNode] = {node.id: node for node in store.get_nodes(list(ids), missing_ok=True)}
         there = [one for one in wanted if nodes.keys() >= set(one.sides)]
         return [asked(one, nodes[one.first], nodes[one.second], self._parts.pair_judge) for one in there]
+
+    def _with_questions(self, recall: Recall) -> Recall:
+        """Return a recall whose conflicts have their reasons and questions."""
+        return (
+            replace(recall, conflicts=tuple(self._asked(self.store, recall.conflicts))) if recall.conflicts else recall
+        )
 
     def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         super()._told(event, *about)

@@ -377,7 +377,7 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
 
     def _recalls(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[Recall]:
         with self._runtime.work("recalling"):
-            recalls = self.retriever.recall_batch(queries, **options)
+            recalls = list(map(self._with_questions, self.retriever.recall_batch(queries, **options)))
         for recall in recalls:
             self._recalled(recall, options)
         return recalls

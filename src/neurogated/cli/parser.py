@@ -27,6 +27,8 @@ COMMANDS = {
         "delete": "delete memories or a document; 'compact' then erases them from the file",
         "facts": "list the facts, or state one; write them into an SQL table",
         "record": "remember a decision with its outcome; learn from it",
+        "conflicts": "list what contradicts, with the questions to ask",
+        "resolve": "say which memory of a conflict is right",
         "feedback": "say which memories were useful together, or were not; edges grow stronger or weaker",
     },
     "Inspect": {
@@ -46,14 +48,12 @@ COMMANDS = {
         "compact": "erase deleted and expired memories from the file, with their history; empty the caches",
         "check": "examine the files of a memory for damage; exit code 1 if there is any",
     },
-    "Move": {
+    "Move and measure": {
         "snapshot": "copy the memory, with all namespaces, to one file",
         "restore": "make a memory from a snapshot",
         "export": "write the memory, with its history, to a folder of plain files",
         "import": "read an export into the memory, completely or not at all",
         "migrate": "re-embed every text with the model of --embedding_name; run again to continue",
-    },
-    "Data sets": {
         "index": "read a data set into its memory without asking its questions",
         "bench": "measure on a data set: run, ablate, learn, profile",
     },

@@ -156,6 +156,24 @@ class MetabolismSettings:
 
     # Conflicts
     check_conflicts: bool = setting(True, "compare new memories with stored ones, and record what contradicts")
+    conflict_similarity: float = setting(
+        0.5,
+        "cosine of two texts from which their sentences are compared; 0.5 suits all-MiniLM-L6-v2",
+        low=-1.0,
+        high=1.0,
+    )
+    conflict_share: float = setting(
+        0.7,
+        "share of the words of a claim, such as “I have never …”, that an earlier sentence must have",
+        low=0.1,
+        high=1.0,
+    )
+    conflict_candidates: int = setting(64, "earlier texts that are searched for each claim", low=0, high=1000)
+    conflict_overlap: float = setting(
+        0.5, "share of the words of the shorter of two sentences that both must have to be compared", low=0.01, high=1.0
+    )
+    conflict_pairs: int = setting(4, "most pairs of sentences of which a new text is compared", low=0, high=1000)
+    conflict_words: int = setting(30, "most words of a sentence that is compared with another", low=1, high=1000)
     conflict_facts: int = setting(
         64, "latest facts about the same subject with which a new fact is compared", low=0, high=10_000
     )

@@ -37,6 +37,7 @@ from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.local_spread import OnCanvas
 from neurogated.retrieval.queries import checked_score, shortened
 from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, relays_of
+from neurogated.retrieval.replaced import with_conflicts
 from neurogated.retrieval.similarity import QuestionSimilarity, Scored
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.stopwatch import Stopwatch
@@ -221,7 +222,8 @@ class NeuroRetriever:
             memories = memories_of(store, view, found, least)
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
-        return [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
+        recalls = [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
+        return with_conflicts(store, view, recalls, wanted, past=valid_at is not None)
 
     def _canvas(self, filters: FilterOptions, present: int) -> Mapping[str, float]:
         """Return the scores of the memories on the working canvas; nothing if it has no weight or belongs to nobody."""
