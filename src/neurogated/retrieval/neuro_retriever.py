@@ -189,8 +189,7 @@ class NeuroRetriever:
         if isinstance(as_of, bool) or not isinstance(as_of, int):
             checked_moment("as_of, where it is no number of history(),", as_of)
         checked_moment("valid_at", valid_at)
-        checked_moment("now", now)
-        present = to_micros(self._clock() if now is None else now)
+        present = to_micros(checked_moment("now", now) or self._clock())
         least, wanted_nodes = checked_score(min_score), filter_of(filters)
         if not queries:
             return []
