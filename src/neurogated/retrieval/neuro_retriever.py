@@ -325,7 +325,7 @@ class NeuroRetriever:
         self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission
     ) -> Ranking:
         """Rank active nodes by activation; the other candidates follow by similarity."""
-        rows, totals = _admitted(admission, *activation.total)
+        rows, totals = admission.admitted(*activation.total)
         active = best_places(activation.view, rows, totals, wanted)
         idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
         fill = best_places(activation.view, idle.rows, idle.similarity, wanted - len(active))
@@ -350,7 +350,7 @@ class NeuroRetriever:
         Less activation counts for long messages. Memories gain by the dimensions that the question names.
         """
         config, view = self._config, activation.view
-        reached, values = _admitted(admission, *activation.spread)
+        reached, values = admission.admitted(*activation.spread)
         likeness.of(reached)
         known = likeness.admitted
         recency = self._recency(view, known.rows, admission.now)
@@ -393,9 +393,3 @@ class NeuroRetriever:
         half_life = timedelta(days=self._config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
         age = np.maximum(0, present - view.last_accessed.take(rows))
         return np.asarray(np.exp2(-age / max(half_life, 1)), dtype=np.float64)
-
-
-def _admitted(admission: Admission, rows: Rows, values: Values) -> tuple[Rows, Values]:
-    """Return the nodes that the recall may return, with their values."""
-    admitted = admission.admits(rows)
-    return rows[admitted], values[admitted]
