@@ -87,6 +87,7 @@ class Wired(ABC):
             best = max(memory.score for memory in recall)
             relevance = {memory.id: memory.score / best for memory in recall if memory.score > 0.0}
             self._enter(Owner(user_id, options.get("session_id")), relevance)
+            self._runtime.handed_out.add(self.config.namespace, user_id, recall.ids, self._parts.clock())
         self._runtime.tell("recalled", recall)
         if is_present and not (self.config.read_only or self._runtime.is_frozen()):
             self._runtime.accesses.add(self.store, recall.access)
