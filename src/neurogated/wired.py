@@ -72,9 +72,9 @@ class Wired(ABC):
         for cache in (*self._parts.caches, self._parts.pair_judge, self._parts.statement_judge):
             cache.clear()
 
-    def _enter(self, owner: Owner, relevance: Mapping[str, float]) -> None:
+    def _enter(self, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:
         now = to_micros(self._parts.clock())
-        self._parts.canvas.enter(self.store, self.config.namespace, owner, relevance, now)
+        self._parts.canvas.enter(view, self.config.namespace, owner, relevance, now)
 
     def _recalled(self, recall: Recall, options: RecallOptions) -> None:
         """Put the memories of a recall on the canvas, call the callbacks, and count the accesses.
@@ -86,7 +86,7 @@ class Wired(ABC):
         if is_present and recall and not isinstance(user_id, AnyUser):
             best = max(memory.score for memory in recall)
             relevance = {memory.id: memory.score / best for memory in recall if memory.score > 0.0}
-            self._enter(Owner(user_id, options.get("session_id")), relevance)
+            self._enter(Owner(user_id, options.get("session_id")), relevance, self.store.view())
             self._runtime.handed_out.add(self.config.namespace, user_id, recall.ids, self._parts.clock())
         self._runtime.tell("recalled", recall)
         if is_present and not (self.config.read_only or self._runtime.is_frozen()):
@@ -113,4 +113,4 @@ class Wired(ABC):
             scope = view.scope_of(row)
             added[Owner(scope.user_id, scope.session_id)][view.ids[row]] = 1.0
         for owner, relevance in added.items():
-            self._enter(owner, relevance)
+            self._enter(owner, relevance, view)

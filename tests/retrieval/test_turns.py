@@ -84,7 +84,13 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
     store = chained(*sessions)
     got = asked(
         store,
-        retrieval={"neighbour_turns": reach, "neighbour_weight": 0.75, "answer_weight": 0.25, "question_cost": 0.1},
+        retrieval={
+            "neighbour_turns": reach,
+            "neighbour_weight": 0.75,
+            "neighbour_best": 0.4,
+            "answer_weight": 0.25,
+            "question_cost": 0.1,
+        },
     ).of(store.view().live_nodes())
     similarity = {node.id: own(store, node) for node in everything}
     means: dict[str, float] = {}
@@ -92,7 +98,8 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
         for place, node in enumerate(one):
             around = one[max(0, place - reach) : place] + one[place + 1 : place + 1 + reach]
             if around:
-                means[node.id] = sum(similarity[other.id] for other in around) / len(around)
+                values = [similarity[other.id] for other in around]
+                means[node.id] = 0.6 * sum(values) / len(values) + 0.4 * max(values)
     centre = sum(means.values()) / len(means) if means else 0.0
     average = sum(similarity.values()) / len(similarity)
     row = 0

@@ -60,8 +60,9 @@ class RetrievalSettings:
 
     # Turns of a conversation: these add to the similarity before the division by the sum of the weights.
     neighbour_turns: int = setting(2, "turns before and after a turn whose similarity counts for it; 0: none", low=0)
-    neighbour_weight: float = setting(
-        0.75, "weight of the mean similarity of the turns around a turn", low=0.0, high=_MOST
+    neighbour_weight: float = setting(0.75, "weight of the similarity of the turns around a turn", low=0.0, high=_MOST)
+    neighbour_best: float = setting(
+        0.7, "share of the best of these turns in their similarity; the rest is their mean", low=0.0, high=1.0
     )
     answer_weight: float = setting(
         0.25, "weight of a question's similarity for the turn that follows it", low=0.0, high=_MOST

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
-from importlib import resources
+
+from neurogated.core.packaged import packaged_json
 
 __all__ = ["plainer"]
 
@@ -15,7 +15,7 @@ _HALF_PAST = re.compile(rf"\bhalf past (?P<hour>\d{{1,2}}|{'|'.join(_HOURS)})\b"
 
 @functools.cache
 def _phrases() -> tuple[tuple[re.Pattern[str], str], ...]:
-    data = json.loads(resources.files(__package__).joinpath("small_words.json").read_text(encoding="utf-8"))
+    data = packaged_json(__package__, "small_words.json")
     every = [pair for pairs in data["phrases"].values() for pair in pairs]
     return tuple((re.compile(phrase, re.IGNORECASE), plain) for phrase, plain in every)
 

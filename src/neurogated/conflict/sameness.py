@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Mapping
-from importlib import resources
 
 from neurogated.conflict import cues
 from neurogated.conflict.alignment import Alignment, Pair, is_swapped
 from neurogated.conflict.statement import Statement
 from neurogated.conflict.tokens import WORD, Token
 from neurogated.conflict.word_relations import word_relations
+from neurogated.core.packaged import packaged_json
 from neurogated.core.words import words_of
 
 __all__ = ["difference"]
@@ -119,7 +118,7 @@ def _numbered(statement: Statement, found: Alignment, beside: int) -> list[tuple
 @functools.cache
 def _telling() -> tuple[tuple[str, ...], Mapping[str, int]]:
     """Return the Chinese words that change what a text says, and the others with the number of their meaning."""
-    data = json.loads(resources.files(__package__).joinpath("small_words.json").read_text(encoding="utf-8"))
+    data = packaged_json(__package__, "small_words.json")
     return tuple(data["telling_han"]), {word: n for n, words in enumerate(data["telling"]) for word in words}
 
 

@@ -198,7 +198,7 @@ class ColumnView:
             admitted = np.zeros(len(self.scopes), dtype=np.bool_)
             admitted[codes] = True
             return np.flatnonzero(admitted[self.scope.all()])
-        rows = self.scopes.rows(codes, self.node_count)
+        rows = self.scopes.rows(wanted, self.node_count)
         if not self.scopes.moved:
             return rows
         # A node that moved to another scope has a row in both.

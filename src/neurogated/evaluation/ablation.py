@@ -99,6 +99,7 @@ VARIANTS: Sequence[Variant] = (
     Variant("no_sentiments", "feelings not matched", {"retrieval.sentiment_weight": 0}),
     Variant("no_causes", "causes and effects not matched", {"retrieval.cause_weight": 0}),
     Variant("no_neighbours", "turns without their neighbours", {"retrieval.neighbour_weight": 0}),
+    Variant("no_best_neighbour", "the mean of the neighbours alone", {"retrieval.neighbour_best": 0}),
     Variant("no_answers", "answers apart from questions", {"retrieval.answer_weight": 0, "retrieval.question_cost": 0}),
     Variant("no_length", "message length not counted", {"retrieval.length_cost": 0}),
     Variant("no_length_decay", "long messages gain as much from neighbours", {"retrieval.length_decay": 0}),

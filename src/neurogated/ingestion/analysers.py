@@ -82,7 +82,7 @@ class Analysis:
         tasks = [PendingTask(ENTITIES, (node.id,)) for node in nodes]
         names = self._run(tasks, lambda task: self._entity_finder.find(by_id[task.nodes[0]].content), findings)
         for node, found in zip(nodes, names, strict=True):
-            findings.nodes.append(replace(node, found=replace(node.found, entities=found)) if found else node)
+            findings.nodes.append(node.changed(found=replace(node.found, entities=found)) if found else node)
         return findings
 
     def find_causes(self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode], at: datetime) -> Findings:

@@ -19,7 +19,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.conflicts import CONFLICT
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import Filter
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode, as_vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
@@ -357,8 +357,8 @@ class Writer:
         there |= {node.id: node for node in (*nodes, *named.nodes)}
         causes = self._analysis.find_causes(self._pairs(batch, new_ids | retold, there), there, at)
         stage("waiting for vectors")
-        vectors = dict(zip(texts, embedding.means(texts.values()), strict=True))
-        ready = [replace(there[node.id], embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
+        vectors = dict(zip(texts, map(as_vector, embedding.means(texts.values())), strict=True))
+        ready = [there[node.id].changed(embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
         sequences = {
             edge.key: edge
             for chained in batch.chains

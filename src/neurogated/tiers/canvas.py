@@ -79,19 +79,16 @@ class WorkingCanvas:
         self._nodes: dict[str, tuple[int, dict[str, MemoryNode]]] = {}
         self._outage = Outage("this process uses a canvas of its own meanwhile", settings.server_retry_seconds)
 
-    def enter(
-        self, store: GraphStorePort, namespace: str, owner: Owner, relevance: Mapping[str, float], now: int
-    ) -> None:
+    def enter(self, view: GraphView, namespace: str, owner: Owner, relevance: Mapping[str, float], now: int) -> None:
         """Put memories on the canvas of an owner and on that of the user without a session.
 
         Args:
-            store: the graph.
+            view: the graph.
             namespace: its name.
             owner: a user and a session.
             relevance: 0–1, by id.
             now: microseconds since 1970 UTC.
         """
-        view = store.view()
         rows = view.known_rows(relevance)
         names = [view.ids[row] for row in rows.tolist()]
         shares = np.array([relevance[name] for name in names], dtype=np.float64)
