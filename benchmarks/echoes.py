@@ -2,7 +2,7 @@
 
 The pairs of `tests/conflict` are a memory and a second statement, in four languages. Where both say the same, the
 second one is a paraphrase; otherwise it is another fact, often by one word. Each is said as it is, and as an assistant
-says it to the user. The turns of a data set are repeated word for word, and turns that were not handed out are the other facts.
+says it to the user. The turns of a data set are repeated word for word. Turns that were not handed out are the others.
 
 python -m benchmarks.echoes --turns locomo_conv0-4.json
 """
