@@ -8,17 +8,19 @@ from typing import Unpack, cast
 from uuid import uuid4
 
 from neurogated.context.builder import ContextBuilder, token_counter
+from neurogated.context.echo import ASSISTANT, EchoFinder
 from neurogated.context.events import EVENT, joined, links
 from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.arguments import names_arguments
-from neurogated.core.delta import GraphDelta
+from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.model import MemoryNode, checked_count
-from neurogated.core.quoting import TokenCounter
+from neurogated.core.quoting import OPENING, TokenCounter
 from neurogated.core.references import MemoryRef, id_of, listed
 from neurogated.core.scope import Scope
 from neurogated.core.trace import RecalledMemory
 from neurogated.errors import InputError
 from neurogated.ingestion.contents import Details, Message, read_contents
+from neurogated.ingestion.document import Document
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.wired import Wired
@@ -132,6 +134,43 @@ class Contextual(Wired):
         if learned and ids:
             self._runtime.tell("learned", ids, learned)
         return added
+
+    def _add_news(self, documents: Sequence[Document]) -> list[str]:
+        """Store the documents that are no echoes; return the ids of all, for echoes those of the repeated memories."""
+        heard = [self._heard(document) for document in documents]
+        news = [document for document, _ in heard if document is not None]
+        with self._runtime.work("indexing"):
+            stored = list(self._writer.add(news))
+        if news:
+            self._told("added", [node_id for ids in stored for node_id in ids])
+        in_order = iter(stored)
+        added = []
+        for given, (document, repeated) in zip(documents, heard, strict=True):
+            added += repeated if document is None else next(in_order)
+            if repeated:
+                if not (self.config.read_only or self._runtime.is_frozen()):
+                    self._runtime.accesses.add(self.store, Access.of(repeated))
+                self._runtime.tell("echoed", given.passages[0].text, repeated)
+        return added
+
+    def _heard(self, document: Document) -> tuple[Document | None, list[str]]:
+        """Return the part of a document that is news, and the ids of the memories that it repeats."""
+        passage, user_id = document.passages[0], document.scope.user_id
+        by_assistant = passage.role == ASSISTANT
+        if document.id is not None or not (by_assistant or OPENING in passage.text):
+            return document, []
+        ids = self._runtime.handed_out.ids(self.config.namespace, user_id, self._parts.clock())
+        nodes = self.store.get_nodes(ids, missing_ok=True) if ids else ()
+        if not nodes:
+            return document, []
+        least = self.config.metabolism.duplicate_cosine
+        finder = EchoFinder(self._parts.statement_judge, self._parts.embedder, nodes, least)
+        text, quoted = finder.outside(passage.text)
+        if not text:
+            return None, quoted
+        if by_assistant and (repeated := finder.repeated(text)):
+            return None, list(dict.fromkeys((*quoted, *repeated)))
+        return (replace(document, passages=(replace(passage, text=text),)) if quoted else document), quoted
 
     def _with_outcome(
         self, delta: GraphDelta, event: MemoryNode, used: Sequence[str], recalled: Collection[str], outcome: float

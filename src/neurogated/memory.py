@@ -113,6 +113,10 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
         `timestamp` and then by arrival. The same words said twice are two memories.
         Without a session it is a document. Adding the same document again adds no memory; new details replace old ones.
 
+        A message of the role `assistant` that only repeats memories of a recent recall of the same user is an echo. It
+        counts as a use of these memories and is not stored; neither is a quotation that `Recall.as_text` or
+        `get_context` made. Callbacks of the event `echoed` get the text and the ids. Messages with an `id` are stored.
+
         Args:
             content: a text, or a message such as `{"role": "user", "content": "I moved to Lyon."}`, which may also
                 have `name`, `timestamp`, `id` and `metadata`; or a list of either.
@@ -123,16 +127,12 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
             **details: title, metadata, times and more; see `Details`.
 
         Returns:
-            The ids of its memories in order; a long text has several.
+            The ids of its memories in order; a long text has several. For an echo, the ids of the repeated memories.
 
         Raises:
             InputError: a content cannot be stored. Batches of `indexing.batch_size` chunks before it are stored.
         """
-        documents = read_contents(content, scope=Scope(user_id, agent_id, session_id, path), **details)
-        with self._runtime.work("indexing"):
-            added = [node_id for ids in self._writer.add(documents) for node_id in ids]
-        self._told("added", added)
-        return added
+        return self._add_news(read_contents(content, scope=Scope(user_id, agent_id, session_id, path), **details))
 
     def add_document(
         self,

@@ -88,6 +88,7 @@ class Wired(ABC):
             scores = {**recall.lit, **{memory.id: memory.score for memory in recall}}
             relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
             self._enter(Owner(user_id, options.get("session_id")), relevance, self.store.view())
+            self._runtime.handed_out.add(self.config.namespace, user_id, recall.ids, self._parts.clock())
         self._runtime.tell("recalled", recall)
         if is_present and not (self.config.read_only or self._runtime.is_frozen()):
             self._runtime.accesses.add(self.store, recall.access)

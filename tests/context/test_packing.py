@@ -21,7 +21,7 @@ def candidates(draw: st.DrawFn) -> Candidates:
         np.array(draw(st.lists(st.integers(1, 20), min_size=count, max_size=count)), dtype=np.int64),
         np.array(groups, dtype=np.int64),
         np.array(draw(st.lists(st.integers(0, 5), min_size=3, max_size=3)), dtype=np.int64),
-        vectors @ vectors.T,
+        np.round(vectors @ vectors.T, 6),
     )
 
 
@@ -37,7 +37,7 @@ def slowly_packed(given_: Candidates, budget: int, repetition_cost: float) -> li
                 continue
             repeated = max((float(given_.likeness[one, other]) for other in chosen), default=0.0)
             value = given_.relevance[one] - repetition_cost * repeated
-            if value > best_value + 1e-12:
+            if value > best_value:
                 best, best_value, cost = one, value, needed
         if best is None:
             return chosen

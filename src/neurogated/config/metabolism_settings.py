@@ -183,6 +183,14 @@ class MetabolismSettings:
         0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
     )
     context_depth: int = setting(8, "tokens of the budget for each memory that is recalled for a context", low=1)
+    echo_minutes: float = setting(
+        60.0,
+        "minutes after a recall in which messages of the assistant that repeat its memories are not stored; 0: always "
+        "stored",
+        low=0.0,
+        high=_LONGEST,
+    )
+    echo_memories: int = setting(100, "memories that recalls handed out last, and that may be repeated", low=0)
 
     def __post_init__(self) -> None:
         check(self, "metabolism.")
