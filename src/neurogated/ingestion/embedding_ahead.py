@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 from types import TracebackType
 from typing import Self
 
@@ -15,7 +16,7 @@ from neurogated.core.model import Vector
 from neurogated.core.ports import Embedder
 from neurogated.core.watchdog import stage
 
-__all__ = ["EmbeddingAhead"]
+__all__ = ["EmbeddingAhead", "mean_vectors"]
 
 
 class EmbeddingAhead:
@@ -64,3 +65,12 @@ class EmbeddingAhead:
             return self._embedder.embed_documents(texts)
         finally:
             stage(None)
+
+
+def mean_vectors(embedding: EmbeddingAhead, texts: Collection[Sequence[str]]) -> Iterator[Vector]:
+    """Yield a vector for each list of texts: the vector of a single text, or the normalised mean of several."""
+    vectors = iter(embedding.take(list(chain.from_iterable(texts))) if texts else ())
+    for several in texts:
+        own = [np.asarray(next(vectors)) for _ in several]
+        mean = np.mean(own, axis=0)
+        yield own[0] if len(own) == 1 else mean / (np.linalg.norm(mean) or 1.0)

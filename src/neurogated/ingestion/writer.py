@@ -12,15 +12,13 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 
-import numpy as np
-
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
 from neurogated.core.conflicts import CONFLICT
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import Filter
-from neurogated.core.model import MemoryEdge, MemoryNode, Vector, as_vector
+from neurogated.core.model import MemoryEdge, MemoryNode, as_vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
@@ -31,7 +29,7 @@ from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Part
 from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
 from neurogated.ingestion.edge_builder import sequence_edges
-from neurogated.ingestion.embedding_ahead import EmbeddingAhead
+from neurogated.ingestion.embedding_ahead import EmbeddingAhead, mean_vectors
 from neurogated.ingestion.encoder import Focus
 from neurogated.ingestion.linking import Linker
 from neurogated.ingestion.mentions import text_edges
@@ -358,7 +356,7 @@ class Writer:
         there |= {node.id: node for node in (*nodes, *named.nodes)}
         causes = self._analysis.find_causes(self._pairs(batch, new_ids | retold, there), there, at)
         stage("waiting for vectors")
-        vectors = dict(zip(texts, map(as_vector, _means(embedding, texts.values())), strict=True))
+        vectors = dict(zip(texts, map(as_vector, mean_vectors(embedding, texts.values())), strict=True))
         ready = [there[node.id].changed(embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
         sequences = {
             edge.key: edge
@@ -399,12 +397,3 @@ class Writer:
         found = [node.id for node in checked.nodes if node.kind == CONFLICT and not self._store.has_node(node.id)]
         self._store.apply(checked)
         self.found_conflicts.extend(found)
-
-
-def _means(embedding: EmbeddingAhead, texts: Collection[Sequence[str]]) -> Iterator[Vector]:
-    """Yield a vector for each list of texts: the vector of a single text, or the normalised mean of several."""
-    vectors = iter(embedding.take(list(chain.from_iterable(texts))) if texts else ())
-    for several in texts:
-        own = [np.asarray(next(vectors)) for _ in several]
-        mean = np.mean(own, axis=0)
-        yield own[0] if len(own) == 1 else mean / (np.linalg.norm(mean) or 1.0)

@@ -25,7 +25,7 @@ from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
 from neurogated.core.sentiment import SentimentScale
-from neurogated.core.text import checked_text
+from neurogated.core.text import checked_text, ends_of
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
@@ -188,7 +188,7 @@ class NeuroRetriever:
         least, wanted_nodes = _checked_score(min_score), filter_of(filters)
         if not queries:
             return []
-        given, queries = queries, [_cut(query, self._config.retrieval.max_query_chars) for query in queries]
+        given, queries = queries, [ends_of(query, self._config.retrieval.max_query_chars) for query in queries]
         store = self._store if as_of is None else self._store.as_of(as_of)
         shared = Stopwatch()
         stage("embedding the question")
@@ -380,14 +380,6 @@ class NeuroRetriever:
         half_life = timedelta(days=self._config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
         age = np.maximum(0, present - view.last_accessed.take(rows))
         return np.asarray(np.exp2(-age / max(half_life, 1)), dtype=np.float64)
-
-
-def _cut(query: str, most: int) -> str:
-    """Return a query of at most `most` characters: of a longer one its beginning and its end, where questions are."""
-    if len(query) <= most:
-        return query
-    text, half = query.strip(), (most - 1) // 2
-    return text if len(text) <= most else f"{text[:half]} {text[-half:]}"
 
 
 def _checked_score(score: object) -> float:
