@@ -68,7 +68,7 @@ class Contextual(Wired):
         if given.get("top_n") is None:
             given["top_n"] = max(self.config.retrieval.candidates, token_budget // settings.context_depth)
         with self._runtime.work("recalling"):
-            recall = self.retriever.recall(task, **cast("RecallOptions", given))
+            recall = self._with_questions(self.retriever.recall(task, **cast("RecallOptions", given)))
             view = (self.store if as_of is None else self.store.as_of(as_of)).view()
             builder = ContextBuilder(settings, embedder, count_tokens or token_counter(embedder))
             context = builder.build(recall, view, token_budget, explain=explain)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Self
 
@@ -12,9 +13,12 @@ import numpy as np
 
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.conflict.questions import asked
 from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import checked_moment, to_micros
+from neurogated.core.conflicts import Conflict
 from neurogated.core.facts import FACT
+from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import AnyUser
 from neurogated.core.trace import Recall
@@ -75,6 +79,20 @@ class Wired(ABC):
     def _enter(self, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:
         now = to_micros(self._parts.clock())
         self._parts.canvas.enter(view, self.config.namespace, owner, relevance, now)
+
+    def _asked(self, store: GraphStorePort, conflicts: Iterable[Conflict]) -> list[Conflict]:
+        """Return those of the conflicts whose sides are there, with their reasons and questions."""
+        wanted = list(conflicts)
+        ids = dict.fromkeys(side for one in wanted for side in one.sides)
+        nodes: dict[str, MemoryNode] = {node.id: node for node in store.get_nodes(list(ids), missing_ok=True)}
+        there = [one for one in wanted if nodes.keys() >= set(one.sides)]
+        return [asked(one, nodes[one.first], nodes[one.second], self._parts.pair_judge) for one in there]
+
+    def _with_questions(self, recall: Recall) -> Recall:
+        """Return a recall whose conflicts have their reasons and questions."""
+        return (
+            replace(recall, conflicts=tuple(self._asked(self.store, recall.conflicts))) if recall.conflicts else recall
+        )
 
     def _recalled(self, recall: Recall, options: RecallOptions) -> None:
         """Put memories and active neighbours on the canvas, call the callbacks, and count the accesses.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from neurogated.core.conflicts import Conflict
 from neurogated.core.trace import RecalledMemory
 
 __all__ = ["CONTEXT_TOKENS", "Choice", "Context"]
@@ -60,6 +61,8 @@ class Context:
     """Ids of memories of which the text has only sentences, because no whole memory fits."""
     choices: Mapping[str, Choice] = field(default_factory=dict)
     """Why each memory is there, by id; empty without `explain`."""
+    conflicts: tuple[Conflict, ...] = ()
+    """The conflicts of these memories, with the questions to ask. The text marks the memories."""
     notes: tuple[str, ...] = ()
     """Remarks of the recall."""
 

@@ -131,10 +131,11 @@ class Recall:
         """
         if max_tokens is not None and not checked_count("max_tokens", max_tokens):
             raise InputError(f"max_tokens is {max_tokens}, but must be at least 1")
-        return quoted_memories((memory.node for memory in self), max_tokens, count_tokens, self._states())
+        return quoted_memories((memory.node for memory in self), max_tokens, count_tokens, self.states)
 
-    def _states(self) -> Mapping[str, Verdict]:
-        """Return the states of the memories that are in conflict."""
+    @property
+    def states(self) -> Mapping[str, Verdict]:
+        """The states of the memories that are in conflict, by id: contested, superseded or wrong."""
         states: dict[str, Verdict] = {}
         for conflict in self.conflicts:
             if conflict.loser is None:

@@ -26,7 +26,7 @@ from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
 from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
-from neurogated.core.text import checked_text
+from neurogated.core.text import checked_text, ends_of
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
@@ -35,7 +35,7 @@ from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.local_spread import OnCanvas
-from neurogated.retrieval.queries import checked_score, shortened
+from neurogated.retrieval.queries import checked_score
 from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, relays_of
 from neurogated.retrieval.replaced import with_conflicts
 from neurogated.retrieval.similarity import QuestionSimilarity, Scored
@@ -193,7 +193,7 @@ class NeuroRetriever:
         least, wanted_nodes = checked_score(min_score), filter_of(filters)
         if not queries:
             return []
-        given, queries = queries, [shortened(query, self._config.retrieval.max_query_chars) for query in queries]
+        given, queries = queries, [ends_of(query, self._config.retrieval.max_query_chars) for query in queries]
         store = self._store if as_of is None else self._store.as_of(as_of)
         canvas = self._canvas(filters, present) if as_of is None else {}
         shared = Stopwatch()

@@ -1,4 +1,4 @@
-"""Checks the arguments of a recall, and shortens long queries."""
+"""Checks the arguments of a recall."""
 
 from __future__ import annotations
 
@@ -6,15 +6,7 @@ import numpy as np
 
 from neurogated.errors import InputError
 
-__all__ = ["checked_score", "shortened"]
-
-
-def shortened(query: str, most: int) -> str:
-    """Return a query of at most `most` characters: of a longer one its beginning and its end, where questions are."""
-    if len(query) <= most:
-        return query
-    text, half = query.strip(), (most - 1) // 2
-    return text if len(text) <= most else f"{text[:half]} {text[-half:]}"
+__all__ = ["checked_score"]
 
 
 def checked_score(score: object) -> float:
